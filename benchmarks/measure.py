@@ -21,7 +21,7 @@ from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory

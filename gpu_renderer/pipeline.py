@@ -26,12 +26,10 @@ from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.cpu.ring import KernelRing
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
-from gpu_renderer.encode.pictures import PictureFile
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
-from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.encode.stages import StageClock
+from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames, StageClock
+from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage

@@ -32,9 +32,8 @@ from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.content.text.source_rect import source_rect
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
-from gpu_renderer.encode.pictures import open_segment
-from gpu_renderer.encode.probe import chosen
-from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.profile import EncoderProfile, chosen
+from gpu_renderer.encode.segments import open_segment
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations, backend_of
 from gpu_renderer.handover_probe import Obstacle, Verdict, probed
 from gpu_renderer.kernels.loading import kernels

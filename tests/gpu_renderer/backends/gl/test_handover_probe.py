@@ -10,8 +10,7 @@ from gpu_renderer.backends.gl.cuda import CudaDevice, Driver, NoCudaDriver
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.encode.probe import probe
-from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.profile import EncoderProfile, probe
 from gpu_renderer.handover_probe import Obstacle, Verdict, compared, probed
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions
