@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpu_renderer.display_list.blending import reads_around, rewrites_beyond
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import DisplayList, LayerOperation, Operation
+from gpu_renderer.display_list.routing import reads_around, rewrites_beyond
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects

@@ -39,10 +39,7 @@ from motion.timing import fit, round_half_up
 
 Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
-"""Digits to which the scale of a projection is rounded, so that rounding errors do not select a finer raster.
-
-Flat layers are compared exactly (layers.md 5.3).
-"""
+"""Digits of a projection's scale, so that no rounding error selects a finer raster. Flat layers: layers.md 5.3."""
 ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
@@ -210,7 +207,7 @@ class _List:
         view = matrix.product(placed.matrix, matrix.translation(-source.width / 2, -source.height / 2))
         scale = max(math.sqrt(abs(view[0] * view[4] - view[1] * view[3])), 1e-6)
         clip = self.clip  # the crop comes after what blurs the picture across its edge
-        if not routing.looks_around(source.composition):
+        if not routing.looks_around(source.composition.layers):
             clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
             self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,

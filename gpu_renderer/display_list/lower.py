@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_renderer.display_list import blending, bounds
+from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes, part_shown
 from gpu_renderer.display_list.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.display_list.operations import (
@@ -51,7 +51,7 @@ class _Lowering:
             layer = self.layer(step)
             return None if bounds.is_culled(layer) else DrawQuad(layer, layer.bounds)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
-        quantises, shows_backdrop = blending.quantises(step), blending.shows_backdrop(step)
+        quantises, shows_backdrop = routing.quantises(step), routing.shows_backdrop(step)
         layer = self.layer(step, is_smooth=not (needs_buffer or quantises or shows_backdrop))
         if bounds.is_culled(layer):
             return None

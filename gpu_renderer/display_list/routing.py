@@ -1,15 +1,98 @@
-"""Routes of layers (format/compositing.md 2.9): features that a route leaves out, planes in depth, full precision."""
+"""Routes of layers (format/compositing.md 2.9, 3): needs of blend modes, ignored features, planes in depth, precision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Literal
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.blending import quantises
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
-from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, Snapshot, TextSource
+from gpu_renderer.display_list.operations import (
+    Adjust,
+    BlendLayer,
+    DisplayList,
+    DrawBuffer,
+    DrawDepthGroup,
+    DrawOverBackdrop,
+    DrawQuad,
+    Operation,
+)
+from gpu_renderer.geometry import color
+from gpu_renderer.geometry.region import Region
+from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, LightWash, ParticleSource, TextSource
+
+FixedFunction = Literal["over", "add", "screen"]
+STENCILS, SILHOUETTES = (31, 32), (33, 34)
+
+
+def fixed_function(step: Draw) -> FixedFunction:
+    """Return the fixed function of a layer. In mode normal, lights use screen and additive particles add."""
+    source = step.layer.source
+    if step.blend == "normal" and isinstance(source, LightWash):
+        return "screen"
+    is_additive = step.blend == "normal" and isinstance(source, ParticleSource) and source.additive
+    return "add" if step.blend == "add" or is_additive else "over"
+
+
+def shows_backdrop(step: Draw) -> bool:
+    """Return True if a layer shows the backdrop blurred or refracted."""
+    return step.layer.glass is not None or step.layer.backdrop_blur > 0
+
+
+def quantises(step: Draw) -> bool:
+    """Return True if a layer quantises the whole target below it to 8 bits (compositing.md 1.3)."""
+    return (step.layer.preserve_transparency or step.blend not in FIXED_BLENDS) and step.matte is None
+
+
+def is_blended_by_mode(step: Draw) -> bool:
+    """Return True if only the blend mode combines a layer with the backdrop: no glass, no backdrop blur."""
+    is_more = step.layer.preserve_transparency or step.matte is not None or shows_backdrop(step)
+    return step.blend in MODES and step.blend not in FIXED_BLENDS and not is_more
+
+
+def takes_opacity_first(step: Draw) -> bool:
+    """Return True if opacity applies to the content before the effects: on every route but the plain one."""
+    is_combined = step.blend not in FIXED_BLENDS or step.layer.preserve_transparency
+    return is_combined or step.matte is not None or shows_backdrop(step)
+
+
+def is_stencil(step: Draw) -> bool:
+    """Return True if a layer removes everything outside itself."""
+    return MODES.get(step.blend) in STENCILS
+
+
+def is_opaque(shown: DisplayList, held: Region) -> bool:
+    """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
+    is_hidden = shown.fills(held) and color.parse(shown.background or "").alpha == 1.0
+    return is_hidden and all(map(_keeps_opaque, shown.operations))
+
+
+def lies_over(operation: Operation) -> bool:
+    """Return True if an operation only draws source-over its backdrop."""
+    return isinstance(operation, (DrawQuad, DrawBuffer)) and fixed_function(operation.layer.step) == "over"
+
+
+def reads_around(operation: Operation) -> bool:
+    """Return True if an operation spreads its backdrop, so that a change below shows elsewhere."""
+    if isinstance(operation, Adjust):
+        return not effects.is_pointwise_stack(operation.step.layer.effects)
+    return isinstance(operation, DrawOverBackdrop)
+
+
+def _keeps_opaque(operation: Operation) -> bool:
+    """Return True if an operation is known to keep an opaque target opaque."""
+    if isinstance(operation, (Adjust, DrawOverBackdrop)):
+        return False
+    layers = operation.layers if isinstance(operation, DrawDepthGroup) else (operation.layer,)
+    steps = (layer.step for layer in layers)
+    return all(fixed_function(step) != "add" and MODES.get(step.blend) not in STENCILS + SILHOUETTES for step in steps)
+
+
+def rewrites_beyond(operation: Operation) -> bool:
+    """Return True if an operation quantises pixels outside its layer and changes nothing else there."""
+    return isinstance(operation, BlendLayer) and not is_stencil(operation.layer.step)
 
 
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
@@ -20,13 +103,13 @@ def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
             yield from with_grouped(layer.source.composition.layers)
 
 
-def looks_around(snapshot: Snapshot) -> bool:
+def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
     """Return True if a layer spreads its backdrop, so that pixels outside the composition can show inside it."""
     return any(
         layer.glass is not None
         or layer.backdrop_blur > 0
         or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
-        for layer in with_grouped(snapshot.layers)
+        for layer in with_grouped(layers)
     )
 
 

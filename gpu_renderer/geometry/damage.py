@@ -60,16 +60,12 @@ class DirtyRects:
 
     def shared(self, region: Region) -> Rects:
         """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
-        return (region,) if self._rows and self._holds(region) else shared(self._rects, region)
-
-    def _holds(self, region: Region) -> bool:
-        """Return True if whole tiles show that the rectangles contain the non-empty region."""
         x, y, width, height = region
-        right, bottom = x + width, y + height
-        if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
-            return False
-        wanted = (1 << -(-right // TILE_PX)) - (1 << x // TILE_PX)
-        return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
+        if self._rows and width > 0 and height > 0 and region.intersection(self._bounds) == region:
+            wanted = (1 << -(-(x + width) // TILE_PX)) - (1 << x // TILE_PX)
+            if all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-(y + height) // TILE_PX)]):
+                return (region,)  # whole tiles show it
+        return shared(self._rects, region)
 
 
 def area(frame: Region, regions: Iterable[Region]) -> Damage:

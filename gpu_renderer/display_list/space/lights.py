@@ -76,14 +76,12 @@ def _cone_angles(light: Light | LightWash) -> tuple[float, float]:
 
 def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[str, UniformValue]:
     """Return the uniforms of shaders/include/lights.glsl for a centred quad of width x height layer px."""
-    m = plane.world
+    m, left, top = plane.world, -width / 2, -height / 2
     across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
     lights = _shining(scene.lights)
     material = plane.material
     return {
-        "u_origin": tuple(
-            m[4 * row] * (-width / 2) + m[4 * row + 1] * (-height / 2) + m[4 * row + 3] for row in range(3)
-        ),
+        "u_origin": tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3)),
         "u_across": tuple(component * width for component in across),
         "u_down": tuple(component * height for component in down),
         "u_normal": _unit(normal),
@@ -170,9 +168,6 @@ def _unit(v: Sequence[float]) -> tuple[float, ...]:
     return tuple(component / length for component in v) if length > 0 else (0.0, 0.0, 1.0)
 
 
-# ------------------------------------------------------------------------------------------------- cast shadows
-
-
 def with_cast_shadows(snapshot: Snapshot, eye: Eye) -> list[LayerSnapshot]:
     """Return the paint list with the shadows of the first casting light as in the reference (three-d.md 6.4).
 
@@ -232,16 +227,12 @@ def _copy(layer: LayerSnapshot, layers: Iterable[LayerSnapshot], light: Light, e
 
 def _cast(transform: Transform3D, light: Light, ratio: float, eye: Eye) -> Transform2D:
     a, b, x, c, d, y = eye.affine(replace(transform, anchor_x=0.0, anchor_y=0.0))[:6]
-    scale_x = math.hypot(a, c)
+    (from_x, from_y, _), scale_x = light.position, math.hypot(a, c)
     return Transform2D(
-        light.position[0] + (x - light.position[0]) * ratio,
-        light.position[1] + (y - light.position[1]) * ratio,
-        math.degrees(math.atan2(c, a)),
-        scale_x * ratio,
-        (a * d - b * c) / max(scale_x, 1e-9) * ratio,
-        anchor_x=transform.anchor_x,
-        anchor_y=transform.anchor_y,
-    )
+        from_x + (x - from_x) * ratio, from_y + (y - from_y) * ratio, math.degrees(math.atan2(c, a)),
+        scale_x * ratio, (a * d - b * c) / max(scale_x, 1e-9) * ratio,
+        anchor_x=transform.anchor_x, anchor_y=transform.anchor_y,
+    )  # fmt: skip
 
 
 def _shade(layer: LayerSnapshot, transmission: float) -> str:
