@@ -13,7 +13,7 @@ from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, L
 from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
 from gpu_renderer.effects import Box, EffectScene, EffectValues
 from gpu_renderer.effects.scene import no_layer
-from gpu_renderer.geometry import placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region, around
 from gpu_renderer.opengl.targets import Target
 
@@ -59,8 +59,8 @@ def is_culled(layer: Layer) -> bool:
     if step.matte is not None or step.plane is not None or (paint is None and layer.group is None):
         return False
     if paint is None or (isinstance(paint, Image) and paint.region is not None):
-        return placement.bounds(step.placement.quad(*layer.box, layer.padding), layer.scene.frame).is_empty
-    return placement.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty
+        return matrix.bounds(step.placement.quad(*layer.box, layer.padding), layer.scene.frame).is_empty
+    return matrix.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty
 
 
 def buffer_region(layer: Layer) -> Region:
@@ -78,7 +78,7 @@ def group_region(layer: Layer) -> Region:
     step, group, scene = layer.step, layer.group, layer.scene
     assert group is not None
     found = _list_bounds(group)
-    whole = placement.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
+    whole = matrix.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
     if effects.moves_within_box(step.layer.effects) and not found.is_empty:
         found = found.union(whole)
     if step.layer.masks or group.scene.clip != scene.clip:
@@ -90,7 +90,7 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     """Return the data about layer and frame that effects can read."""
     step, scene = layer.step, layer.scene
     width, height = layer.box
-    box = placement.extent(step.placement.quad(width, height, layer.padding))
+    box = matrix.extent(step.placement.quad(width, height, layer.padding))
     return EffectScene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
@@ -117,14 +117,14 @@ def _content_bounds(layer: Layer) -> Region:
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
         sides = flat_box(step, paint.width + 2 * paint.padding, paint.height + 2 * paint.padding)
-        return placement.bounds(step.placement.quad(*sides), scene.frame)
+        return matrix.bounds(step.placement.quad(*sides), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
     shown, entries = step.layer, step.layer.effects
     is_more = step.plane is not None or shown.glass is not None or shown.backdrop_blur > 0
     if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
         quads = [content_quad(paint, quad) for quad in quads]  # only its content and its glow are not transparent
-    return around([placement.bounds(quad, scene.frame) for quad in quads])
+    return around([matrix.bounds(quad, scene.frame) for quad in quads])
 
 
 def flat_box(step: Draw, *sides: float) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.operations import DisplayList, LayerOperation, Operation
-from gpu_renderer.display_list.routing import reads_around, rewrites_beyond
+from gpu_renderer.display_list.operations import BlendLayer, DisplayList, LayerOperation, Operation
+from gpu_renderer.display_list.routing import is_stencil, reads_around
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects
@@ -40,10 +40,7 @@ class StablePrefix:
 
 
 def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage:
-    """Return the damage: the rectangles of the frame in which two lists can differ.
-
-    `prefix_count`: number of operations at the bottom that are cached as pixels and not drawn again.
-    """
+    """Return the damage: where two lists can differ. `prefix_count`: operations at the bottom cached as pixels."""
     scene = new.scene
     if old == new:
         return damage.nothing(scene.frame)
@@ -76,7 +73,9 @@ def _changed_operation(was: Operation, now: Operation) -> Rects:
             is_inside = _carrier(old.step) == _carrier(new.step) and old.group.scene == new.group.scene
             if is_inside and not new.step.layer.effects:
                 return changed(old.group, new.group).rects()
-        if rewrites_beyond(was) and rewrites_beyond(now):
+        if all(
+            isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)
+        ):  # quantises outside
             return old.bounds, new.bounds
     return was.bounds, now.bounds
 

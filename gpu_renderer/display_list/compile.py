@@ -16,11 +16,10 @@ from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.graph import Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.display_list.routing import blend_of, routed, with_grouped
 from gpu_renderer.display_list.space import camera, extrusion, lights
-from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
+from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
 from gpu_renderer.display_list.space.extrusion import Face
-from gpu_renderer.geometry import matrix, placement
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     AdjustmentSource,
@@ -47,8 +46,8 @@ ISOLATED_LEVELS_MAX = 4
 def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size]) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
-    `box`: function from content to its width and height in layer px, (0, 0) if it has none. The composition's corner and
-    its size are each rounded to pixels (document.md 4.4).
+    `box`: function from content to its width and height in layer px, (0, 0) if it has none. The corner and the size of
+    the composition are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
@@ -114,7 +113,7 @@ class _List:
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterable[tuple[float, Step]]:
+    def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
         """Return the steps of a layer, each with its depth in space."""
         matte = self._matte(layer)
         transform = layer.transform
@@ -150,7 +149,7 @@ class _List:
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, samples = placement.flat(transform, self.view), tuple(map(self._sample, layer.samples))
+        placed, samples = matrix.placed(transform, self.view), tuple(map(self._sample, layer.samples))
         opacity = 1.0 if samples else layer.opacity * self.opacity  # samples carry the opacity
         return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
@@ -158,9 +157,9 @@ class _List:
         """Return a sub-frame, in space without perspective. Layers behind the eye are hidden (compositing.md 10)."""
         transform, opacity = sample.transform, sample.opacity * self.opacity
         if isinstance(transform, Transform2D):
-            return PlacedSample(placement.flat(transform, self.view), opacity)
+            return PlacedSample(matrix.placed(transform, self.view), opacity)
         if self.eye.depth(transform) < DEPTH_MIN:
-            return PlacedSample(placement.flat(transform.flat, self.view), 0.0)
+            return PlacedSample(matrix.placed(transform.flat, self.view), 0.0)
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
@@ -208,7 +207,7 @@ class _List:
         scale = max(math.sqrt(abs(view[0] * view[4] - view[1] * view[3])), 1e-6)
         clip = self.clip  # the crop comes after what blurs the picture across its edge
         if not routing.looks_around(source.composition.layers):
-            clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
+            clip = matrix.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
             self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,
             is_group=False, relatives=(),
@@ -220,7 +219,7 @@ class _List:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
             return Placement(matrix.product(self.view, centre))
         t = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-        return placement.flat(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.view)
+        return matrix.placed(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.view)
 
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
         if self.levels >= ISOLATED_LEVELS_MAX:
@@ -230,9 +229,7 @@ class _List:
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
-    def _in_space(
-        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
-    ) -> Iterator[tuple[float, Draw]]:
+    def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Placed]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
         depth = self.eye.depth(transform)
         if depth < DEPTH_MIN:

@@ -90,8 +90,7 @@ class LayerContents:
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
         """Return the mask and the colour stage of an unbaked layer. A baked layer has applied both."""
-        layer = step.layer
-        aces = scene.is_aces_cg
+        layer, aces = step.layer, scene.is_aces_cg
         if step.is_bare and not aces and not masks.has_paths(layer):
             return PLAIN
         if effects.needs_baking(layer):
@@ -189,7 +188,7 @@ def _table(stage: effects.ColorStage | None) -> bytes | None:
 
 
 def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False) -> bool:
-    """Return True if an unbaked layer is a plain rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
+    """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
     A gradient under effects needs a raster, because effects amplify its 8-bit dither. A gradient multiplied by a shade
     needs one too, because that rule belongs to textures.
@@ -231,7 +230,7 @@ def has_passes(layer: LayerSnapshot) -> bool:
 
 
 def part_shown(source: Source, columns: int, rows: int) -> Share:
-    """Return the visible part of content of a texel size: of a picture that covers its box the middle (layers.md 9.2)."""
+    """Return the visible part of content of a texel size: the middle of a covering picture (layers.md 9.2)."""
     if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
         return WHOLE
     own, box = columns / rows, source.width / source.height

@@ -1,4 +1,4 @@
-"""Render graph: a plain description of a frame that `compile` builds and `lower` consumes. Equal graphs draw the same."""
+"""Render graph: a plain description of a frame, made by `compile`, used by `lower`. Equal graphs draw the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Literal
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba, decoded, linear
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import ColorManagement, LayerSnapshot, Light, LinearGradient, Material, Matrix4, RadialGradient
 

@@ -19,7 +19,7 @@ from gpu_renderer.display_list.operations import (
     Layer,
     Operation,
 )
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, around
 from motion.snapshot import VideoSource
@@ -82,7 +82,7 @@ class _Lowering:
         shown = self.contents.source.footage(source) if is_unchanged and _covers(quad, frame) else None
         if shown is None or not shown.is_opaque:
             return None
-        is_exact = placement.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]
+        is_exact = matrix.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]
         is_own_size = is_exact and shown.size == frame[2:] and shown.has_samples
         layer = Layer(step, scene, (source.width, source.height), None, None, None)
         return DrawVideo(layer, frame, shown, quad, part_shown(source, *shown.upright_size), is_own_size)
@@ -93,4 +93,4 @@ def _covers(quad: Matrix3, frame: Region) -> bool:
     width, turned, left, leaning, height, top, *_ = quad
     is_upright = matrix.is_affine(quad) and not (turned or leaning) and width > 0 and height > 0
     is_around = left <= frame.x and top <= frame.y and left + width >= frame.right and top + height >= frame.bottom
-    return is_upright and (is_around or (placement.pixel_aligned(quad) and placement.bounds(quad, frame) == frame))
+    return is_upright and (is_around or (matrix.pixel_aligned(quad) and matrix.bounds(quad, frame) == frame))

@@ -13,7 +13,7 @@ from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Share
 from gpu_renderer.display_list.graph import Draw, Regrade, Scene
 from gpu_renderer.display_list.paint import Paint, PlacedQuad
-from gpu_renderer.geometry import color, damage, placement
+from gpu_renderer.geometry import color, damage, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region
@@ -140,7 +140,7 @@ class DisplayList:
     def fills(self, frame: Region) -> bool:
         """Return True if the background colour replaces the former content of the whole target (compositing.md 1.6)."""
         scene = self.scene
-        is_whole = placement.pixel_aligned(scene.quad) and scene.clip == frame == placement.bounds(scene.quad, frame)
+        is_whole = matrix.pixel_aligned(scene.quad) and scene.clip == frame == matrix.bounds(scene.quad, frame)
         return self.background is not None and is_whole
 
     @property

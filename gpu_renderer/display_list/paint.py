@@ -17,10 +17,9 @@ from gpu_renderer.content.vector import paints
 from gpu_renderer.content.vector.mesh import PlacedMesh
 from gpu_renderer.display_list.graph import UNTINTED, Tint
 from gpu_renderer.effects.stage import ColorStage
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -230,7 +229,7 @@ def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | No
     if to_unit is None:
         return None
     drawn = content_quad(paint, quad)
-    return PlacedQuad(quad, to_unit, drawn, placement.bounds(drawn, within))
+    return PlacedQuad(quad, to_unit, drawn, matrix.bounds(drawn, within))
 
 
 def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
@@ -246,4 +245,4 @@ def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
 def is_one_to_one(image: Image, quad: Matrix3) -> bool:
     """Return True if each texel maps to one pixel. Filtering would only add rounding errors."""
     size = tuple(round(side) for side in (quad[0], quad[4]))
-    return image.crop == WHOLE and size == image.size and placement.pixel_aligned(quad)
+    return image.crop == WHOLE and size == image.size and matrix.pixel_aligned(quad)

@@ -1,4 +1,4 @@
-"""Routes of layers (format/compositing.md 2.9, 3): needs of blend modes, ignored features, planes in depth, precision."""
+"""Routes of layers (compositing.md 2.9, 3): needs of blend modes, ignored features, planes in depth, precision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from gpu_renderer import effects
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
 from gpu_renderer.display_list.operations import (
     Adjust,
-    BlendLayer,
     DisplayList,
     DrawBuffer,
     DrawDepthGroup,
@@ -90,11 +89,6 @@ def _keeps_opaque(operation: Operation) -> bool:
     return all(fixed_function(step) != "add" and MODES.get(step.blend) not in STENCILS + SILHOUETTES for step in steps)
 
 
-def rewrites_beyond(operation: Operation) -> bool:
-    """Return True if an operation quantises pixels outside its layer and changes nothing else there."""
-    return isinstance(operation, BlendLayer) and not is_stencil(operation.layer.step)
-
-
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
     """Yield the layers and the layers of their groups."""
     for layer in layers:
@@ -149,7 +143,7 @@ def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps of a list. Those below the last step that amplifies small differences are filtered in full precision.
+    """Return a list's steps: those below the last one that amplifies small differences in full precision.
 
     Advanced blends and luma mattes round what is below or behind them to 8 bits of linear light, and adjustment layers
     grade it. A picture that is a quarter of a level off then differs by several levels in its dark parts. The reference

@@ -33,8 +33,8 @@ from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Shape, content_quad
 from gpu_renderer.effects import Box, EffectScene, GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry import matrix, placement
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -276,7 +276,7 @@ def _drawn_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: 
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
     quads.draw_layer(painter, content, home, target, filter)
-    box = Box(*placement.extent(quad_of(content, home.placement)))
+    box = Box(*matrix.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
     buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
@@ -320,4 +320,4 @@ def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:
     """Return the pixels that content touches, inside the frame or not."""
-    return placement.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)
+    return matrix.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

@@ -16,8 +16,7 @@ from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import UNTINTED
 from gpu_renderer.display_list.paint import BakedPixels, Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue

@@ -15,7 +15,7 @@ from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Operation
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer
-from gpu_renderer.geometry import color, matrix, placement
+from gpu_renderer.geometry import color, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
@@ -85,8 +85,8 @@ class _Walk:
         aces_cg = scene.color.working_space == "aces-cg"
         if fill is not None:
             red, green, blue, alpha = shown = color.linear(color.parse(fill), aces_cg=aces_cg)
-            if placement.pixel_aligned(quad):
-                held = shared(self._rects, placement.bounds(quad, self._into.region))
+            if matrix.pixel_aligned(quad):
+                held = shared(self._rects, matrix.bounds(quad, self._into.region))
                 self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
             else:
                 shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)

@@ -26,7 +26,7 @@ from gpu_renderer.display_list.routing import fixed_function
 from gpu_renderer.display_list.space import lights, overlaps
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue

@@ -21,6 +21,8 @@ BLUR_PX_MIN = 0.3
 STRIPS_FROM_PX = 1.25
 """Least difference of the corners' blurs, px, that divides a layer into strips."""
 STRIP_PX, STRIPS_MIN, STRIPS_MAX = 2.0, 2, 8
+Placed = tuple[float, Step]
+"""A step and its depth in space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,7 @@ def anchored(transform: Transform3D) -> Matrix4:
     return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
 
 
-def depth_sorted(
-    layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[tuple[float, Step]]]
-) -> Iterator[Step]:
+def depth_sorted(layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[Placed]]) -> Iterator[Step]:
     """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places."""
     sources = {layer.matte.source_id for layer in layers if layer.matte}
 
@@ -132,10 +132,7 @@ def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: fl
 
 
 def _blur_px(camera: Camera | None, depth: float) -> float:
-    """Return the circle of confusion, px, limited by the camera's strength.
-
-    With an f-stop the lens equation gives it. Without one it grows in proportion to the distance from the focus.
-    """
+    """Return the circle of confusion, px: by the lens equation with an f-stop, else in proportion to the defocus."""
     if camera is None or not camera.depth_of_field or camera.strength <= 0:
         return 0.0
     off, focus, lens = abs(depth - camera.focus_distance), camera.focus_distance, camera.lens_px

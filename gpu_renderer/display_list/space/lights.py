@@ -169,10 +169,7 @@ def _unit(v: Sequence[float]) -> tuple[float, ...]:
 
 
 def with_cast_shadows(snapshot: Snapshot, eye: Eye) -> list[LayerSnapshot]:
-    """Return the paint list with the shadows of the first casting light as in the reference (three-d.md 6.4).
-
-    A flat layer gets an effect, a 3D layer a dark copy. Copies come after all layers and hide nothing.
-    """
+    """Return the paint list with shadows of the first casting light (three-d.md 6.4): effects, and copies on top."""
     light = next((light for light in snapshot.lights if light.casts_shadows and light.light != "ambient"), None)
     if light is None:
         return list(snapshot.layers)

@@ -13,8 +13,7 @@ from itertools import combinations
 
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.matrix import Matrix3, Point
-from gpu_renderer.geometry.placement import NEAR
+from gpu_renderer.geometry.matrix import NEAR, Matrix3, Point
 
 CLOSE_PX = 1.0
 """Distance below which two edges share pixels."""
@@ -53,7 +52,7 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
     square outside which the plane is transparent.
     """
     to_unit = matrix.inverse(quad)
-    corners = matrix.corners(quad)
+    corners = matrix.corners_of(quad)
     if to_unit is None or any(w < NEAR for _, _, w in corners) or not all(map(matrix.finite, corners)):
         return None
     placed = tuple((x / w, y / w) for x, y, w in corners)
