@@ -18,8 +18,8 @@ from rich.text import Text
 from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
 from gpu_renderer.commands.options import Step
 from gpu_renderer.encode import formats
-from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
+from gpu_renderer.encode.formats import Plan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError

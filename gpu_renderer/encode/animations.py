@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from gpu_renderer.encode.check import Plan
-from gpu_renderer.encode.formats import Quality
+from gpu_renderer.encode.formats import Plan, Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 

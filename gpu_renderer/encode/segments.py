@@ -20,7 +20,7 @@ import numpy.typing as npt
 from av.video.frame import PictureType
 from PIL import Image
 
-from gpu_renderer.encode import bitstream, repeat_frames
+from gpu_renderer.encode import repeat_frames
 from gpu_renderer.encode.formats import FileFormat, Quality, VideoCodec
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, tagged
 from gpu_renderer.encode.profile import EncoderProfile, configure, configure_pictures, rate
@@ -128,7 +128,7 @@ class SegmentWriter(SegmentFile):
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
             if self._pending and packet.pts >= self._pending[0].stop:
                 self._show(self._pending.popleft())
-            if bitstream.is_reference(data := bytes(packet)):
+            if repeat_frames.is_reference(data := bytes(packet)):
                 self._last_reference = data
             self._put(packet, packet.pts)
 
