@@ -80,7 +80,7 @@ def write(
         raise IsADirectoryError(f"{output} is a folder")
     if (kind := _still(output)) is not None:
         picture = session.still(opened, frames.start)
-        output.write_bytes(picture_file(picture, kind, keeps_alpha=opened.is_transparent))
+        output.write_bytes(picture_file(picture, kind, keeps_alpha=opened.output.is_transparent))
         return 1, opened.warnings
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder, progress = Path(name), RenderProgress(is_shown=shows_progress)
@@ -105,7 +105,7 @@ def _segments(
         parts = parts_of(frames, held.opened.fps, folder, ending)
         return [part.path for part in parts], render_parts(job, parts, workers, step)
     path = folder / f"segment{ending}"
-    return [path], job.render(session, held.opened, frames, path, step).warnings
+    return [path], session.render_segment(held.opened, frames.start, len(frames), path, step).warnings
 
 
 def _sound(held: OpenedJob, frames: range, folder: Path) -> JobSound:
@@ -117,7 +117,7 @@ def _finish(
     held: OpenedJob, segments: list[Path], count: int, output: Path, blocks: Iterable[Samples] | None, step: Step
 ) -> None:
     job, opened = held.job, held.opened
-    keeps_alpha = opened.is_transparent and job.format.has_alpha
+    keeps_alpha = opened.output.is_transparent and job.format.has_alpha
     plan = Plan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
     finished = segments[0].with_name(f"finished{job.format.ending}")
     finish(segments, finished, plan, blocks, step)

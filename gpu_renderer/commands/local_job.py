@@ -16,7 +16,6 @@ from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.commands.options import Machine, Step, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
-from gpu_renderer.pipeline import SegmentReport
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
 from motion.schema.stored import Document, record
@@ -86,12 +85,6 @@ class LocalJob:
             document = cast(Document, {**document, "motionBlur": {**record(document, "motionBlur"), **fewer}})
         return OpenedJob(self, document, media, session.open(document, self._sized(document), media.resolve))
 
-    def render(self, session: RenderSession, opened: Opened, frames: range, path: Path, step: Step) -> SegmentReport:
-        """Render frames into a segment of the job's format."""
-        if self.format.codec is None and self.format.picture is None:
-            return session.render_segment(opened, frames.start, len(frames), path, step)
-        return session.render_pictures(opened, frames.start, len(frames), path, self.format, self.preset.quality, step)
-
     def _sized(self, document: Document) -> Output:
         settings, asked = chosen(document, self.output.composition_id), self.output
         limits = [rate for rate in (self.preset.fps_max, self.format.fps_max) if rate is not None]
@@ -100,6 +93,8 @@ class LocalJob:
             width=asked.width or scaled(settings.width, self.preset.scale),
             height=asked.height or scaled(settings.height, self.preset.scale),
             fps=min([asked.fps or settings.fps, *limits]),
+            format=self.format,
+            quality=self.preset.quality,
         )
 
 
@@ -182,6 +177,7 @@ def _render(job: LocalJob, part: Part) -> tuple[str, ...]:
         counted = done
 
     try:
-        return job.render(*_opened(job), part.frames, part.path, count).warnings
+        session, opened = _opened(job)
+        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, count).warnings
     except RenderError as error:
         raise RenderError(str(error)) from None  # its own class may not survive the way between processes

@@ -1,6 +1,6 @@
 """Frames of an encoder: NV12 layout and tags, and the samples of a video that passes through.
 
-BT.709, limited range, chroma on the even columns (MPEG-2 siting). `backends/gl/nv12.py` and the kernels convert to it.
+BT.709, limited range, chroma on the even columns (MPEG-2 siting). `backends/gl/readback.py` and the kernels convert to it.
 """
 
 from __future__ import annotations

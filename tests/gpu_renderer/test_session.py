@@ -18,7 +18,7 @@ from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FORMATS, Plan
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
-from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_document

@@ -14,8 +14,8 @@ from gpu_renderer.content.text.line_layout import placed_lines
 from gpu_renderer.content.text.lines import measured_box
 from gpu_renderer.content.text.text_path import vertices
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.paints import tinted
 from gpu_renderer.content.vector.surface import Pixels, fitting_scale, rgba
-from gpu_renderer.content.vector.tint import tinted
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import TextSource
 from motion.timing import round_half_up
