@@ -83,15 +83,15 @@ def write(
         output.write_bytes(picture_file(picture, kind, keeps_alpha=opened.output.is_transparent))
         return 1, opened.warnings
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
-        folder, progress = Path(name), RenderProgress(is_shown=shows_progress)
-        with progress.stage("drawing", len(frames)) as step:
+        folder = Path(name)
+        with _progress("drawing", len(frames), is_shown=shows_progress) as step:
             segments, warnings = _segments(session, held, frames, folder, workers, step)
         sound = _sound(held, frames, folder) if has_sound and held.job.format.sound is not None else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
         if is_folder(output):
             _unpack(segments, frames, output, held.job.format.picture or "png", blocks)
         else:
-            with progress.stage("writing", len(frames)) as step:
+            with _progress("writing", len(frames), is_shown=shows_progress) as step:
                 _finish(held, segments, len(frames), output, blocks, step)
         unheard = [notice.message for notice in of_document(held.document)] if sound is None else sound.warnings
     return len(frames), tuple(dict.fromkeys((*warnings, *unheard)))
@@ -136,25 +136,16 @@ def _unpack(
         write_wav(folder / SOUND_NAME, sound)
 
 
-class RenderProgress:
-    """A line on the standard error output while it is in a block, gone afterwards; none if `is_shown` is false."""
-
-    def __init__(self, *, is_shown: bool = True) -> None:
-        columns = (
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-            TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
-        )  # fmt: skip
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown)
-
-    @contextmanager
-    def stage(self, name: str, frame_count: int) -> Iterator[Step]:
-        """Show a stage of the render. Yields a function to call with the number of frames done."""
-        with self._progress:
-            task = self._progress.add_task(name, total=frame_count)
-            try:
-                yield lambda done: self._progress.update(task, completed=done)
-            finally:
-                self._progress.remove_task(task)
+@contextmanager
+def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
+    """Show a stage of the render on the standard error output. Yields a function to call with the number of frames done."""
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+        TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown) as shown:
+        task = shown.add_task(name, total=frame_count)
+        yield lambda done: shown.update(task, completed=done)
 
 
 class _Speed(ProgressColumn):

@@ -263,14 +263,12 @@ class RepeatFrames:
         """`slices`: the skipped slices of one picture."""
         self._of, self._slices = of, tuple(slices)
 
-    def reference(self, packet: bytes) -> Counted:
-        """Return the numbers of the picture in a packet."""
-        return counted(_slices(packet)[0], self._of)
-
-    def repeated(self, last: Counted, distance: int) -> bytes:
-        """Return a packet that shows the picture of `distance` frames ago again."""
-        units = (repeating(last, distance, self._of, skipped) for skipped in self._slices)
-        return b"".join(byte_stream(unit) for unit in units)
+    def after(self, packet: bytes, count: int) -> Iterator[bytes]:
+        """Yield packets that show the picture of a packet again."""
+        last = counted(_slices(packet)[0], self._of)
+        for distance in range(1, count + 1):
+            units = (repeating(last, distance, self._of, skipped) for skipped in self._slices)
+            yield b"".join(byte_stream(unit) for unit in units)
 
 
 @lru_cache(maxsize=16)
@@ -315,7 +313,6 @@ def _slices(stream: bytes) -> list[NalUnit]:
 
 def _repeats(found: RepeatFrames, parameter_sets: bytes, picture: bytes) -> bool:
     """Return True if a decoder shows one picture three times."""
-    last = found.reference(picture)
-    packets = (parameter_sets + picture, found.repeated(last, 1), found.repeated(last, 2))
+    packets = (parameter_sets + picture, *found.after(picture, 2))
     shown = [frame.to_ndarray() for frame in decoded([av.Packet(packet) for packet in packets])]
     return len(shown) == 3 and all(np.array_equal(frame, shown[0]) for frame in shown)

@@ -134,9 +134,9 @@ class SegmentWriter(SegmentFile):
 
     def _show(self, pending: range) -> None:
         assert self._repeat_frames is not None, "pending frames can be written"
-        last = self._repeat_frames.reference(self._last_reference)
-        for distance, number in enumerate(pending, start=1):
-            self._put(av.Packet(self._repeat_frames.repeated(last, distance)), number)
+        repeats = self._repeat_frames.after(self._last_reference, len(pending))
+        for number, data in zip(pending, repeats, strict=True):
+            self._put(av.Packet(data), number)
 
     def _put(self, packet: av.Packet, shown: int) -> None:
         """Write a packet. Its decoding time is its number minus the encoder's reorder delay."""
