@@ -75,14 +75,13 @@ def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:
 
 def add_document_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, --set, --comp, --size, --fps, --media."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
-    parser.add_argument("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
-    parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
-    parser.add_argument("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
-    parser.add_argument("--fps", metavar="N", type=rate, help="output frames per second")
-    parser.add_argument(
-        "--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR"
-    )
+    add = parser.add_argument
+    add("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
+    add("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
+    add("--comp", metavar="ID", help="the composition (default: the document's first)")
+    add("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
+    add("--fps", metavar="N", type=rate, help="output frames per second")
+    add("--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR")
 
 
 def output_of(arguments: argparse.Namespace, *, is_transparent: bool = False) -> Output:

@@ -28,32 +28,27 @@ WATCH_SECONDS = 0.3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the document, its inputs and the output."""
+    add = parser.add_argument
     options.add_document_arguments(parser)
     options.add_font_argument(parser, "installed")
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
     part.add_argument("--range", metavar="A:B", type=options.time_range, help="seconds A up to B")
-    parser.add_argument("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
+    add("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
     presets = "; ".join(f"{name}: {held.help}" for name, held in PRESETS.items())
-    parser.add_argument("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
-    parser.add_argument("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
-    parser.add_argument("--format", choices=list(FORMATS), help="the format, where an ending has several")
-    parser.add_argument(
-        "--transparent", action="store_true", help="leave the background out (.webm .mov .gif .webp .png)"
-    )
-    parser.add_argument(
-        "--workers", metavar="N", type=options.count, default=1, help="processes that draw (default: 1)"
-    )
-    parser.add_argument(
-        "--watch", action="store_true", help="render again each time the document changes, until Ctrl-C"
-    )
-    parser.add_argument(
+    add("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
+    add("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
+    add("--format", choices=list(FORMATS), help="the format, where an ending has several")
+    add("--transparent", action="store_true", help="leave the background out (.webm .mov .gif .webp .png)")
+    add("--workers", metavar="N", type=options.count, default=1, help="processes that draw (default: 1)")
+    add("--watch", action="store_true", help="render again each time the document changes, until Ctrl-C")
+    add(
         "--audio",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="render the sound (default: if there is any)",
     )
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="a file or a folder")
+    add("-o", "--output", metavar="OUT", type=Path, required=True, help="a file or a folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
