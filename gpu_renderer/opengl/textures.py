@@ -61,7 +61,12 @@ class Textures:
         for key in [key for key, was_used in self._fleeting.items() if not was_used]:
             del self._fleeting[key]
             if key in self._kept:
-                self._retire(key)
+                pixels, texture = self._kept.pop(key)
+                self._bytes -= pixels.nbytes
+                size = (*texture.size, texture.components)
+                if size in self._spare:
+                    self._spare[size][0].release()
+                self._spare[size] = texture, self._trims
         self._fleeting = dict.fromkeys(self._fleeting, False)
         self._trims += 1
         for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
@@ -80,15 +85,6 @@ class Textures:
             texture.release()
         self._tables.clear()
         self._spare.clear()
-
-    def _retire(self, key: int) -> None:
-        """Keep one spare texture of each size for reuse."""
-        pixels, texture = self._kept.pop(key)
-        self._bytes -= pixels.nbytes
-        size = (*texture.size, texture.components)
-        if size in self._spare:
-            self._spare[size][0].release()
-        self._spare[size] = texture, self._trims
 
     def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
         rows, columns = pixels.shape[:2]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import moderngl
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import drawable, quads
+from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE
@@ -36,7 +36,6 @@ from motion.snapshot import EffectSnapshot
 SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
 """Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
-_GEOMETRY = Instances("space/plane.vert", (), b"", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
 
 
 def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
-    step, shown, lighting = plane.step, plane.shown, plane.lighting
+    step, shown = plane.step, plane.shown
     if shown is None:
         return
     quad = quad_of(shown, step.placement)
@@ -131,23 +130,14 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
         return
     into.framebuffer.depth_mask = plane.writes_depth
     quads.set_filter(painter, shown)
-    variant = drawable.defines(shown, plane.filter, quad, is_lit=bool(lighting), feeds_effects=False)
+    kind = quads.kind(painter, shown, 0, quad, into, Style(step.opacity, plane.filter, lighting=plane.lighting))
+    geometry: dict[str, UniformValue] = {"u_to_frame": matrix.columns(quad), "u_subpixels": float(matrix.SUBPIXELS)}
+    attributes = quads.attributes(shown, to_unit, step.opacity)
     painter.draw(
-        "compositing/quad.frag",
-        into,
-        instances=_GEOMETRY,
-        textures=drawable.textures(painter, shown, plane.filter),
-        blend=fixed_function(step),
-        defines={"SAMPLES": 0, "FLIPPED": 1, **variant},
-        uniforms={
-            "u_to_frame": matrix.columns(quad),
-            "u_subpixels": float(matrix.SUBPIXELS),
-            "u_to_unit": matrix.columns(to_unit),
-            "u_opacity": step.opacity,
-            **drawable.uniforms(shown, plane.filter),
-            **lighting,
-        },
-    )
+        "compositing/quad.frag", into, textures=kind.textures, blend=fixed_function(step),
+        defines={**kind.defines, "FLIPPED": 1}, uniforms={**kind.uniforms, **geometry},
+        instances=Instances("space/plane.vert", kind.layout[2:], attributes, 1),
+    )  # fmt: skip
 
 
 @contextmanager
