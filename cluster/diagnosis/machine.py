@@ -15,13 +15,11 @@ from cluster import landlock
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import Settings
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.content.text.scripts import without_font
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
-from gpu_renderer.encode.probe import chosen, probe
-from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
+from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, probe
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
@@ -116,7 +114,7 @@ def _colours(painter: Painter) -> Finding:
         painter.pool.acquired(SQUARE, "f1") as target,
     ):
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
-        ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
+        ring.put(target, damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
     expected = int(reference_planes(colour)[0][0, 0])
     if abs(luma - expected) <= 1:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +17,13 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
-    Kernel,
-    blurred,
-    canvas_gaussian,
-    enlarged,
-    halved,
-    levels_of,
-    small,
+    box_blurred,
+    bytes_of,
+    canvas_blurred,
+    window_kernels,
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
-from gpu_renderer.effects.window_kernels import box_blurred, bytes_of, window_kernels
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.windows import Axis
@@ -38,20 +33,8 @@ from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
-
-
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
-
-
-class RasterEffect(Protocol):
-    """Raster form of an effect: `registry.Effect`."""
-
-    @property
-    def reads_pixels(self) -> bool: ...
-    @property
-    def has_one_pass(self) -> bool: ...
-    def bake(self, canvas: Canvas, values: EffectValues) -> None: ...
 
 
 class Canvas(Surface):
@@ -96,6 +79,10 @@ class Canvas(Surface):
         """Rows, padding included."""
         return self.target.region.height
 
+    def place(self, values: EffectValues, key: str) -> tuple[float, float]:
+        """Return the point that two parameters give as an offset from the canvas's middle: `center` is `centerX` and `centerY`."""
+        return self.width / 2 + values.number(f"{key}X"), self.height / 2 + values.number(f"{key}Y")
+
     @property
     def silhouette(self) -> Target:
         """Return the layer's shape for style generators: the picture before fill opacity, else the present picture."""
@@ -106,17 +93,17 @@ class Canvas(Surface):
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
-    def run(self, effect: RasterEffect, values: EffectValues, *, keep_straight: bool) -> None:
-        """Bake an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
+    def run(self, bake: Callable[[Canvas, EffectValues], None], values: EffectValues, *, keep_straight: bool) -> None:
+        """Run the raster form of an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
 
         `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
         """
-        if not effect.reads_pixels:
+        if values.effect.is_drawn:
             self._store(straight=False)
-            effect.bake(self, values)
+            bake(self, values)
             return
-        self._stores_straight = keep_straight or not effect.has_one_pass
-        effect.bake(self, values)
+        self._stores_straight = keep_straight or not values.effect.is_one_pass
+        bake(self, values)
         self._stores_straight = False
         if not keep_straight:
             self._store(straight=False)
@@ -187,15 +174,13 @@ class Canvas(Surface):
         self.apply(
             "effects/baked/paint.frag",
             uniforms={"u_composite": composite, "u_opacity": opacity},
-            textures={"u_paint": texture},
+            spent={"u_paint": texture},
         )
-        texture.release()
 
     def table(self, table: npt.NDArray[np.uint8]) -> None:
         """Map each straight channel by a table of shape (256, 3)."""
         texture = self.texture(np.ascontiguousarray(table, np.uint8).tobytes(), 256, 1, channels=3)
-        self.apply("effects/baked/table.frag", textures={"u_table": texture})
-        texture.release()
+        self.apply("effects/baked/table.frag", spent={"u_table": texture})
 
     def matrix(self, affine: npt.NDArray[np.float64]) -> None:
         """Map straight colours by three rows of four, and clamps."""
@@ -221,14 +206,14 @@ class Canvas(Surface):
         for first in range(0, len(attributes), times_max):
             some = attributes[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, vertex=vertex,
-                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+                shader, into, textures={"u_source": self.target}, defines=dict(self.variant(values)), uniforms=given,
+                instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
         self.replace(into)
 
-    def blurred(self, sigma: float, source: Target | None = None) -> Target:
-        """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
-        return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
+    def blurred(self, sigma: float) -> Target:
+        """Return a browser's blur of the picture, transparent outside the canvas; the caller owns it."""
+        return canvas_blurred(self.painter, self.target, sigma, self.target.region)
 
     def box_blurred(
         self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool
@@ -243,18 +228,17 @@ class Canvas(Surface):
         self.replace(soft)
         self._is_straight = False
 
-    def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
-        """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
+    def at_working_size(self, shader: str, values: EffectValues, radius: int) -> None:
+        """A kernel of (2 radius + 1)^2 taps (`u_window`: the radius), at a size that bounds its cost (effects.md 8.1)."""
         cost = self.width * self.height * (2 * radius + 1) ** 2
         share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
         if share == 1.0:
-            self.apply(shader, values, uniforms={name: radius})
+            self.apply(shader, values, uniforms={"u_window": radius})
             return
         size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
         small = Canvas(self.painter, self.shrunk(size), self.scale * share)
-        small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
-        self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
-        self.painter.pool.give_back(small.target)
+        small.apply(shader, values, uniforms={"u_window": max(1, math.floor(radius * share + 0.5))})
+        self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
 
     def shrunk(self, size: Region) -> Target:
         """Return the means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
@@ -281,22 +265,8 @@ class Canvas(Surface):
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
         self.apply(
-            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, textures={"u_shape": soft}
+            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
-        self.painter.pool.give_back(soft)
-
-    def outline(self, width: float, color: Rgba, opacity: float) -> None:
-        """A ring of 32 displaced silhouettes behind the picture (effects.md 8.2, stroke)."""
-        self.apply(
-            "effects/baked/outline.frag",
-            uniforms={"u_width": width, "u_color": color, "u_opacity": opacity},
-            textures={"u_shape": self.silhouette},
-        )
-
-    def shape(self, shader: str, margin: int = 0, uniforms: dict[str, UniformValue] | None = None) -> Target:
-        """Run a shader on the silhouette (`u_shape`), over the canvas grown by a margin. The caller owns the result."""
-        region = self.target.region.grown(margin)
-        return self.painter.applied(shader, self.silhouette, region=region, uniforms=uniforms)
 
     def common(self) -> dict[str, UniformValue]:
         """Canvas geometry (shaders/include/canvas.glsl)."""
@@ -306,29 +276,6 @@ class Canvas(Surface):
         """Parameters with lengths in canvas px, and what the effect derives from them."""
         derived = values.effect.derive(values, self.width, self.height)
         return {**dict[str, UniformValue](values.uniforms()), **derived}
-
-
-def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
-    """A browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
-    if sigma <= 0:
-        return painter.applied("effects/baked/crop.frag", source, region=region)
-    levels = levels_of(sigma)
-    if not levels:
-        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
-    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    halves = halved(painter, framed, levels)
-    factor = 1 << levels
-    left, top = region.x // factor - 1, region.y // factor - 1
-    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
-    large = enlarged(painter, soft, levels, region)
-    painter.pool.give_back(framed, halves, soft)
-    return large
-
-
-@lru_cache(256)
-def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
-    return small(canvas_gaussian(sigma), levels)
 
 
 def _half(region: Region) -> Region:
@@ -343,7 +290,9 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     ratio = target.region.width / size.width * target.region.height / size.height
     levels = max(0.0, math.log2(ratio) / 2 - MIP_SHARPENING)
     for _ in range(math.floor(levels)):
-        target = _replaced(painter, target, "effects/baked/mip.frag", _half(target.region))
+        half = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
+        painter.pool.give_back(target)
+        target = half
     smaller = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
     made = painter.applied(
         "effects/baked/reduce.frag",
@@ -354,14 +303,3 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     )
     painter.pool.give_back(target, smaller)
     return made
-
-
-def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:
-    """Run the shader on a target, which goes back to the pool, and return the result."""
-    made = painter.applied(shader, target, region=region)
-    painter.pool.give_back(target)
-    return made
-
-
-Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""

@@ -7,6 +7,7 @@ a picture of half the size, or a quarter ..., with the weights that, between hal
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import moderngl
@@ -14,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.loading import kernels
+from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Format, Target
 
@@ -51,15 +54,14 @@ def reference_gaussian(sigma: float) -> Kernel:
     return normalised(weights)
 
 
-def gaussian(sigma: float) -> Kernel:
-    """A Gaussian up to four sigmas."""
-    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
-
-
 @lru_cache(256)
 def canvas_gaussian(sigma: float) -> Kernel:
-    """Return the kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
-    return gaussian(min(sigma, SIGMA_MAX))
+    """Return the kernel of a browser's canvas blur: a Gaussian up to four sigmas.
+
+    The reference's frames show one of the full sigma, not three boxes.
+    """
+    sigma = min(sigma, SIGMA_MAX)
+    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
 
 
 def box(width: float) -> Kernel:
@@ -100,6 +102,12 @@ def small(kernel: Kernel, levels: int) -> Kernel:
     wanted = np.zeros(2 * middle + 1)
     wanted[middle - len(kernel) + 1 : middle + len(kernel)] = np.concatenate([kernel[:0:-1], kernel])
     return normalised(np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0], np.float64), NEGLIGIBLE_SMALL)
+
+
+@lru_cache(512)
+def _fitting(kernel: Callable[[float], Kernel], sigma: float, levels: int) -> Kernel:
+    """Return the kernel of a sigma for a picture halved `levels` times."""
+    return small(kernel(sigma), levels) if levels else kernel(sigma)
 
 
 def _response(factor: int) -> Kernel:
@@ -162,11 +170,6 @@ def convolved(
     return target
 
 
-@lru_cache(256)
-def _small_gaussian(sigma: float, levels: int) -> Kernel:
-    return small(reference_gaussian(sigma), levels)
-
-
 def halves_blurred(
     painter: Painter,
     halves: Target,
@@ -180,22 +183,54 @@ def halves_blurred(
 
     `into`: the target to hold it, which may be larger and is undefined beyond.
     """
-    kernel = _small_gaussian(sigma, levels) if levels else reference_gaussian(sigma)
-    return blurred(painter, halves, kernel, region=region, format=format, into=into)
+    return blurred(
+        painter, halves, _fitting(reference_gaussian, sigma, levels), region=region, format=format, into=into
+    )
+
+
+def window_kernels(painter: Painter) -> WindowKernels | None:
+    """Return the native kernels for windows of a canvas, or None if shaders draw them.
+
+    Where OpenGL runs on the processor, kernels cost the same for a window of any size, or a small part of a shader.
+    """
+    native = kernels() if painter.is_software else None
+    return None if native is None else native.windows
+
+
+def bytes_of(target: Target) -> npt.NDArray[np.uint8]:
+    """Return the pixels of a target of four channels of 8 bits, shape (rows, columns, 4)."""
+    rows, columns = target.region.height, target.region.width
+    pixels = np.empty((rows, columns, 4), np.uint8)
+    target.texture.read_into(pixels, alignment=1)
+    return pixels
 
 
 def box_blurred(
-    painter: Painter, source: Target, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool
+    painter: Painter,
+    source: Target,
+    radius: int,
+    iterations: int = 1,
+    axes: tuple[Axis, ...] = (0, 1),
+    *,
+    repeat_edge: bool,
 ) -> Target:
-    """Box blurs of 2 radius + 1 px, one axis after the other, stored in between (effects.md 6). The caller owns it.
+    """Box blurs of 2 radius + 1 px of an 8-bit target, one axis after the other, stored in between (effects.md 6).
 
-    A wide box is worked out at a smaller size.
+    The caller owns the result. Shaders work out a wide box at a smaller size.
     """
     radius = max(0, min(radius, max(source.size)))
+    steps: tuple[Axis, ...] = axes * (iterations if radius > 0 else 0)
+    if (native := window_kernels(painter)) is not None:
+        pixels = bytes_of(source)
+        for axis in steps:
+            native.window(pixels, axis, radius, "mean", repeats_edge=repeat_edge, thread_count=painter.thread_count)
+        soft = painter.pool.take(source.region, source.format, clear=False)
+        soft.texture.write(pixels, alignment=1)
+        return soft
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
     current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
     kernel = box((2 * radius + 1) / 2**levels)
-    for axis in axes * (iterations if radius > 0 else 0):
+    for axis in steps:
         following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
         painter.pool.give_back(current)
         current = following
@@ -218,7 +253,7 @@ def halved(
         r = current.region.grown(2 if has_rim else 0)
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
-        narrowing = _narrowing(current, format)
+        narrowing: dict[str, object] = {"ALPHA": 1} if format == "a2" != current.format else {}
         smaller = painter.applied("effects/halve.frag", current, region=half, format=format, defines=narrowing)
         if current is not source:
             painter.pool.give_back(current)
@@ -231,6 +266,19 @@ def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> T
     return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": float(1 << levels)})
 
 
-def _narrowing(source: Target, format: Format | None) -> dict[str, object]:
-    """Return the variant of a pass from four channels to alpha alone."""
-    return {"ALPHA": 1} if format == "a2" != source.format else {}
+def canvas_blurred(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
+    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
+    if sigma <= 0:
+        return painter.applied("effects/baked/crop.frag", source, region=region)
+    levels = levels_of(sigma)
+    if not levels:
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
+    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
+    halves = halved(painter, framed, levels)
+    factor = 1 << levels
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, halves, _fitting(canvas_gaussian, sigma, levels), region=around, clear_outside=True)
+    large = enlarged(painter, soft, levels, region)
+    painter.pool.give_back(framed, halves, soft)
+    return large

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import moderngl
+import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.errors import TargetTooLarge
@@ -28,13 +28,8 @@ Format = Literal["f1", "f2", "f4", "a1", "a2", "a4"]
 a1, a2, a4: one channel of the same, read in every channel: alpha alone, or a height field.
 """
 TARGET_BYTES_MAX = 1 << 30
-
-
-class Attached(NamedTuple):
-    """A texture with its framebuffer."""
-
-    texture: moderngl.Texture
-    framebuffer: moderngl.Framebuffer
+Attached = tuple[moderngl.Texture, moderngl.Framebuffer]
+"""A texture with its framebuffer."""
 
 
 CHANNELS: dict[Format, tuple[int, str]] = {
@@ -43,10 +38,7 @@ CHANNELS: dict[Format, tuple[int, str]] = {
 """Number and type of the stored channels."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2, "a4": 4}
 IDLE_FRAMES_MAX = 4
-"""Number of frames after which an unused texture is freed.
-
-A job's first frame often needs sizes that no later frame does.
-"""
+"""Number of frames after which an unused texture is freed. A job's first frame often needs sizes that no later frame does."""
 
 
 class Target:
@@ -70,16 +62,28 @@ class Target:
     @property
     def texture(self) -> moderngl.Texture:
         """Texture, with linear filtering by default."""
-        return self._attached().texture
+        return self._attached()[0]
 
     @property
     def framebuffer(self) -> moderngl.Framebuffer:
         """Framebuffer of this target. The scissor covers the whole target by default."""
-        return self._attached().framebuffer
+        return self._attached()[1]
 
     def through(self, framebuffer: moderngl.Framebuffer) -> Target:
         """Return the same texture with another framebuffer."""
-        return Target(self.region, self.format, lambda: Attached(self.texture, framebuffer))
+        return Target(self.region, self.format, lambda: (self.texture, framebuffer))
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of the texture."""
+        return self.region.width * self.region.height * BYTES_PER_PIXEL[self.format]
+
+    def read(self) -> npt.NDArray[Any]:
+        """Return the texels: bytes, patterns of half floats, or floats; shape (rows, columns) or (rows, columns, 4)."""
+        components, kind = CHANNELS[self.format]
+        content = self.framebuffer.read(components=components, alignment=1, dtype=kind)
+        shape = (self.region.height, self.region.width, components)[: 2 if components == 1 else 3]
+        return np.frombuffer(content, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind]).reshape(shape)
 
     @property
     def is_made(self) -> bool:
@@ -90,14 +94,14 @@ class Target:
         if self._made is None:
             self._made = self._make()
             if self.texels is not None:
-                self._made.texture.write(self.texels, alignment=1)
+                self._made[0].write(self.texels, alignment=1)
         return self._made
 
     def free_texture(self) -> None:
         """Free the texture. It is made again, with the content in main memory if there is one, when it is asked for."""
         if self._made is not None:
-            self._made.framebuffer.release()
-            self._made.texture.release()
+            for each in reversed(self._made):
+                each.release()
             self._made = None
 
     @property
@@ -126,10 +130,13 @@ class TargetPool:
         key = (region.width, region.height, format)
         if self._idle[key]:
             target = self._idle[key].pop()
-            self._idle_bytes -= _bytes(target)
+            self._idle_bytes -= target.size_bytes
             target.region = region
         else:
-            target = self._new(region, format)
+            target = Target(region, format, lambda: self._made(key[:2], format))
+            # drivers end the process over a texture that is too large
+            if max(key[:2]) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
+                raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
         if clear or target.is_made:
             target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
             target.framebuffer.scissor = (0, 0, region.width, region.height)
@@ -165,16 +172,14 @@ class TargetPool:
             target.texels = None
             target.idle_since = self._frame
             self._idle[(*target.size, target.format)].append(target)
-            self._idle_bytes += _bytes(target)
+            self._idle_bytes += target.size_bytes
         while self._idle_bytes > self._idle_bytes_max:
             self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda held: held.idle_since))
 
     def end_frame(self) -> None:
         """Free textures that no recent frame has used."""
         self._frame += 1
-        oldest = self._frame - IDLE_FRAMES_MAX
-        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
-            self._drop(target)
+        self._drop_idle(self._frame - IDLE_FRAMES_MAX)
 
     @contextmanager
     def acquired(self, region: Region, format: Format = "f2") -> Iterator[Target]:
@@ -187,25 +192,14 @@ class TargetPool:
 
     def release(self) -> None:
         """Free every idle texture."""
-        for target in [held for idle in self._idle.values() for held in idle]:
-            self._drop(target)
+        self._drop_idle(self._frame + 1)
 
-    def _new(self, region: Region, format: Format) -> Target:
-        # drivers end the process over a texture that is too large
-        if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
-            raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        return Target(region, format, partial(self._made, region.width, region.height, format))
-
-    def _made(self, width: int, height: int, format: Format) -> Attached:
+    def _made(self, size: tuple[int, int], format: Format) -> Attached:
         components, dtype = CHANNELS[format]
-        texture = self._context.texture((width, height), components, dtype=dtype)
-        if components == 1:
-            texture.swizzle = "RRRR"
-        texture.repeat_x = texture.repeat_y = False
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        texture = new_texture(self._context, size, components, dtype=dtype)
         framebuffer = self._context.framebuffer([texture])
-        framebuffer.scissor = (0, 0, width, height)
-        return Attached(texture, framebuffer)
+        framebuffer.scissor = (0, 0, *size)
+        return texture, framebuffer
 
     def bind_lasting(self) -> None:
         """Bind a lasting framebuffer.
@@ -214,20 +208,28 @@ class TargetPool:
         """
         self._lasting.use()
 
+    def _drop_idle(self, oldest: int) -> None:
+        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
+            self._drop(target)
+
     def _drop(self, target: Target) -> None:
         key = (*target.size, target.format)
         self._idle[key].remove(target)
         if not self._idle[key]:
             del self._idle[key]
-        self._idle_bytes -= _bytes(target)
+        self._idle_bytes -= target.size_bytes
         if target.is_made:
             self.bind_lasting()
             target.free_texture()
 
 
-def _bytes(target: Target) -> int:
-    return _bytes_of(target.region, target.format)
-
-
-def _bytes_of(region: Region, format: Format) -> int:
-    return region.width * region.height * BYTES_PER_PIXEL[format]
+def new_texture(
+    context: moderngl.Context, size: tuple[int, int], components: int, data: Any = None, dtype: str = "f1"
+) -> moderngl.Texture:
+    """Return a texture with linear filtering that clamps to the edge. A single channel is read in all four."""
+    texture = context.texture(size, components, data, alignment=1, dtype=dtype)
+    if components == 1:
+        texture.swizzle = "RRRR"
+    texture.repeat_x = texture.repeat_y = False
+    texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+    return texture

@@ -7,17 +7,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import Frame
+from gpu_renderer.backends.compositor import RenderedFrame
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFile
 from gpu_renderer.content.vector.surface import Pixels
-from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D, VideoSource
 
 Picture = npt.NDArray[np.uint8]
@@ -56,10 +55,10 @@ def renderer(
     return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), options)
 
 
-def pixels(picture: Target | Frame) -> Picture:
+def pixels(picture: Target | RenderedFrame) -> Picture:
     """The target or finished frame as uint8 (rows, columns, 4)."""
     if not isinstance(picture, Target):
-        return picture.read()
+        return picture.frame.read()
     width, height = picture.size
     return np.frombuffer(picture.texture.read(), np.uint8).reshape(height, width, 4)
 

@@ -13,14 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.blit import is_per_channel
-from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, is_per_channel, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import background, blending
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
@@ -35,8 +33,6 @@ BackdropOf = Callable[[Region], Backdrop]
 
 class CpuCompositor:
     """Compositor with native kernels."""
-
-    name: BackendName = "cpu"
 
     def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
         self._keeps_alpha = keeps_alpha
