@@ -138,7 +138,7 @@ class SegmentPipeline(Generic[SnapshotT]):
             self._pool, self._ring = FramePool(of, count), ring_to_memory(painter, source, of, options)
         self._clock = StageClock()
         self._converted_frames = 0
-        self._in_flight: deque[av.VideoFrame] = deque()
+        self._uncollected: deque[av.VideoFrame] = deque()
         """Frames put into the ring and not collected."""
 
     def run(
@@ -194,16 +194,16 @@ class SegmentPipeline(Generic[SnapshotT]):
             changed = damage.whole(rendered.frame.region) if whole else rendered.changed
             self._ring.put(rendered.frame, changed, into, rendered.passthrough)
             self._finish()
-        self._in_flight.append(into)
+        self._uncollected.append(into)
         self._converted_frames += 1
 
     def _collect(self, waiting: deque[SentFrame], encoder: Behind[SentFrame], *, unread_count: int) -> None:
         """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
-        while len(self._in_flight) > unread_count:
+        while len(self._uncollected) > unread_count:
             with self._clock.stage("readback"):
                 self._ring.collect()
-            self._in_flight.popleft()
-        while waiting and not any(waiting[0][0] is frame for frame in self._in_flight):
+            self._uncollected.popleft()
+        while waiting and not any(waiting[0][0] is frame for frame in self._uncollected):
             encoder.send(waiting.popleft())
 
     def _finish(self) -> None:

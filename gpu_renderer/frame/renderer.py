@@ -119,7 +119,9 @@ class FrameRenderer:
             drawn = self._compositor.composite(display_list, dirty, stable_count)
         else:
             drawn = last.rendered.frame
-        self._end_frame()
+        self._contents.end_frame()
+        self._cache.trim()
+        self._painter.end_frame()
         rendered = RenderedFrame(drawn, dirty, passthrough, is_repeat)
         self._last = _Last(asked, display_list, rendered)
         return rendered
@@ -141,14 +143,6 @@ class FrameRenderer:
         if _base_of(last) != _base_of(display_list):
             return damage.whole(frame)
         return changed(last, display_list, self._compositor.prefix_count(display_list))
-
-    def _end_frame(self) -> None:
-        """Trim caches to their budgets."""
-        self._contents.end_frame()
-        self._cache.trim()
-        self._painter.textures.trim()
-        self._painter.pool.end_frame()
-        self._painter.collect()
 
 
 def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:

@@ -114,9 +114,10 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
         key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
         known: LayerBuffer | None = self._cache.find(place, key)
-        again = None if known is None else self._with_glow(known, alone, place)
-        if again is not None:
-            return again
+        if known is not None and (known.glow is None or not known.glow.is_cached):
+            return known
+        if known is not None and (moved := self.glow(alone, place)) is not None:
+            return replace(known, glow=moved.glow)
         buffer = self._drawn(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
@@ -173,16 +174,8 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         self.acquired.append(target)
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
-            frame = (self._scene.frame,)
-            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), frame, "replace")
+            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
-
-    def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:
-        """Return a cached buffer with its glow moved to the layer's place, or None if that is impossible."""
-        if known.glow is None or not known.glow.is_cached:
-            return known
-        found = self.glow(layer, place)
-        return None if found is None else replace(known, glow=found.glow)
 
     def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
