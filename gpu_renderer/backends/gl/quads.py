@@ -15,17 +15,9 @@ import moderngl
 from gpu_renderer.backends.gl import drawable
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, image_texture, placed_quad, quad_of
 from gpu_renderer.content.raster import WHOLE
+from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.paint import (
-    PLAIN,
-    Filter,
-    Gradient,
-    Image,
-    PlacedQuad,
-    Shape,
-    is_clear_of_edges,
-    is_one_to_one,
-)
+from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
@@ -194,10 +186,10 @@ def sampled_on(
     if placed is None:
         return None
     is_aligned = matrix.pixel_aligned(quad)
-    if is_aligned and isinstance(shown, Image) and is_one_to_one(shown, quad):
+    if is_aligned and isinstance(shown, Image) and paint.is_one_to_one(shown, quad):
         shown = replace(shown, is_nearest=True)
     samples = 0 if is_aligned else 4 if is_smooth else 1
-    if placed.drawn is not quad and is_clear_of_edges(shown, placed.to_unit):
+    if placed.drawn is not quad and paint.is_clear_of_edges(shown, placed.to_unit):
         samples = 0
     return Sampled(shown, samples, placed)
 
