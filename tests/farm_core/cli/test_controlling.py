@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text, select
+from sqlalchemy import select, text
 
 from farm_core import __main__ as farm
 from farm_core.audit import log
