@@ -24,11 +24,9 @@ async def listed(
     order: tuple[Any, ...],
     page: Page,
     shaped: Callable[[Any], Item],
-    total: int | None = None,
 ) -> Listed[Item]:
-    """Return the page of the statement's rows, with their total. `total`: the number of rows, counted if None."""
-    if total is None:
-        total = int(await session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0)
+    """Return the page of the statement's rows, with their total."""
+    total = int(await session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0)
     rows = await session.scalars(statement.order_by(*order).limit(page.limit).offset(page.offset))
     return Listed(items=[shaped(row) for row in rows], total=total, limit=page.limit, offset=page.offset)
 

@@ -21,6 +21,7 @@ from farm_core.batches.models import Batch
 from farm_core.errors import IdempotencyConflict, InvalidInputs, RateLimited, UpgradeRequired
 from farm_core.ids import new_id
 from farm_core.jobs.models import Job
+from farm_core.jobs.repository import ShownJob
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 
@@ -172,7 +173,7 @@ async def _shown(state: AppState, caller: Caller, batch: Batch, page: Page, orig
     )  # fmt: skip
 
 
-def _item(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> BatchItem:
+def _item(state: AppState, job: ShownJob, percents: Mapping[str, float], origin: str) -> BatchItem:
     shown = renders.record(state, job, percents, origin)
     return BatchItem(
         index=job.batch_index or 0, status=shown.status, job_id=shown.job_id, progress=shown.progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -14,7 +14,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.pagination import checked_id, found, listed
+from api.pagination import checked_id, found
 from api.renders.rules import faults_of, output_of, resolved, uploads_of
 from api.renders.schemas import JobRecord, JobWarning, RenderRequest
 from api.shapes import Listed, Shape
@@ -34,6 +34,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.formats import OUTPUT_FORMATS, file_name
 from farm_core.jobs.links import link_seconds
 from farm_core.jobs.models import Job
+from farm_core.jobs.repository import ShownJob
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.telemetry import traces
@@ -44,16 +45,9 @@ from farm_core.usage.stored import check_room
 from motion.timing import frame_count
 
 _MS_PER_MINUTE: Final = 60_000
-_SHOWN: Final = select(
-    col(Job.id),
-    col(Job.status),
-    col(Job.progress),
-    col(Job.video_key),
-    col(Job.error),
-    col(Job.created_at),
-    col(Job.warnings),
-    col(Job.meta).label("meta"),
-).where(col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id"))
+_SHOWN: Final = select(*repository.SHOWN).where(
+    col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id")
+)
 
 
 async def create(
@@ -98,21 +92,19 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
     """Return the public record of the account's job by one statement, because clients poll it. Raises NotFound."""
     values = {"job_id": checked_id(job_id, "render"), "account_id": caller.account.id}
     row = (await state.database.single(lambda connection: connection.execute(_SHOWN, values))).first()
-    job = cast(Job, found(row, "render"))
+    job = cast(ShownJob, found(row, "render"))
     return record(state, job, await state.progress.percents([job]), origin)
 
 
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """Return the account's jobs, newest first."""
-    order = (col(Job.created_at).desc(), col(Job.id).desc())
     total = await repository.count_of_account(session, caller.account.id)
-    own = select(Job).where(repository.is_of_account(caller.account.id)).options(repository.SHOWN)
-    jobs = await listed(session, own, order, asked, _as_it_is, total)
-    percents = await state.progress.percents(jobs.items)
-    return Listed(
-        items=[record(state, job, percents, origin) for job in jobs.items],
-        total=jobs.total, limit=jobs.limit, offset=jobs.offset,
-    )  # fmt: skip
+    own = select(*repository.SHOWN).where(repository.is_of_account(caller.account.id))
+    newest = own.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(asked.limit).offset(asked.offset)
+    jobs = cast(Sequence[ShownJob], (await session.execute(newest)).all())
+    percents = await state.progress.percents(jobs)
+    items = [record(state, job, percents, origin) for job in jobs]
+    return Listed(items=items, total=total, limit=asked.limit, offset=asked.offset)
 
 
 async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
@@ -137,7 +129,7 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     return state.storage.link(job.video_key, link_seconds(state.settings), origin, file_name(job.id, job.video_key))
 
 
-def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str) -> JobRecord:
+def record(state: AppState, job: ShownJob, percents: Mapping[str, float], origin: str) -> JobRecord:
     """Return the public record of a job. `percents`: its progress (`ProgressReader.percents`).
 
     The video's link stays the same for an hour, so that unchanged lists are unchanged.
@@ -154,10 +146,6 @@ def record(state: AppState, job: Job, percents: Mapping[str, float], origin: str
         job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
         created_at=job.created_at, warnings=[JobWarning(**one) for one in job.warnings or ()], metadata=job.meta,
     )  # fmt: skip
-
-
-def _as_it_is(job: Job) -> Job:
-    return job
 
 
 def _of_account(caller: Caller) -> Select[Job]:

@@ -30,7 +30,7 @@ from motion.notices import Notice
 from motion.timing import frame_count
 
 RECENT_JOBS: Final = 200
-LOOKED_AT: Final = 2_000
+LOOKED_AT: Final = 1_000
 """The account's newest jobs among which those are: behind a longer queue the expected time is unknown."""
 _MS_PER_MINUTE: Final = 60_000
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Row, Select, any_, func, literal, or_, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -20,6 +20,7 @@ from console.words import COUNT_MAX
 from farm_core.accounts.models import Account
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
+from farm_core.jobs.queue_models import AccountQueue, OpenJob
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.templates.models import Template
 
@@ -79,14 +80,14 @@ _COLUMNS: Final[tuple[Any, ...]] = (
 async def listing(session: AsyncSession, account_id: str | None, filters: Filters, now: datetime) -> Listing:
     """Return a page of the account's renders, or of all with None, newest first."""
     chosen = _chosen(account_id, filters, now)
-    total = await session.scalar(select(func.count()).select_from(chosen.limit(COUNT_MAX + 1).subquery()))
+    total = await _total(session, account_id, filters, chosen)
     if key := keyset.parsed(filters.after):
         chosen = chosen.where(tuple_(col(Job.created_at), col(Job.id)) < tuple_(*key))
     ids = chosen.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(PAGE_SIZE + 1).subquery()
     rows = (await session.execute(_rows().where(col(Job.id).in_(select(ids.c.id))).order_by(*_ORDER))).all()
     shown = rows[:PAGE_SIZE]
     following = keyset.key_of(shown[-1]) if len(rows) > PAGE_SIZE else None
-    return Listing(shown, int(total or 0), following, await _workers(session, shown))
+    return Listing(shown, total, following, await _workers(session, shown))
 
 
 async def one(session: AsyncSession, account_id: str | None, job_id: str) -> tuple[Row[Any] | None, Mapping[str, int]]:
@@ -98,6 +99,21 @@ async def one(session: AsyncSession, account_id: str | None, job_id: str) -> tup
     return row, await _workers(session, [row] if row else [])
 
 
+async def _total(session: AsyncSession, account_id: str | None, filters: Filters, chosen: Select[Any]) -> int:
+    """Return the number of chosen renders, or one more than is shown. Counts of accounts by status are kept."""
+    statuses = _ACTIVE if filters.status == "active" else (filters.status,) if filters.status else tuple(JobStatus)
+    if filters.template or filters.period or filters.text or not set(statuses) <= set(JobStatus):
+        counted = select(func.count()).select_from(chosen.limit(COUNT_MAX + 1).subquery())
+    else:
+        counted = select(
+            sum((func.coalesce(func.sum(getattr(AccountQueue, name)), 0) for name in statuses), literal(0))
+        )
+        if owner := account_id or filters.account:
+            counted = counted.where(col(AccountQueue.account_id) == owner)
+    return min(int(await session.scalar(counted) or 0), COUNT_MAX + 1)
+
+
+_ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
 _KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
 _ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
 
@@ -129,11 +145,22 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
         found.append(col(Job.template_id) == filters.template)
     if filters.status in set(JobStatus):
         found.append(col(Job.status) == filters.status)
+    if filters.status == JobStatus.processing:
+        found.append(_is_open(owner))
     if filters.status == "active":
-        found.append(col(Job.status).in_((JobStatus.queued, JobStatus.processing)))
+        found.append(col(Job.status).in_(_ACTIVE))
     if filters.period in PERIODS:
         found.append(col(Job.created_at) > now - PERIODS[filters.period])
     return found
+
+
+def _is_open(owner: str | None) -> ColumnElement[bool]:
+    """Return the condition that jobs are planned or held: few, while a whole queue can be newer than they are."""
+    planned = select(col(OpenJob.job_id))
+    held = select(col(Job.id)).where(col(Job.lease_expires_at).is_not(None))
+    if owner:
+        planned, held = planned.where(col(OpenJob.account_id) == owner), held.where(col(Job.account_id) == owner)
+    return col(Job.id) == any_(func.array(union_all(planned, held).scalar_subquery()))
 
 
 async def _workers(session: AsyncSession, rows: Sequence[Row[Any]]) -> Mapping[str, int]:

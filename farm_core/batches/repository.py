@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,7 +14,7 @@ from farm_core.batches.models import Batch
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import SHOWN, notify
+from farm_core.jobs.repository import SHOWN, ShownJob, notify
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.usage import repository as usage
 
@@ -67,10 +68,10 @@ async def totals(session: AsyncSession, batch_id: str) -> Totals:
     return Totals(counts, sum(progress for _, _, progress in rows) / count if count else 0.0)
 
 
-async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[Job]:
+async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[ShownJob]:
     """Jobs of a batch by their rows' order."""
-    wanted = select(Job).options(SHOWN).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index))
-    return list(await session.scalars(wanted.limit(limit).offset(offset)))
+    wanted = select(*SHOWN).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index))
+    return cast(list[ShownJob], (await session.execute(wanted.limit(limit).offset(offset))).all())
 
 
 async def cancel(session: AsyncSession, batch_id: str) -> int:

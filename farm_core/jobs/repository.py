@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from datetime import datetime
+from typing import Any, Final, Protocol
 
 from sqlalchemy import ColumnElement, Executable, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import load_only
 from sqlmodel import col
 
 from farm_core.db.columns import utc_now
@@ -18,12 +18,34 @@ from farm_core.jobs.status import JobStatus
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
 
-_SHOWN: Final = (
-    Job.id, Job.account_id, Job.status, Job.progress, Job.frame_count, Job.video_key, Job.error, Job.created_at, Job.warnings,
-    Job.meta, Job.batch_index,
+SHOWN: Final[tuple[Any, ...]] = (
+    col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at), col(Job.warnings),
+    col(Job.meta).label("meta"), col(Job.batch_index),
 )  # fmt: skip
-SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""Columns of lists: those that callers see. Inputs and media of a job can have megabytes."""
+"""Columns that callers see. Inputs and media of a job can have megabytes; rows cost less than entities."""
+
+
+class ShownJob(Protocol):
+    """A row of SHOWN, or a job."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def status(self) -> str: ...  # noqa: D102
+    @property
+    def progress(self) -> float: ...  # noqa: D102
+    @property
+    def video_key(self) -> str | None: ...  # noqa: D102
+    @property
+    def error(self) -> str | None: ...  # noqa: D102
+    @property
+    def created_at(self) -> datetime: ...  # noqa: D102
+    @property
+    def warnings(self) -> list[dict[str, Any]] | None: ...  # noqa: D102
+    @property
+    def meta(self) -> dict[str, Any] | None: ...  # noqa: D102
+    @property
+    def batch_index(self) -> int | None: ...  # noqa: D102
 
 
 async def create(session: AsyncSession, job: Job) -> Job:

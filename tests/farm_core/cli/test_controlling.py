@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from farm_core import __main__ as farm
 from farm_core.audit import log
@@ -140,6 +140,16 @@ def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command)
     assert command("queue", "resume")[1] == "The queue goes on.\n"
     assert command("queue", "resume")[1] == "The queue was not paused.\n"
     assert "paused" not in command("queue")[1]
+
+
+def test_jobs_are_counted_anew(command: Command, database_url: str) -> None:
+    async def damaged(database: Database) -> None:
+        async with database.work() as session:
+            await session.execute(text("UPDATE account_queues SET queued = 7, next_job_id = NULL WHERE queued > 0"))
+
+    on(database_url, damaged)
+    assert command("queue", "recount", "--account", "studio")[1].endswith("The counts of 1 were wrong.\n")
+    assert command("queue", "recount")[1].endswith("The counts of 0 were wrong.\n")
 
 
 def test_a_paused_queue_does_not_say_when_it_will_be_done(command: Command, database_url: str) -> None:

@@ -1,0 +1,51 @@
+"""Lists of renders by status: their rows, and their totals from kept counts."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from console.renders.listing import Filters, listing
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from tests.farm_core import rows
+
+pytestmark = pytest.mark.service
+
+TASK = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    VALUES ('t', :job_id, 0, 'render', 0, 30, 'pending', 0, now())
+"""
+
+
+def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
+    """Renders in processing are held by a scheduler or planned; both are older than a queue here."""
+
+    async def story() -> None:
+        database, now = Database(database_url), utc_now()
+        async with database.work() as session:
+            ada, bob = [await rows.template(session, await rows.account(session, name)) for name in ("ada", "bob")]
+            before = now - timedelta(hours=1)
+            session.add(rows.job(ada, id="job_planned", status="processing", created_at=before))
+            session.add(
+                rows.job(ada, id="job_held", status="processing", created_at=before, lease_token="l", lease_expires_at=now)
+            )  # fmt: skip
+            session.add_all(rows.job(ada, id=f"job_{number}") for number in range(3))
+            session.add(rows.job(bob, id="job_other", status="processing", lease_token="m", lease_expires_at=now))
+            await session.flush()
+            await session.execute(text(TASK), {"job_id": "job_planned"})
+        async with database.reading() as session:
+            found = {}
+            for status in ("", "queued", "processing", "active", "failed"):
+                shown = await listing(session, ada.account_id, Filters(status=status), now)
+                found[status] = len(shown.rows), shown.total
+            everybody = await listing(session, None, Filters(status="processing"), now)
+            assert {row.id for row in everybody.rows} == {"job_planned", "job_held", "job_other"}
+            assert everybody.total == 3
+        await database.close()
+        assert found == {"": (5, 5), "queued": (3, 3), "processing": (2, 2), "active": (5, 5), "failed": (0, 0)}
+
+    asyncio.run(story())
