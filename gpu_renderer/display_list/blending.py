@@ -91,7 +91,9 @@ def _keeps_opaque(operation: Operation) -> bool:
     """Return True if an operation is known to keep an opaque target opaque."""
     if isinstance(operation, DrawDepthGroup):
         return all(_step_keeps_opaque(layer.step) for layer in operation.layers)
-    if isinstance(operation, (Adjust, DrawOverBackdrop)):
+    if isinstance(operation, Adjust):
+        return effects.keeps_opaque(operation.step.layer.effects)
+    if isinstance(operation, DrawOverBackdrop):
         return False
     return _step_keeps_opaque(operation.layer.step)
 
