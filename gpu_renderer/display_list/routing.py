@@ -82,7 +82,9 @@ def reads_around(operation: Operation) -> bool:
 
 def _keeps_opaque(operation: Operation) -> bool:
     """Return True if an operation is known to keep an opaque target opaque."""
-    if isinstance(operation, (Adjust, DrawOverBackdrop)):
+    if isinstance(operation, Adjust):
+        return effects.keeps_opaque(operation.step.layer.effects)
+    if isinstance(operation, DrawOverBackdrop):
         return False
     layers = operation.layers if isinstance(operation, DrawDepthGroup) else (operation.layer,)
     steps = (layer.step for layer in layers)

@@ -122,6 +122,11 @@ def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
+def keeps_opaque(effects: Iterable[EffectSnapshot]) -> bool:
+    """Return True if a stack leaves an opaque picture opaque. Colour stages do."""
+    return all(effect.keeps_opaque for effect, _ in _passes(effects, after_baking=False))
+
+
 def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
     """Return True if passes move pixels within the layer's box, so that transparent parts can become visible."""
     return any(effect.moves_within_box for effect, _ in _passes(effects, after_baking=False))

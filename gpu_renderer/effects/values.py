@@ -100,6 +100,8 @@ class Declaration:
     """True if the GPU form's lengths must be the same across and down: it cannot run in a buffer that is stretched."""
     fills_frame: bool = False
     """True if the GPU form draws anywhere in the frame."""
+    keeps_opaque: bool = False
+    """True if the GPU form leaves an opaque picture opaque."""
     keeps_color: bool = False
     """True if the raster form keeps the colour of one-colour content, except for rounding."""
 

@@ -44,8 +44,9 @@ INLINE float picked(int is_first, float first, float second) {
 INLINE float clamped(float number, float least, float most) { return fminf(fmaxf(number, least), most); }
 
 INLINE int32_t within(int32_t texel, int32_t count) {
+    int32_t last = count - 1;
     texel = texel < 0 ? 0 : texel;
-    return texel < count ? texel : count - 1;
+    return texel < last ? texel : last;
 }
 
 // A number as a half float would hold it, cut off.

@@ -129,10 +129,6 @@ static void held(const float *restrict m, int is_projective, int row, int first,
     }
 }
 
-static void quartered(float *restrict covered, int count) {
-    for (int i = 0; i < count; i++) covered[i] *= 0.25f;
-}
-
 // The share of each pixel that the quad covers.
 static void coverage(const struct draw_op *of, int row, int first, int count, float *restrict covered) {
     const float *m = of->to_unit;
@@ -146,7 +142,7 @@ static void coverage(const struct draw_op *of, int row, int first, int count, fl
     held(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
     held(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
     held(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
-    quartered(covered, count);
+    scaled(covered, 0.25f, count);
 }
 
 #endif

@@ -8,12 +8,12 @@
 
 #include "places.h"
 
-static void limited(float *restrict numbers, int count) {
-    for (int i = 0; i < count; i++) numbers[i] = clamped(numbers[i], 0.0f, 1.0f);
-}
-
-static void part_shown(float *restrict numbers, float from, float part, int count) {
-    for (int i = 0; i < count; i++) numbers[i] = from + numbers[i] * part;
+// Places on a quad to places on the part of the texels that it shows. `is_limited`: beyond the quad the edge is repeated.
+static void part_shown(float *restrict numbers, int is_limited, float from, float part, int count) {
+    for (int i = 0; i < count; i++) {
+        float place = is_limited ? clamped(numbers[i], 0.0f, 1.0f) : numbers[i];
+        numbers[i] = from + place * part;
+    }
 }
 
 // The nearest texel of each place.
@@ -68,6 +68,7 @@ static void gathered_codes(const uint8_t *restrict texels, int32_t columns, cons
                            uint32_t *restrict found, int count) {
     for (int i = 0; i < count; i++) {
         uint16_t upper, lower;
+        __builtin_prefetch(texels + first[i] + 2 * (ptrdiff_t)columns);
         memcpy(&upper, texels + first[i], sizeof upper);
         memcpy(&lower, texels + first[i] + columns, sizeof lower);
         found[i] = upper | (uint32_t)lower << 16;
@@ -185,7 +186,7 @@ static void corners_of(const float *restrict u, const float *restrict v, int32_t
         across[i] = column.share, down[i] = line.share;
         first[i] = line.first * columns + column.first;
         right[i] = column.next - column.first;
-        below[i] = (line.next - line.first) * columns;
+        below[i] = line.next > line.first ? columns : 0;
     }
 }
 
@@ -205,6 +206,7 @@ static void between(const float *restrict texels, const int32_t *restrict first,
                     float *restrict found, int count) {
     for (int i = 0; i < count; i++) {
         const float *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
+        __builtin_prefetch(three + 4 * (ptrdiff_t)below[i]);
         between_four(one, one + 4 * right[i], three, three + 4 * right[i], across[i], down[i], found + 4 * i);
     }
 }
@@ -223,6 +225,7 @@ static void between_halves(const uint16_t *restrict texels, const int32_t *restr
                            float *restrict found, int count) {
     for (int i = 0; i < count; i++) {
         const uint16_t *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
+        __builtin_prefetch(three + 4 * (ptrdiff_t)below[i]);
         float around[4][4];
         texel_of(one, around[0]);
         texel_of(one + 4 * right[i], around[1]);

@@ -41,12 +41,9 @@ static void placed(const struct draw_op *of, struct row *r, int row, int first, 
         return;
     }
     (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
-    if (of->kind == CELLS || of->kind == HALF_CELLS) {
-        limited(r->u, count);
-        limited(r->v, count);
-    }
-    part_shown(r->u, of->own[0], of->own[2], count);
-    part_shown(r->v, of->own[1], of->own[3], count);
+    int is_limited = of->kind == CELLS || of->kind == HALF_CELLS;
+    part_shown(r->u, is_limited, of->own[0], of->own[2], count);
+    part_shown(r->v, is_limited, of->own[1], of->own[3], count);
 }
 
 static void part_columns(const float *restrict u, int32_t columns, int32_t *restrict first, uint32_t *restrict shares,

@@ -62,6 +62,17 @@ def test_a_pointwise_effect_leaves_every_other_pixel_as_it_was(painter: Painter,
     assert np.array_equal(first[:, half], second[:, half])
 
 
+@pytest.mark.parametrize("effect", [effect for effect in SPATIAL if effect.keeps_opaque], ids=lambda effect: effect.id)
+def test_an_effect_declared_so_leaves_an_opaque_picture_opaque(painter: Painter, effect: Effect) -> None:
+    source = picture(margin=0)
+    source[..., 3] = 1.0
+    scene, other = seen(painter, source)
+    result = chain(painter, target_of(painter, source), (stored(effect),), scene)
+    found = buffer_of(result)
+    painter.pool.give_back(result, other)
+    assert np.all(found[..., 3] == 1.0)
+
+
 @pytest.mark.parametrize("effect", SPATIAL, ids=lambda effect: effect.id)
 def test_an_effect_gives_the_same_bytes_in_place(painter: Painter, effect: Effect) -> None:
     source = faded()
