@@ -59,9 +59,8 @@ class Verdict:
         """A line for people."""
         if self.obstacle is None:
             return "frames stay in the GPU's memory"
-        return f"frames go through the processor's memory: {self.obstacle}" + (
-            f" ({self.detail})" if self.detail else ""
-        )
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"frames go through the processor's memory: {self.obstacle}{detail}"
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:

@@ -28,7 +28,7 @@ from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames, StageClock
+from gpu_renderer.encode.queue import FramePool, Frames, SentFrame, StageClock, encoder_queue
 from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
@@ -138,7 +138,7 @@ class SegmentPipeline(Generic[SnapshotT]):
             self._pool, self._ring = FramePool(of, count), ring_to_memory(painter, source, of, options)
         self._clock = StageClock()
         self._converted_frames = 0
-        self._in_flight: deque[av.VideoFrame] = deque()
+        self._uncollected: deque[av.VideoFrame] = deque()
         """Frames put into the ring and not collected."""
 
     def run(
@@ -150,8 +150,10 @@ class SegmentPipeline(Generic[SnapshotT]):
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
         with writer, closing(self._ring), closing(self._evaluated(frame_indices)) as snapshots:
-            with EncoderQueue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
-                self._send_all(_until_stopped(snapshots, should_stop), encoder, on_progress)
+            with encoder_queue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
+                for _ in self._sent(_until_stopped(snapshots, should_stop), encoder):
+                    if on_progress is not None:
+                        on_progress(writer.frame_count)
             with self._clock.stage("mux"):
                 size = writer.close()
         if on_progress is not None:
@@ -170,10 +172,10 @@ class SegmentPipeline(Generic[SnapshotT]):
 
         return iterated_ahead(evaluated(), self._options.evaluate_ahead_frames)
 
-    def _send_all(self, snapshots: Iterator[SnapshotT], encoder: EncoderQueue, on_progress: OnProgress) -> None:
-        """Send frames in order: a frame in flight holds up the frames behind it."""
+    def _sent(self, snapshots: Iterator[SnapshotT], encoder: Behind[SentFrame]) -> Iterator[None]:
+        """Send frames in order, and yield after each: a frame in flight holds up the frames behind it."""
         current = self._pool.take()
-        waiting: deque[tuple[av.VideoFrame, bool]] = deque()
+        waiting: deque[SentFrame] = deque()
         for number, snapshot in enumerate(snapshots):
             with self._clock.stage("draw"):
                 rendered = self._source.drawn(snapshot)
@@ -184,8 +186,7 @@ class SegmentPipeline(Generic[SnapshotT]):
                 self._convert(rendered, current, whole=number == 0)
             waiting.append((self._pool.keep(current), number > 0 and rendered.is_repeat))
             self._collect(waiting, encoder, unread_count=self._unread_count if is_new else 0)
-            if on_progress is not None:
-                on_progress(encoder.encoded_count)
+            yield
         self._collect(waiting, encoder, unread_count=0)
 
     def _convert(self, rendered: RenderedFrame, into: av.VideoFrame, *, whole: bool) -> None:
@@ -193,16 +194,16 @@ class SegmentPipeline(Generic[SnapshotT]):
             changed = damage.whole(rendered.frame.region) if whole else rendered.changed
             self._ring.put(rendered.frame, changed, into, rendered.passthrough)
             self._finish()
-        self._in_flight.append(into)
+        self._uncollected.append(into)
         self._converted_frames += 1
 
-    def _collect(self, waiting: deque[tuple[av.VideoFrame, bool]], encoder: EncoderQueue, *, unread_count: int) -> None:
+    def _collect(self, waiting: deque[SentFrame], encoder: Behind[SentFrame], *, unread_count: int) -> None:
         """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
-        while len(self._in_flight) > unread_count:
+        while len(self._uncollected) > unread_count:
             with self._clock.stage("readback"):
                 self._ring.collect()
-            self._in_flight.popleft()
-        while waiting and not any(waiting[0][0] is frame for frame in self._in_flight):
+            self._uncollected.popleft()
+        while waiting and not any(waiting[0][0] is frame for frame in self._uncollected):
             encoder.send(waiting.popleft())
 
     def _finish(self) -> None:

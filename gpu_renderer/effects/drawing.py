@@ -14,7 +14,7 @@ import skia
 
 from gpu_renderer.content.text import contrast
 from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX
-from gpu_renderer.content.vector.surface import coverage
+from gpu_renderer.content.vector.surface import coverage, rgba
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 
@@ -37,8 +37,8 @@ COMPOSITES = {
 @contextmanager
 def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iterator[skia.Canvas]:
     """Provide a Skia canvas of the canvas's size; what is drawn on it is then painted over the picture as a whole."""
-    pixels = np.zeros((canvas.height, canvas.width, 4), np.uint8)
-    yield _surface(pixels).getCanvas()
+    pixels, on = rgba(canvas.width, canvas.height)
+    yield on
     canvas.paint(pixels, composite=composite, opacity=opacity)
 
 
@@ -46,14 +46,9 @@ def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iter
 def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, skia.BlendMode]]:
     """Provide a Skia canvas of the picture itself, and the blend mode of a composite code (effects.md 4.3) for each stroke."""
     pixels = canvas.pixels()
-    yield _surface(pixels).getCanvas(), COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
+    on = skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
+    yield on, COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
     canvas.target.texture.write(pixels.tobytes(), alignment=1)
-
-
-def _surface(pixels: npt.NDArray[np.uint8]) -> skia.Surface:
-    height, width = pixels.shape[:2]
-    format_ = skia.ImageInfo.Make(width, height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
-    return skia.Surface.MakeRasterDirect(format_, pixels, width * 4)
 
 
 def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:

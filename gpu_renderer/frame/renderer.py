@@ -11,7 +11,7 @@ from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.display_list import unsupported, video_base
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.contents import LayerContents
@@ -108,18 +108,20 @@ class FrameRenderer:
             graph = replace(graph, background=None, background_paint=None)
         for step in graph.steps:
             if not (isinstance(step, Draw) and step.is_bare):
-                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
+                self._warnings.update(dict.fromkeys(routing.unsupported(step)))
         finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
         display_list = lowered(graph, self._contents, finds_video=finds_video)
         dirty, video, passthrough = self._damage(display_list), display_list.video, None
         if video is not None and video.is_own_size:
-            passthrough = VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))
+            passthrough = VideoPassthrough(video.shown.samples, display_list.above_base)
         stable_count = self._stable.observe(display_list) if self._on.static_prefix else 0
         if last is None or not dirty.is_empty:
             drawn = self._compositor.composite(display_list, dirty, stable_count)
         else:
             drawn = last.rendered.frame
-        self._end_frame()
+        self._contents.end_frame()
+        self._cache.trim()
+        self._painter.end_frame()
         rendered = RenderedFrame(drawn, dirty, passthrough, is_repeat)
         self._last = _Last(asked, display_list, rendered)
         return rendered
@@ -141,14 +143,6 @@ class FrameRenderer:
         if _base_of(last) != _base_of(display_list):
             return damage.whole(frame)
         return changed(last, display_list, self._compositor.prefix_count(display_list))
-
-    def _end_frame(self) -> None:
-        """Trim caches to their budgets."""
-        self._contents.end_frame()
-        self._cache.trim()
-        self._painter.textures.trim()
-        self._painter.pool.end_frame()
-        self._painter.collect()
 
 
 def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:

@@ -206,8 +206,10 @@ class Painter:
         if self.is_software:
             self.calls.finish()
 
-    def collect(self) -> None:
-        """Free the GPU objects that nothing refers to."""
+    def end_frame(self) -> None:
+        """Free textures and targets above their budgets, and the GPU objects that nothing refers to."""
+        self.textures.trim()
+        self.pool.end_frame()
         dropped = self.context.objects
         while dropped:
             item = dropped.popleft()

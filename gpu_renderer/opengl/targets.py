@@ -136,7 +136,8 @@ class TargetPool:
             target = Target(region, format, lambda: self._made(key[:2], format))
             # drivers end the process over a texture that is too large
             if max(key[:2]) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
-                raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
+                needed = f"a picture of {region.width} x {region.height} pixels is needed"
+                raise TargetTooLarge(needed, "A layer or an effect of the composition is too large to be drawn.")
         if clear or target.is_made:
             target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
             target.framebuffer.scissor = (0, 0, region.width, region.height)

@@ -45,7 +45,15 @@ class Textures:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][1]
-        texture = self._uploaded(pixels)
+        rows, columns = pixels.shape[:2]
+        size = (columns, rows, 1 if pixels.ndim == 2 else pixels.shape[2])
+        content = np.ascontiguousarray(pixels)
+        if size in self._spare:
+            texture, _ = self._spare.pop(size)
+            texture.write(content, alignment=1)
+            texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        else:
+            texture = new_texture(self._context, (columns, rows), size[2], content)
         self._kept[key] = (pixels, texture)
         self._bytes += pixels.nbytes
         return texture
@@ -85,14 +93,3 @@ class Textures:
             texture.release()
         self._tables.clear()
         self._spare.clear()
-
-    def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
-        rows, columns = pixels.shape[:2]
-        channels = 1 if pixels.ndim == 2 else pixels.shape[2]
-        content = np.ascontiguousarray(pixels)
-        if (columns, rows, channels) not in self._spare:
-            return new_texture(self._context, (columns, rows), channels, content)
-        texture, _ = self._spare.pop((columns, rows, channels))
-        texture.write(content, alignment=1)
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        return texture

@@ -33,8 +33,8 @@ from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Shape, content_quad
 from gpu_renderer.effects import Box, EffectScene, GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry import matrix, placement
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -114,9 +114,10 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
         key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
         known: LayerBuffer | None = self._cache.find(place, key)
-        again = None if known is None else self._with_glow(known, alone, place)
-        if again is not None:
-            return again
+        if known is not None and (known.glow is None or not known.glow.is_cached):
+            return known
+        if known is not None and (moved := self.glow(alone, place)) is not None:
+            return replace(known, glow=moved.glow)
         buffer = self._drawn(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
@@ -173,16 +174,8 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         self.acquired.append(target)
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
-            frame = (self._scene.frame,)
-            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), frame, "replace")
+            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
-
-    def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:
-        """Return a cached buffer with its glow moved to the layer's place, or None if that is impossible."""
-        if known.glow is None or not known.glow.is_cached:
-            return known
-        found = self.glow(layer, place)
-        return None if found is None else replace(known, glow=found.glow)
 
     def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
@@ -276,7 +269,7 @@ def _drawn_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: 
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
     quads.draw_layer(painter, content, home, target, filter)
-    box = Box(*placement.extent(quad_of(content, home.placement)))
+    box = Box(*matrix.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
     buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
@@ -320,4 +313,4 @@ def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
 
 def _bounds(content: Image | Shape, placed: Placement) -> Region:
     """Return the pixels that content touches, inside the frame or not."""
-    return placement.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)
+    return matrix.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

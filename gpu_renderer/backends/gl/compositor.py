@@ -12,10 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from gpu_renderer.backends.gl.drawing import ListDrawing
-from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
 from gpu_renderer.display_list.paint import Image, placed_quad
-from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, around, pixels, without
@@ -62,7 +61,7 @@ class GlScene:
         count = self._update_prefix(display_list, stable_count, scene)
         if count > 0 and self._prefix is not None:
             self._painter.restore(self._prefix[1], scene, rects)
-        elif not background.fills(display_list, scene.region):
+        elif not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
         return self._drawing.draw_pending(_after(display_list, count), scene, rects)
 
@@ -134,13 +133,13 @@ class GlCompositor:
             self._painter.pool.give_back(self._frame)
             self._frame = self._painter.pool.take(region, "f1")
         if video is not None:  # elsewhere an encoder uses the video's own samples, if it can
-            rects = surroundings(region, layers_above(display_list))
+            rects = display_list.around_above_base
             is_small = pixels(rects) <= DRAWN_SHARE_MAX * pixels((region,))
             rects = rects if video.is_own_size and is_small else (region,)
         if rects:
             scene = self._scene.fitted(region, scene_format(display_list))
             pending, color = self._scene.draw(display_list, scene, rects, stable_count), display_list.scene.color
-            is_opaque, keeps_alpha = blending.is_opaque(display_list, region), self._keeps_alpha
+            is_opaque, keeps_alpha = routing.is_opaque(display_list, region), self._keeps_alpha
             blit(
                 self._painter, scene, self._frame, color, rects,
                 is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,

@@ -13,12 +13,10 @@ import numpy as np
 
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list import paint
-from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED
-from gpu_renderer.display_list.paint import BakedPixels, Filter, Image, PlacedQuad, Shape
+from gpu_renderer.display_list.paint import Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
@@ -89,10 +87,9 @@ def smooth(shown: Drawable) -> Drawable:
 def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
     """Return the texture of an image. Its pixels are uploaded at first use."""
     pixels = image.pixels
-    assert not isinstance(pixels, BakedPixels), "baked before it is drawn"
     if isinstance(pixels, Target):
         return pixels.texture
-    assert isinstance(pixels, np.ndarray), "an array or a target"
+    assert isinstance(pixels, np.ndarray), "an array or a target: baked before it is drawn"
     return painter.textures.of(pixels, is_fleeting=image.is_transient)
 
 

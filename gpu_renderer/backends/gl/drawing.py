@@ -10,12 +10,12 @@ from gpu_renderer.backends.gl.buffers import LayerBuffers, LayerGlow
 from gpu_renderer.backends.gl.drawable import smooth
 from gpu_renderer.backends.gl.quads import Batch, Style
 from gpu_renderer.cache.layers import LayerCache
-from gpu_renderer.display_list import blending, bounds, operations
+from gpu_renderer.display_list import bounds, operations, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Operation
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer
-from gpu_renderer.geometry import color, matrix, placement
+from gpu_renderer.geometry import color, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
@@ -58,7 +58,7 @@ class _Walk:
         self._into, self._rects, self._place = into, rects, place
         self._buffers = drawing.buffers(display_list, place)
         self._dirty = DirtyRects(rects)
-        self._is_opaque = blending.is_opaque(display_list, into.region)
+        self._is_opaque = routing.is_opaque(display_list, into.region)
         self._pending: Rects = ()
         """Parts to quantise before the next drawing in them. The last pass often does so as well."""
         self._batch = Batch(drawing.painter)
@@ -85,8 +85,8 @@ class _Walk:
         aces_cg = scene.color.working_space == "aces-cg"
         if fill is not None:
             red, green, blue, alpha = shown = color.linear(color.parse(fill), aces_cg=aces_cg)
-            if placement.pixel_aligned(quad):
-                held = shared(self._rects, placement.bounds(quad, self._into.region))
+            if matrix.pixel_aligned(quad):
+                held = shared(self._rects, matrix.bounds(quad, self._into.region))
                 self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
             else:
                 shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)
@@ -108,7 +108,7 @@ class _Walk:
             self._batch.flush()
             self._blend(operation, place, rects)
             return
-        self._flush_pending(self._rects if blending.reads_around(operation) else rects)
+        self._flush_pending(self._rects if routing.reads_around(operation) else rects)
         if isinstance(operation, operations.DrawQuad) and operation.layer.step.is_bare:
             self._bare(operation, rects)
             return
@@ -141,7 +141,7 @@ class _Walk:
         layer = operation.layer
         if layer.paint is not None and (placed := layer.placed) is not None:
             paint_filter = self._contents.filter(layer.step, self._scene)
-            style = Style(layer.step.opacity, paint_filter, blending.fixed_function(layer.step))
+            style = Style(layer.step.opacity, paint_filter, routing.fixed_function(layer.step))
             shown = smooth(layer.paint)
             quads.draw(
                 self._painter, shown, placed.quad, self._into, style, rects=rects, batch=self._batch, known=placed
@@ -176,11 +176,11 @@ class _Walk:
             if found is not None:
                 self._over_glow(operation, found, place, rects)
                 return
-        is_early = blending.takes_opacity_first(step)
+        is_early = routing.takes_opacity_first(step)
         how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
         buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
         if buffer is not None and how is not None:
-            layer_buffer.draw(self._painter, self._into, buffer, rects, blending.fixed_function(step), how)
+            layer_buffer.draw(self._painter, self._into, buffer, rects, routing.fixed_function(step), how)
 
     def _over_glow(self, operation: operations.DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""

@@ -19,14 +19,14 @@ from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE
-from gpu_renderer.display_list import flat_box
-from gpu_renderer.display_list.blending import fixed_function
+from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
+from gpu_renderer.display_list.routing import fixed_function
 from gpu_renderer.display_list.space import lights, overlaps
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue
@@ -55,7 +55,7 @@ class ProjectedPlane:
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
             return {}
         width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
-        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
+        return lights.uniforms(plane, width, height, self.scene)
 
 
 def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
@@ -168,8 +168,8 @@ def flattened(
 
     A layer of which only a glow is left is smaller. The caller owns the target.
     """
-    width, height = flat_box.box(step, shown)
-    across, down = flat_box.world_scale(step)
+    width, height = bounds.flat_box(step, shown.width + 2 * shown.padding, shown.height + 2 * shown.padding)
+    across, down = bounds.world_scale(step)
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))

@@ -15,10 +15,18 @@ import moderngl
 from gpu_renderer.backends.gl import drawable
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, image_texture, placed_quad, quad_of
 from gpu_renderer.content.raster import WHOLE
-from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.paint import PLAIN, Filter, Image, PlacedQuad, Shape, is_clear_of_edges, is_one_to_one
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.display_list.paint import (
+    PLAIN,
+    Filter,
+    Gradient,
+    Image,
+    PlacedQuad,
+    Shape,
+    is_clear_of_edges,
+    is_one_to_one,
+)
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region, meets, shared
@@ -185,7 +193,7 @@ def sampled_on(
     placed = known or placed_quad(shown, quad, within)
     if placed is None:
         return None
-    is_aligned = placement.pixel_aligned(quad)
+    is_aligned = matrix.pixel_aligned(quad)
     if is_aligned and isinstance(shown, Image) and is_one_to_one(shown, quad):
         shown = replace(shown, is_nearest=True)
     samples = 0 if is_aligned else 4 if is_smooth else 1

@@ -113,7 +113,11 @@ class ReadbackRing:
         self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
         slot, fence = self._free.popleft(), None
         if passthrough is None:
-            rects = self._drawn(slot, frame, into)
+            slot.planes.convert(frame, slot.stale.rects())
+            slot.stale = self._nothing
+            stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
+            top, bottom = stale.y // 2, -(-stale.bottom // 2)  # whole rows around what is stale in the encoder's frame
+            rects: Rects = (Region(0, top, texels.width, bottom - top).intersection(texels),)
         else:
             passthrough.copy_samples(into, self._layout)
             rects = slot.planes.converted(frame, passthrough.drawn)
@@ -151,14 +155,6 @@ class ReadbackRing:
             self._painter.finish()
         else:
             self._painter.calls.wait_for(asked.fence)
-
-    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> Rects:
-        """Convert the stale rectangles of the slot. Return whole rows around those of the encoder's frame."""
-        slot.planes.convert(picture, slot.stale.rects())
-        slot.stale = self._nothing
-        stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
-        top, bottom = stale.y // 2, -(-stale.bottom // 2)
-        return (Region(0, top, texels.width, bottom - top).intersection(texels),)
 
     def _fill(self, asked: _Asked) -> None:
         """Write the copied texels into the encoder frame's memory."""
