@@ -138,13 +138,21 @@ def specificity(selector: Selector) -> tuple[int, ...]:
     return tuple(map(sum, zip(*map(_weight, selector), strict=True)))
 
 
-def matches(element: Element, selector: Selector, budget: Budget, at: int = -1) -> bool:
-    """Return True if the steps up to a place select the element. Each comparison is counted. Raises MediaUndecodable."""
-    budget.spend(Cost.matches)
-    if not _is(element, selector[at], budget):
-        return False
-    others = _candidates(element, selector[at].combinator) if -at < len(selector) else ()
-    return -at == len(selector) or any(matches(other, selector, budget, at - 1) for other in others)
+def matches(element: Element, selector: Selector, budget: Budget) -> bool:
+    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+    pending: list[tuple[Iterator[Element], int]] = [(iter([element]), len(selector) - 1)]
+    while pending:
+        others, at = pending[-1]
+        other = next(others, None)
+        if other is None:
+            pending.pop()
+            continue
+        budget.spend(Cost.matches)
+        if _is(other, selector[at], budget):
+            if at == 0:
+                return True
+            pending.append((_candidates(other, selector[at].combinator), at - 1))
+    return False
 
 
 def _end_of_block(text: str, at: int) -> int:
