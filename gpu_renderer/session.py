@@ -27,7 +27,6 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.text import folders
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.content.text.source_rect import source_rect
 from gpu_renderer.encode.formats import FileFormat, Quality
 from gpu_renderer.encode.pictures import open_segment
 from gpu_renderer.encode.probe import chosen
@@ -154,7 +153,7 @@ class Opened:
         return evaluate(self.composition, time_seconds, self.fps, self._measured)
 
     def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
-        return source_rect(self._contents, source, extents)
+        return self._contents.source_rect(source, extents)
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""

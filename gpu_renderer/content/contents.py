@@ -9,19 +9,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
-from gpu_renderer.content.text.character_planes import with_character_planes
 from gpu_renderer.content.text.families import Fonts, Style
-from gpu_renderer.content.text.lines import measured_box
+from gpu_renderer.content.text.glyph_layout import with_character_planes
+from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector.mask import mask_coverage
 from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.errors import MediaUndecodable
+from motion.evaluate.expressions import SourceRect
 from motion.snapshot import (
     CompositionSource,
     ImageSource,
@@ -41,6 +44,7 @@ T = TypeVar("T")
 KEPT_MAX_BYTES = 96 << 20
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
+SOURCE_RECT_SUPERSAMPLE = 2.0
 
 
 class Media(Protocol):
@@ -94,6 +98,27 @@ class Contents:
         if isinstance(source, LightWash):
             return 2 * max(1.0, source.radius), 2 * max(1.0, source.radius)
         return 0.0, 0.0
+
+    def source_rect(self, source: TextSource, extents: bool) -> SourceRect | None:
+        """Return the rectangle of a text's ink, or with `extents` of its font box, px from the centre of the layer box.
+
+        For expressions (format/animation.md 4.5, sourceRectAtTime). None for a text without ink.
+        """
+        if extents:
+            width, height = self.box(source)
+            inner = max(0.0, width - 2 * SIDE_PADDING_PX), max(0.0, height - 2 * END_PADDING_PX)
+            return SourceRect(-inner[0] / 2, -inner[1] / 2, *inner)
+        raster = self.raster(source, SOURCE_RECT_SUPERSAMPLE)
+        if raster is None:
+            return None
+        ink = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
+        rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+        if not rows.size:
+            return None
+        scale = raster.pixels.shape[1] / (raster.width + 2 * raster.padding)
+        (left, right), (top, bottom) = ((float(at[0]), float(at[-1] + 1)) for at in (columns, rows))
+        x, y = -raster.width / 2 - raster.padding, -raster.height / 2 - raster.padding
+        return SourceRect(x + left / scale, y + top / scale, (right - left) / scale, (bottom - top) / scale)
 
     def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
         """Return the snapshot with each text layer of per-character 3D as a plane for each glyph."""

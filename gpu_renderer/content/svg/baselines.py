@@ -22,7 +22,7 @@ def extent(chain: Chain) -> Extent:
     """Return the extent of the first face."""
     face = chain.primary.face
     found = face.shaper.get_font_extents("ltr")
-    return Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.heights.x_height)
+    return Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.x_height)
 
 
 def baseline(frame: Frame, owners: tuple[tuple[Element, Frame], ...], chain: Chain) -> float:

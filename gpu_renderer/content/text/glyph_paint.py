@@ -1,32 +1,47 @@
-"""Painting glyphs one by one, each in its pose (text.md 7)."""
+"""Painting glyphs one by one, each in its pose (text.md 7).
+
+Single glyphs are cached as coverage: one that only moves is rasterised for four phases, then never. Where all glyphs have one
+colour, the raster is coverage as well.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import numpy as np
 import skia
 
-from gpu_renderer.content.text.face import Styled
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.text.families import Fonts
-from gpu_renderer.content.text.glyph_cache import Linear, draw_glyph
-from gpu_renderer.content.text.glyph_canvas import GlyphCanvas
 from gpu_renderer.content.text.glyph_layout import GlyphPlace
-from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, glyph_outline
+from gpu_renderer.content.text.glyph_raster import (
+    MASK_MAX_PX,
+    Placed,
+    contrast_table,
+    draw_color_glyphs,
+    glyph_coverage,
+    glyph_outline,
+    luminance,
+    on_quarter,
+)
 from gpu_renderer.content.text.lines import chain_of
 from gpu_renderer.content.text.shaping import Glyph, shaped
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blurred_part, filter_margin
 from gpu_renderer.content.vector.paints import solid
-from gpu_renderer.content.vector.surface import Pixels, image
+from gpu_renderer.content.vector.surface import Pixels, coverage, image, rgba
 from gpu_renderer.content.vector.tint import tinted
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose
 
 SIGMA_MAX_PX = 256.0
 """Beyond it nothing of a glyph is left to be seen."""
+GLYPH_CACHE_BYTES_MAX = 48 << 20
+_MARGIN_PX = 2
 _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -44,11 +59,12 @@ def painted_glyphs(
     Premultiplied RGBA, or the coverage of the one colour that comes with it.
     """
     glyphs = [_GlyphPainting(place, scale, center, fonts) for place in places if place.pose.opacity > 0]
-    color = _only_color(glyphs)
-    glyph_canvas = GlyphCanvas.of(*size, is_coverage=color is not None)
+    colors = {glyph.color for glyph in glyphs} or {css.BLACK}
+    color = colors.pop() if len(colors) == 1 else None
+    raster = _GlyphCanvas(*size, is_coverage=color is not None)
     for glyph in glyphs:
-        glyph.paint(glyph_canvas, stroke_over_fill=stroke_over_fill)
-    return glyph_canvas.pixels, color
+        glyph.paint(raster, stroke_over_fill=stroke_over_fill)
+    return raster.pixels, color
 
 
 def fill_color(place: GlyphPlace) -> Rgba:
@@ -60,161 +76,8 @@ def fill_color(place: GlyphPlace) -> Rgba:
     start = css.parse(base)
     if start is None or not (_SIX_DIGITS.match(base) and _SIX_DIGITS.match(pose.color)):
         return target
-    return Rgba(*(_mixed(p, q, pose.color_mix) for p, q in zip(start[:3], target[:3], strict=True)))
-
-
-def _mixed(start: float, target: float, mix: float) -> float:
-    return math.floor((start + (target - start) * mix) * 255 + 0.5) / 255
-
-
-class _GlyphPainting:
-    """Painting of one glyph."""
-
-    def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
-        self._place = place
-        self._chain = chain_of(place.style, fonts)
-        self._linear = _linear(place, scale)
-        self._middle = _middle(place, scale, center)
-        self._fill = fill_color(place)
-        stroke = place.pose.stroke_color
-        self._stroke = (css.parse(stroke) if stroke else None) or self._fill
-
-    @property
-    def color(self) -> Rgba | None:
-        """Return the opaque colour of all glyphs, or None if they have several."""
-        has_several = self._place.pose.stroke_width > 0 or self._is_picture
-        return None if has_several else self._fill._replace(alpha=1.0)
-
-    @property
-    def _is_picture(self) -> bool:
-        return any(glyph.styled.face.is_color for glyph, _ in self._glyphs())
-
-    def paint(self, glyph_canvas: GlyphCanvas, *, stroke_over_fill: bool) -> None:
-        """Draw stroke and fill in their order, each blurred on its own."""
-        steps = [(self._paint_fill, self._fill)]
-        if self._place.pose.stroke_width > 0:
-            steps.insert(1 if stroke_over_fill else 0, (self._paint_stroke, self._stroke))
-        for step, color in steps:
-            self._blurred(glyph_canvas, step, color._replace(alpha=1.0))
-
-    def _blurred(self, glyph_canvas: GlyphCanvas, step: Callable[[GlyphCanvas], None], color: Rgba) -> None:
-        """Run a step; if the pose is blurred, on a canvas that holds the glyph and its blur."""
-        sigma = min(self._place.pose.blur, SIGMA_MAX_PX)
-        if sigma <= 0:
-            step(glyph_canvas)
-            return
-        left, top, width, height = self._margin(glyph_canvas, sigma)
-        sharp = GlyphCanvas.of(width, height, left, top, is_coverage=not self._is_picture)
-        step(sharp)
-        (x, y), blurred = blurred_part(sharp.pixels, sigma)
-        if not blurred.size:
-            return
-        if glyph_canvas.is_coverage:
-            glyph_canvas.draw(blurred, left + x, top + y, solid(color))
-        else:
-            glyph_canvas.canvas.drawImage(
-                image(tinted(blurred, color) if sharp.is_coverage else blurred), left + x, top + y
-            )
-
-    def _margin(self, glyph_canvas: GlyphCanvas, sigma: float) -> tuple[int, int, int, int]:
-        """Left, top, width and height of the raster's part that the glyph and its blur may touch."""
-        place, (x, y) = self._place, self._middle
-        half_width = (place.own_width + place.style.size) / 2 + place.pose.stroke_width
-        half_height = place.style.size + place.pose.stroke_width
-        linear, beyond = self._linear, filter_margin(sigma) + 1
-        across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
-        down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
-        size = glyph_canvas.canvas.getBaseLayerSize()
-        left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
-        right, bottom = (
-            min(math.ceil(x) + across, size.width() + beyond),
-            min(math.ceil(y) + down, size.height() + beyond),
-        )
-        return left, top, max(1, right - left), max(1, bottom - top)
-
-    def _paint_fill(self, glyph_canvas: GlyphCanvas) -> None:
-        pose = self._place.pose
-        paint = solid(self._fill, min(1.0, pose.opacity) * max(0.0, pose.fill_opacity))
-        for glyph, x in self._glyphs():
-            self._draw(glyph_canvas, glyph, x, paint)
-
-    def _paint_stroke(self, glyph_canvas: GlyphCanvas) -> None:
-        pose = self._place.pose
-        paint = solid(self._stroke, min(1.0, pose.opacity))
-        paint.setStyle(skia.Paint.kStroke_Style)
-        paint.setStrokeWidth(pose.stroke_width)
-        paint.setStrokeJoin(skia.Paint.kRound_Join)
-        for glyph, x in self._glyphs():
-            self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
-
-    def _glyphs(self) -> list[tuple[Glyph, float]]:
-        """Return the glyphs of the one character with their pens, px from the horizontal middle."""
-        size, pen, found = self._place.style.size, -self._place.own_width / 2, []
-        for glyph in shaped(self._place.character, self._chain):
-            found.append((glyph, pen + glyph.dx * size))
-            pen += glyph.advance * size
-        return found
-
-    def _draw(self, glyph_canvas: GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        size = self._place.style.size
-        device_size = size * math.hypot(self._linear.a, self._linear.b)
-        if glyph.styled.face.is_color:
-            self._draw_picture(glyph_canvas, glyph, x, paint)
-        elif device_size > MASK_MAX_PX:
-            self._draw_outline(glyph_canvas, glyph.styled, glyph.glyph, x, paint)
-        else:
-            pen = self._raster_point(x, self._baseline() + glyph.dy * size)
-            draw_glyph(glyph_canvas, glyph.styled, glyph.glyph, size, self._linear, pen, paint, self._fill)
-
-    def _draw_outline(self, glyph_canvas: GlyphCanvas, styled: Styled, glyph: int, x: float, paint: Any) -> None:
-        outline = glyph_outline(styled, glyph, self._place.style.size)
-        if outline is not None:
-            glyph_canvas.canvas.save()
-            glyph_canvas.canvas.concat(self._matrix())
-            glyph_canvas.canvas.translate(x, self._baseline())
-            glyph_canvas.canvas.drawPath(outline, paint)
-            glyph_canvas.canvas.restore()
-
-    def _draw_picture(self, glyph_canvas: GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        builder = skia.TextBlobBuilder()
-        builder.allocRun(glyph.styled.font(self._place.style.size), [glyph.glyph], x, self._baseline())
-        glyph_canvas.canvas.save()
-        glyph_canvas.canvas.concat(self._matrix())
-        glyph_canvas.canvas.drawTextBlob(builder.make(), 0, 0, paint)
-        glyph_canvas.canvas.restore()
-
-    def _baseline(self) -> float:
-        return self._chain.primary.face.baseline_shift(self._place.style.size)
-
-    def _matrix(self) -> Any:
-        a, b, c, d = self._linear
-        return skia.Matrix.MakeAll(a, c, self._middle[0], b, d, self._middle[1], 0, 0, 1)
-
-    def _raster_point(self, x: float, y: float) -> tuple[float, float]:
-        a, b, c, d = self._linear
-        return self._middle[0] + a * x + c * y, self._middle[1] + b * x + d * y
-
-
-def _middle(place: GlyphPlace, scale: float, center: tuple[float, float]) -> tuple[float, float]:
-    pose = place.pose
-    x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
-    return center[0] + x * scale, center[1] + y * scale
-
-
-def _only_color(glyphs: Iterable[_GlyphPainting]) -> Rgba | None:
-    """Return the colour that all glyphs have; black where there are none."""
-    colors = {glyph.color for glyph in glyphs} or {css.BLACK}
-    return colors.pop() if len(colors) == 1 else None
-
-
-def _linear(place: GlyphPlace, scale: float) -> Linear:
-    """Raster scale, heading and rotation, shear x' = x - tan(skew) y, scale."""
-    pose = place.pose
-    angle = math.radians(place.angle + pose.rotation)
-    cos, sin = (math.cos(angle) * scale, math.sin(angle) * scale) if angle else (scale, 0.0)
-    shear = -math.tan(math.radians(pose.skew)) if pose.skew else 0.0
-    x, y = pose.scale_x, pose.scale_y
-    return Linear(cos * x, sin * x, (cos * shear - sin) * y, (sin * shear + cos) * y)
+    mixed = (p + (q - p) * pose.color_mix for p, q in zip(start[:3], target[:3], strict=True))
+    return Rgba(*(math.floor(channel * 255 + 0.5) / 255 for channel in mixed))
 
 
 def spread(pose: GlyphPose, font_size: float) -> float:
@@ -223,3 +86,199 @@ def spread(pose: GlyphPose, font_size: float) -> float:
     growth = max(0.0, max(pose.scale_x, pose.scale_y) - 1) * font_size / 2
     lean = abs(math.tan(math.radians(pose.skew))) * font_size / 2 if pose.skew else 0.0
     return travel + growth + 2 * pose.blur + pose.stroke_width / 2 + lean
+
+
+class _Linear(NamedTuple):
+    """2 x 2 part of a transform: x' = a x + c y, y' = b x + d y."""
+
+    a: float
+    b: float
+    c: float
+    d: float
+
+    @classmethod
+    def of(cls, place: GlyphPlace, scale: float) -> _Linear:
+        """Raster scale, heading and rotation, shear x' = x - tan(skew) y, scale."""
+        pose = place.pose
+        angle = math.radians(place.angle + pose.rotation)
+        cos, sin = (math.cos(angle) * scale, math.sin(angle) * scale) if angle else (scale, 0.0)
+        shear = -math.tan(math.radians(pose.skew)) if pose.skew else 0.0
+        x, y = pose.scale_x, pose.scale_y
+        return cls(cos * x, sin * x, (cos * shear - sin) * y, (sin * shear + cos) * y)
+
+    @property
+    def is_upright(self) -> bool:
+        """True if glyphs are only scaled, so that they are hinted and snapped to rows."""
+        return self.b == self.c == 0 and self.a == self.d > 0
+
+    def matrix(self, x: float, y: float) -> Any:
+        """Return Skia's matrix with the translation."""
+        return skia.Matrix.MakeAll(self.a, self.c, x, self.b, self.d, y, 0, 0, 1)
+
+
+class _GlyphCanvas:
+    """A buffer of a raster's part, its corner at `left`, `top`; the canvas draws into it in the raster's own px.
+
+    uint8 (rows, columns) where it is coverage, else premultiplied (rows, columns, 4). Coverage over coverage is computed here:
+    Skia takes twenty times as long, and its RGBA is four times the bytes.
+    """
+
+    def __init__(self, width: int, height: int, left: int = 0, top: int = 0, *, is_coverage: bool) -> None:
+        self.pixels, self.canvas = (coverage if is_coverage else rgba)(width, height)
+        self.canvas.translate(-left, -top)
+        self.left, self.top, self.is_coverage = left, top, is_coverage
+
+    def draw(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
+        """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
+        if self.is_coverage:
+            _draw_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
+        else:
+            self.canvas.drawImage(image(covered), x, y, skia.SamplingOptions(), paint)
+
+
+def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> None:
+    """Source-over in place, of what lies within; `alpha`: 0..255."""
+    (rows, columns), (height, width) = under.shape, covered.shape
+    top, bottom, left, right = max(0, -y), min(height, rows - y), max(0, -x), min(width, columns - x)
+    if top >= bottom or left >= right:
+        return
+    over = covered[top:bottom, left:right]
+    if alpha < 255:
+        over = _faded(alpha)[over]
+    held = under[y + top : y + bottom, x + left : x + right]
+    shown = np.multiply(255 - over, held, dtype=np.uint16)
+    shown += 128
+    shown += shown >> 8
+    shown >>= 8
+    held[:] = over + shown
+
+
+@lru_cache(maxsize=256)
+def _faded(alpha: int) -> Pixels:
+    """Each coverage, times an alpha of 0..255."""
+    return np.asarray((np.arange(256) * alpha + 127) // 255, np.uint8)
+
+
+class _GlyphPainting:
+    """Painting of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
+
+    def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
+        pose, self._place, self._size = place.pose, place, place.style.size
+        self._linear = _Linear.of(place, scale)
+        x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
+        self._middle = center[0] + x * scale, center[1] + y * scale
+        self._fill = fill_color(place)
+        self._stroke = (css.parse(pose.stroke_color) if pose.stroke_color else None) or self._fill
+        chain, pen = chain_of(place.style, fonts), -place.own_width / 2
+        self._baseline = chain.primary.face.baseline_shift(self._size)
+        self._glyphs: list[tuple[Glyph, float]] = []
+        """With their pens, px from the horizontal middle."""
+        for glyph in shaped(place.character, chain):
+            self._glyphs.append((glyph, pen + glyph.dx * self._size))
+            pen += glyph.advance * self._size
+        self._is_picture = any(glyph.styled.face.is_color for glyph, _ in self._glyphs)
+        self.color = None if pose.stroke_width > 0 or self._is_picture else self._fill._replace(alpha=1.0)
+
+    def paint(self, raster: _GlyphCanvas, *, stroke_over_fill: bool) -> None:
+        """Draw stroke and fill in their order, each blurred on its own."""
+        pose, opacity = self._place.pose, min(1.0, self._place.pose.opacity)
+        steps = [(self._fill, solid(self._fill, opacity * max(0.0, pose.fill_opacity)))]
+        if pose.stroke_width > 0:
+            stroke = solid(self._stroke, opacity)
+            stroke.setStyle(skia.Paint.kStroke_Style)
+            stroke.setStrokeWidth(pose.stroke_width)
+            stroke.setStrokeJoin(skia.Paint.kRound_Join)
+            steps.insert(1 if stroke_over_fill else 0, (self._stroke, stroke))
+        for color, paint in steps:
+            if pose.blur > 0:
+                self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
+            else:
+                self._draw(raster, paint)
+
+    def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: Any) -> None:
+        """Draw on a canvas that holds the glyph and its blur, and blur that."""
+        sharp = self._surrounding_canvas(raster, sigma)
+        self._draw(sharp, paint)
+        (x, y), blurred = blurred_part(sharp.pixels, sigma)
+        if not blurred.size:
+            return
+        if raster.is_coverage:
+            raster.draw(blurred, sharp.left + x, sharp.top + y, solid(color))
+        else:
+            shown = tinted(blurred, color) if sharp.is_coverage else blurred
+            raster.canvas.drawImage(image(shown), sharp.left + x, sharp.top + y)
+
+    def _surrounding_canvas(self, raster: _GlyphCanvas, sigma: float) -> _GlyphCanvas:
+        """Return an empty canvas for the raster's part that the glyph and its blur may touch."""
+        stroke_width, (x, y), linear = self._place.pose.stroke_width, self._middle, self._linear
+        half_width = (self._place.own_width + self._size) / 2 + stroke_width
+        half_height = self._size + stroke_width
+        beyond = filter_margin(sigma) + 1
+        across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
+        down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
+        rows, columns = raster.pixels.shape[:2]
+        left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
+        width = min(math.ceil(x) + across, columns + beyond) - left
+        height = min(math.ceil(y) + down, rows + beyond) - top
+        return _GlyphCanvas(max(1, width), max(1, height), left, top, is_coverage=not self._is_picture)
+
+    def _draw(self, raster: _GlyphCanvas, paint: Any) -> None:
+        """Draw pictures, outlines of strokes and of large glyphs, and masks of the others."""
+        is_fill = paint.getStyle() != skia.Paint.kStroke_Style
+        is_large = self._size * math.hypot(self._linear.a, self._linear.b) > MASK_MAX_PX
+        for glyph, x in self._glyphs:
+            is_picture = is_fill and glyph.styled.face.is_color
+            if is_fill and not is_picture and not is_large:
+                self._draw_mask(raster, glyph, x, paint)
+                continue
+            with skia.AutoCanvasRestore(raster.canvas):
+                raster.canvas.concat(self._linear.matrix(*self._middle))
+                if is_picture:
+                    placed = Placed(glyph.styled, glyph.glyph, x, self._baseline, self._size)
+                    draw_color_glyphs(raster.canvas, [placed], paint)
+                elif outline := glyph_outline(glyph.styled, glyph.glyph, self._size):
+                    raster.canvas.translate(x, self._baseline)
+                    raster.canvas.drawPath(outline, paint)
+
+    def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
+        """Draw a glyph as a mask strengthened by the colour's contrast table, its pen on quarter pixels."""
+        linear, y = self._linear, self._baseline + glyph.dy * self._size
+        pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
+        pen_y = self._middle[1] + linear.b * x + linear.d * y
+        pen_y = float(math.floor(pen_y + 0.5)) if linear.is_upright else on_quarter(pen_y)
+        whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
+        placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
+        cached = _glyph_cache.get((placed, linear, luminance(self._fill)), lambda: _mask(placed, linear, self._fill))
+        if cached is not None:
+            raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
+
+
+class _Mask(NamedTuple):
+    """Coverage, shape (rows, columns), and the place of its top left corner from the whole-pixel pen."""
+
+    pixels: Pixels
+    left: int
+    top: int
+
+
+_glyph_cache: LruCache[_Mask | None] = LruCache(
+    GLYPH_CACHE_BYTES_MAX, lambda mask: 64 if mask is None else mask.pixels.nbytes
+)
+
+
+def _mask(placed: Placed, linear: _Linear, color: Rgba) -> _Mask | None:
+    outline = glyph_outline(placed.styled, placed.glyph, placed.size)
+    if outline is None or outline.isEmpty():
+        return None
+    path = skia.Path(outline)
+    path.transform(linear.matrix(placed.x, placed.y))
+    bounds = path.getBounds()
+    left, top = math.floor(bounds.left()) - _MARGIN_PX, math.floor(bounds.top()) - _MARGIN_PX
+    width, height = math.ceil(bounds.right()) + _MARGIN_PX - left, math.ceil(bounds.bottom()) + _MARGIN_PX - top
+    if linear.is_upright:
+        moved = placed._replace(x=placed.x - left, y=placed.y - top, size=placed.size * linear.a)
+        return _Mask(glyph_coverage([moved], color, width, height), left, top)
+    raw, canvas = coverage(width, height)
+    canvas.translate(-left, -top)
+    canvas.drawPath(path, skia.Paint(AntiAlias=True))
+    return _Mask(contrast_table(color)[raw], left, top)
