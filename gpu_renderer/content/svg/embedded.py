@@ -6,8 +6,7 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.content.media.bitmaps import bitmap_pixels, stated_area
-from gpu_renderer.content.media.data_url import data_url_bytes
+from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, href
 from gpu_renderer.content.svg.frame import Scene
