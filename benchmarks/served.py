@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +60,17 @@ class ServedFarm:
 
     def render(self, template: str, *inputs: Mapping[str, str], width: int = 1280, height: int = 720) -> Rendered:
         """Render the template once for each mapping of inputs, all at once, and wait for the last."""
+        return self._rendered([(template, one) for one in inputs], width, height)
+
+    def render_each(self, templates: Sequence[str], width: int = 1280, height: int = 720) -> Rendered:
+        """Render each template once, all at once, and wait for the last."""
+        return self._rendered([(template, {}) for template in templates], width, height)
+
+    def _rendered(self, wanted: Sequence[tuple[str, Mapping[str, str]]], width: int, height: int) -> Rendered:
         output = {"width": width, "height": height}
         began, cpu = time.perf_counter(), self._cpu_seconds()
-        jobs = [self._posted({"templateId": template, "inputs": {"logo": self.logo, **one}, "output": output}) for one in inputs]  # fmt: skip
+        bodies = ({"templateId": template, "inputs": {"logo": self.logo, **inputs}, "output": output} for template, inputs in wanted)  # fmt: skip
+        jobs = [self._posted(body) for body in bodies]
         for job_id in jobs:
             self._wait(job_id)
         seconds, cpu = time.perf_counter() - began, self._cpu_seconds() - cpu
