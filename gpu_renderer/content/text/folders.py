@@ -66,7 +66,8 @@ class FontFolders:
 
     def files(self) -> tuple[FontFile, ...]:
         """Every face, in order of preference. Empty where nothing is installed."""
-        packages = [folder for pack in self.packs for folder in _subfolders(self.root.absolute() / pack)]
+        packs = (self.root.absolute() / pack for pack in self.packs)
+        packages = [path for pack in packs if pack.is_dir() for path in sorted(pack.iterdir()) if path.is_dir()]
         return tuple(file for folder in (*self.further, *packages) for file in _listed(folder))
 
 
@@ -93,10 +94,6 @@ def edges(font: TTFont) -> tuple[int, ...]:
         else:
             found += [point, point + 1]
     return tuple(found)
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
 
 
 def _listed(folder: Path) -> list[FontFile]:

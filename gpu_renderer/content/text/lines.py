@@ -107,17 +107,11 @@ def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     for index, line in enumerate(lines):
         glyphs, y = shaped(line, chain, ligatures=style.letter_spacing == 0), first + index * gap
         moves = [glyph.advance * style.size + style.letter_spacing * glyph.ends_cluster for glyph in glyphs]
-        x = _line_start(source.align, box[0], sum(moves))
+        width = sum(moves)
+        starts = {"right": box[0] - SIDE_PADDING_PX - width, **dict.fromkeys(("left", "justify"), SIDE_PADDING_PX)}
+        x = starts.get(source.align, (box[0] - width) / 2)
         for glyph, move in zip(glyphs, moves, strict=True):
             place = x + glyph.dx * style.size, y + glyph.dy * style.size
             placed.append(Placed(glyph.styled, glyph.glyph, *place, style.size))
             x += move
     return placed
-
-
-def _line_start(align: str, box_width: float, width: float) -> float:
-    if align in ("left", "justify"):
-        return SIDE_PADDING_PX
-    if align == "right":
-        return box_width - SIDE_PADDING_PX - width
-    return (box_width - width) / 2

@@ -7,9 +7,8 @@ import math
 import pytest
 
 from gpu_renderer.content.text.glyph_layout import ArcPath, GlyphPlace, glyph_places, glyph_style
-from gpu_renderer.content.text.glyph_paint import fill_color, spread
 from gpu_renderer.content.text.lines import line_width, measured_box
-from gpu_renderer.content.text.text_raster import padding
+from gpu_renderer.content.text.text_raster import fill_color, padding, spread
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, PathPoint, TextPath, TextRun, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
