@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
+from typing import NamedTuple
 
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
@@ -43,8 +44,7 @@ _PLANE_MARGIN_EM = 0.5
 _RUN_KEYS = ("family", "size", "weight", "italic", "letter_spacing", "fill")
 
 
-@dataclass(frozen=True, slots=True)
-class GlyphPlace:
+class GlyphPlace(NamedTuple):
     """One code point: the character drawn, its style, and where its middle stands before its pose moves it.
 
     `original`: the character that an animator replaced by `character`. `in_run`: a run gives the style.
@@ -109,7 +109,7 @@ def _line_places(
     pen = {"center": -width / 2, "right": box_width / 2 - width}.get(align, -box_width / 2)
     for letter, moved in zip(letters, advances, strict=True):
         own = _width(letter.character, letter.style, fonts)
-        yield replace(letter, x=pen + own / 2, y=y, own_width=own, advance=moved)
+        yield letter._replace(x=pen + own / 2, y=y, own_width=own, advance=moved)
         pen += moved
 
 
@@ -145,7 +145,7 @@ def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[Gly
         x, y, heading = path.at(path.length - along if wanted.reversed else along)
         heading += 180.0 if wanted.reversed else 0.0
         dx, dy = -math.sin(math.radians(heading)), math.cos(math.radians(heading))
-        yield replace(place, x=x + dx * place.y, y=y + dy * place.y, angle=heading if wanted.perpendicular else 0.0)
+        yield place._replace(x=x + dx * place.y, y=y + dy * place.y, angle=heading if wanted.perpendicular else 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,10 +224,10 @@ class _GlyphPainting:
             stroke.setStrokeJoin(skia.Paint.kRound_Join)
             steps.insert(1 if stroke_over_fill else 0, (self._stroke, stroke))
         for color, paint in steps:
-            if pose.blur > 0:
-                self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
-            else:
+            if pose.blur <= 0:
                 self._draw(raster, paint)
+            else:
+                self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
 
     def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: Any) -> None:
         """Draw on a canvas that holds the glyph and its blur, and blur that."""
