@@ -21,9 +21,9 @@ from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.segments import SegmentWriter
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
-from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_value
@@ -171,8 +171,7 @@ def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> f
 def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
     """Return the converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
-    is_hardware = not session.identity.gpu.is_software
-    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1), pixel_buffers=is_hardware)
+    ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1))
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
         picture = opened.drawn(opened.evaluated(index))

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.measure import Case, measured
 from benchmarks.scenes import SCENES
-from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.frame.renderer import Optimisations
 
 OFF: dict[str, Optimisations] = {
     "all on": Optimisations(),

@@ -16,7 +16,7 @@ from farm_core.settings import Settings
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineOptions, SegmentReport
+from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment
@@ -70,20 +70,12 @@ class SessionMaker:
         opened = self._open(assignment, media)
         self._in_use.append(opened)
         try:
-            report = self._report(opened, assignment, path, on_progress, should_stop)
+            report = self._session.render_segment(
+                opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
+            )
         finally:
             self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
-
-    def _report(
-        self, opened: Opened, assignment: SegmentAssignment, path: Path, on_progress: Progress, should_stop: Stopped
-    ) -> SegmentReport:
-        first, count, name = assignment.first_frame, assignment.frame_count, assignment.video_format.format
-        if name == "mp4":
-            return self._session.render_segment(opened, first, count, path, on_progress, should_stop)
-        return self._session.render_pictures(
-            opened, first, count, path, named(name), on_progress=on_progress, should_stop=should_stop
-        )
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
         """Draw one frame.
@@ -95,7 +87,7 @@ class SessionMaker:
 
     @property
     def may_pause(self) -> bool:
-        """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/interop/handover.py`)."""
+        """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/backends/gl/handover.py`)."""
         return not self._session.from_gpu.works
 
     def _close_surplus(self, documents: OrderedDict[object, Opened]) -> None:
@@ -119,6 +111,7 @@ class SessionMaker:
             video_format.composition_id,
             video_format.duration_seconds,
             video_format.transparent,
+            named(video_format.format),
         )
         self._close_surplus(documents)
         documents[place] = self._session.open(document, output, media.resolver(assignment.media))

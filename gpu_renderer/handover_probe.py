@@ -6,8 +6,6 @@ show which worker rendered it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,11 +15,9 @@ import av
 import numpy as np
 
 from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.gl.cuda import CudaDevice, DeviceNotShared, NoCudaDriver
 from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.backends.gl.interop.cuda import CudaDevice
-from gpu_renderer.backends.gl.interop.device import InteropFailed
-from gpu_renderer.backends.gl.interop.driver import DeviceNotShared, NoCudaDriver
-from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.geometry import damage
@@ -42,6 +38,9 @@ class Obstacle(StrEnum):
     DEVICE = "CUDA does not share the GPU that draws"
     REFUSED = "the GPU or its encoder refused"
     BYTES = "the encoder gave other bytes"
+
+
+_OBSTACLES: dict[type[InteropFailed], Obstacle] = {NoCudaDriver: Obstacle.DRIVER, DeviceNotShared: Obstacle.DEVICE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,41 +71,30 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
     """
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
-    vendor = identity(painter.context).vendor
     if profile.codec != "h264_nvenc":
         return Verdict(Obstacle.ENCODER, profile.codec), None
-    if "nvidia" not in vendor.lower():
+    if "nvidia" not in (vendor := identity(painter.context).vendor).lower():
         return Verdict(Obstacle.OPENGL, vendor), None
     try:
         handover = Handover(CudaDevice())
     except InteropFailed as error:
-        return Verdict(_obstacle(error), str(error)), None
+        return Verdict(_OBSTACLES.get(type(error), Obstacle.REFUSED), str(error)), None
     verdict = compared(painter, profile, handover)
     return verdict, handover if verdict.works else None
 
 
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
-    """Return True if the same pictures give the same segment by the handover and by the processor's memory."""
-    with TemporaryDirectory() as folder, _pictures(painter) as pictures:
+    """Compare if the same pictures give the same segment by the handover and by the processor's memory."""
+    with TemporaryDirectory() as folder, painter.pool.acquired(_Pictures.region, "f1") as target:
+        pictures, path, segments = _Pictures(GlFrame(painter, target)), Path(folder) / "a.mp4", list[bytes]()
         try:
-            ways = [_segment(painter, pictures, profile, way, Path(folder) / "a.mp4") for way in (None, handover)]
+            for way in (None, handover):
+                pipeline = SegmentPipeline(painter, pictures, profile, PipelineOptions(), handover=way)
+                pipeline.run(range(pictures.COUNT), path)
+                segments.append(path.read_bytes())
         except (InteropFailed, av.FFmpegError) as error:
             return Verdict(Obstacle.REFUSED, str(error))
-    return Verdict() if ways[0] == ways[1] else Verdict(Obstacle.BYTES)
-
-
-def _obstacle(error: InteropFailed) -> Obstacle:
-    if isinstance(error, NoCudaDriver):
-        return Obstacle.DRIVER
-    return Obstacle.DEVICE if isinstance(error, DeviceNotShared) else Obstacle.REFUSED
-
-
-def _segment(
-    painter: Painter, pictures: _Pictures, profile: EncoderProfile, handover: Handover | None, path: Path
-) -> bytes:
-    pipeline = SegmentPipeline(painter, pictures, profile, PipelineOptions(), software=False, handover=handover)
-    pipeline.run(range(pictures.COUNT), path)
-    return path.read_bytes()
+    return Verdict() if segments[0] == segments[1] else Verdict(Obstacle.BYTES)
 
 
 class _Pictures:
@@ -117,6 +105,7 @@ class _Pictures:
 
     COUNT = 14
     width, height, fps = 253, 141, 30.0
+    region = Region(0, 0, width, height)
     backend: BackendName = "gl"
 
     def __init__(self, frame: GlFrame) -> None:
@@ -134,21 +123,10 @@ class _Pictures:
             return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)
         noise = np.random.default_rng(number).integers(0, 8, self._gradient.shape)
         self._frame.target.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
-        video = _video(self) if number >= 10 else None
+        video = VideoPassthrough(self._grey, (Region(33, 21, 70, 50),)) if number >= 10 else None
         return RenderedFrame(self._frame, damage.whole(self._frame.region), video)
 
-
-def _video(of: _Pictures) -> VideoPassthrough:
-    """A grey video, with something drawn over a part of it."""
-    luma = np.full((of.height + 1, of.width + 1), 90, np.uint8)
-    chroma = np.full_like(luma[::2, ::2], 128)
-    return VideoPassthrough(lambda: Samples(luma, chroma, chroma), (Region(33, 21, 70, 50),))
-
-
-@contextmanager
-def _pictures(painter: Painter) -> Iterator[_Pictures]:
-    frame = GlFrame.taken(painter, Region(0, 0, _Pictures.width, _Pictures.height))
-    try:
-        yield _Pictures(frame)
-    finally:
-        frame.release()
+    def _grey(self) -> Samples:
+        luma = np.full((self.height + 1, self.width + 1), 90, np.uint8)
+        chroma = np.full_like(luma[::2, ::2], 128)
+        return Samples(luma, chroma, chroma)

@@ -1,10 +1,11 @@
-"""Pipeline of H.264 segments: evaluate ahead, draw, convert and read back, and encode, side by side.
+"""Pipelines of segments: evaluate ahead, draw, and encode, side by side.
 
-    evaluate (thread) -> draw, convert (GL thread) -> ring -> encode (thread) -> file
+H.264:          evaluate (thread) -> draw, convert (GL thread) -> ring -> encode (thread) -> file
+other formats:  evaluate (thread) -> draw, read (GL thread) -> queue -> encode (thread) -> file
 
-One ring per way to the encoder: `backends/gl/readback.py` (from the GPU), `backends/gl/interop` (stays on the GPU) and
-`backends/cpu/ring.py` (frames in main memory). Only damage is converted; an unchanged frame is encoded from the same
-planes. `PipelineOptions` change when work happens, never the bytes of a segment.
+One ring per way to the H.264 encoder: `backends/gl/readback.py` (from the GPU), `backends/gl/handover.py` (stays on the
+GPU) and `backends/cpu/ring.py` (frames in main memory). Only damage is converted; an unchanged frame is encoded from the
+same planes. `PipelineOptions` change when work happens, never the bytes of a segment.
 """
 
 from __future__ import annotations
@@ -18,34 +19,35 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import av
+import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.backends.compositor import BackendName, Frame
 from gpu_renderer.backends.cpu.ring import KernelRing
-from gpu_renderer.backends.gl.interop.handover import Handover
+from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames
-from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.encode.stages import StageClock
+from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames, StageClock
+from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.threads import iterated_ahead
+from gpu_renderer.threads import Behind, iterated_ahead
 
 SnapshotT = TypeVar("SnapshotT")
+OnProgress = Callable[[int], None] | None
+"""Gets the number of frames encoded so far."""
+ShouldStop = Callable[[], bool] | None
+EVALUATED_AHEAD = 3
+ENCODED_BEHIND = 2
+"""Frames that can wait for the encoder's thread: memory is bounded by their number."""
 
 
 class Ring(Protocol):
     """Frames on their way to the encoder, oldest first. A ring takes the frames of its own backend."""
-
-    def __len__(self) -> int:
-        """Return the number of frames in flight."""
-
-    def holds(self, frame: av.VideoFrame) -> bool:
-        """Return True if the frame was put and is not collected."""
 
     def put(
         self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
@@ -79,21 +81,11 @@ class RenderedFrame(NamedTuple):
 class FrameSource(Protocol[SnapshotT]):
     """Source of the frames of a segment."""
 
-    @property
-    def width(self) -> int:
-        """Output pixels."""
-
-    @property
-    def height(self) -> int:
-        """Output pixels."""
-
-    @property
-    def fps(self) -> float:
-        """Output frames per second."""
-
-    @property
-    def backend(self) -> BackendName:
-        """Backend that composites all frames."""
+    width: int
+    height: int
+    fps: float
+    backend: BackendName
+    """Backend that composites all frames."""
 
     def evaluated(self, frame_index: int) -> SnapshotT:
         """Return a frame as numbers. Called in order, perhaps on another thread than `drawn`."""
@@ -106,10 +98,10 @@ class FrameSource(Protocol[SnapshotT]):
 class PipelineOptions:
     """Depths of the queues, and switches. No value changes the bytes of a segment."""
 
-    evaluate_ahead_frames: int = 3
+    evaluate_ahead_frames: int = EVALUATED_AHEAD
     readback_depth: int = 2
     """Frames in flight from the GPU to main memory. The CPU backend has none."""
-    encode_ahead_frames: int = 2
+    encode_ahead_frames: int = ENCODED_BEHIND
     """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own."""
     encode_from_gpu: bool = True
     """Keep frames in GPU memory on their way to the encoder if the session's probe succeeded."""
@@ -133,13 +125,8 @@ class SegmentReport:
     warnings: tuple[str, ...] = ()
 
 
-class _Waiting(NamedTuple):
-    frame: av.VideoFrame
-    is_repeat: bool
-
-
 class SegmentPipeline(Generic[SnapshotT]):
-    """Renderer of one segment. Use it once, on the thread that owns the context."""
+    """Renderer of one segment of H.264. Use it once, on the thread that owns the context."""
 
     def __init__(
         self,
@@ -148,25 +135,21 @@ class SegmentPipeline(Generic[SnapshotT]):
         profile: EncoderProfile,
         options: PipelineOptions,
         *,
-        software: bool,
         handover: Handover | None = None,
     ) -> None:
         """With a `handover` frames do not leave the GPU. Its failures raise InteropFailed or errors of PyAV."""
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
-        self._layout: PlaneLayout = layout(source.width, source.height)
-        self._pixel_buffers = not software
+        self._layout = layout(source.width, source.height)
         self._handover = handover
         self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
         self._pool = self._frames()
         self._clock = StageClock()
         self._converted_frames = 0
+        self._in_flight: deque[av.VideoFrame] = deque()
+        """Frames put into the ring and not collected."""
 
     def run(
-        self,
-        frame_indices: range,
-        path: Path,
-        on_progress: Callable[[int], None] | None = None,
-        should_stop: Callable[[], bool] | None = None,
+        self, frame_indices: range, path: Path, on_progress: OnProgress = None, should_stop: ShouldStop = None
     ) -> SegmentReport:
         """Write the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
         started = time.perf_counter()
@@ -176,10 +159,11 @@ class SegmentPipeline(Generic[SnapshotT]):
         )
         with writer, closing(ring), closing(self._evaluated(frame_indices)) as snapshots:
             with EncoderQueue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
-                self._send_all(snapshots, ring, encoder, on_progress or _ignored, should_stop or _never)
+                self._send_all(_until_stopped(snapshots, should_stop), ring, encoder, on_progress)
             with self._clock.stage("mux"):
                 size = writer.close()
-        (on_progress or _ignored)(len(frame_indices))
+        if on_progress is not None:
+            on_progress(len(frame_indices))
         wall_ms = (time.perf_counter() - started) * 1000.0
         return SegmentReport(
             len(frame_indices), self._converted_frames, writer.repeat_count, size, wall_ms, self._clock.stage_ms
@@ -196,9 +180,7 @@ class SegmentPipeline(Generic[SnapshotT]):
     def _ring(self) -> Ring:
         if self._handover is not None:
             return self._handover.ring(self._painter, self._layout)
-        return ring_to_memory(
-            self._painter, self._source, self._layout, self._options, pixel_buffers=self._pixel_buffers
-        )
+        return ring_to_memory(self._painter, self._source, self._layout, self._options)
 
     def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
         def evaluated() -> Iterator[SnapshotT]:
@@ -210,68 +192,85 @@ class SegmentPipeline(Generic[SnapshotT]):
         return iterated_ahead(evaluated(), self._options.evaluate_ahead_frames)
 
     def _send_all(
-        self,
-        snapshots: Iterator[SnapshotT],
-        ring: Ring,
-        encoder: EncoderQueue,
-        on_progress: Callable[[int], None],
-        should_stop: Callable[[], bool],
+        self, snapshots: Iterator[SnapshotT], ring: Ring, encoder: EncoderQueue, on_progress: OnProgress
     ) -> None:
         """Send frames in order: a frame in flight holds up the frames behind it."""
         current = self._pool.take()
-        waiting: deque[_Waiting] = deque()
+        waiting: deque[tuple[av.VideoFrame, bool]] = deque()
         for number, snapshot in enumerate(snapshots):
-            if should_stop():
-                raise RenderStopped("stopped on request", "The render was stopped.")
-            rendered = self._drawn(snapshot)
+            with self._clock.stage("draw"):
+                rendered = self._source.drawn(snapshot)
+                self._finish()
             if is_new := number == 0 or not rendered.changed.is_empty:
                 self._pool.drop(current)
                 current = self._pool.take()
                 self._convert(rendered, ring, current, whole=number == 0)
-            waiting.append(_Waiting(self._pool.keep(current), number > 0 and rendered.is_repeat))
+            waiting.append((self._pool.keep(current), number > 0 and rendered.is_repeat))
             self._collect(ring, waiting, encoder, unread_count=self._unread_count if is_new else 0)
-            on_progress(encoder.encoded_count)
+            if on_progress is not None:
+                on_progress(encoder.encoded_count)
         self._collect(ring, waiting, encoder, unread_count=0)
-
-    def _drawn(self, snapshot: SnapshotT) -> RenderedFrame:
-        with self._clock.stage("draw"):
-            rendered = self._source.drawn(snapshot)
-            self._finish()
-        return rendered
 
     def _convert(self, rendered: RenderedFrame, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
             changed = damage.whole(rendered.frame.region) if whole else rendered.changed
             ring.put(rendered.frame, changed, into, rendered.passthrough)
             self._finish()
+        self._in_flight.append(into)
         self._converted_frames += 1
 
-    def _collect(self, ring: Ring, waiting: deque[_Waiting], encoder: EncoderQueue, *, unread_count: int) -> None:
+    def _collect(
+        self, ring: Ring, waiting: deque[tuple[av.VideoFrame, bool]], encoder: EncoderQueue, *, unread_count: int
+    ) -> None:
         """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
-        while len(ring) > unread_count:
+        while len(self._in_flight) > unread_count:
             with self._clock.stage("readback"):
                 ring.collect()
-        while waiting and not ring.holds(waiting[0].frame):
-            frame, is_repeat = waiting.popleft()
-            encoder.send((frame, is_repeat))
+            self._in_flight.popleft()
+        while waiting and not any(waiting[0][0] is frame for frame in self._in_flight):
+            encoder.send(waiting.popleft())
 
     def _finish(self) -> None:
         if self._options.timed_exactly:
             self._painter.calls.finish()
 
 
-def ring_to_memory(
-    painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions, *, pixel_buffers: bool
-) -> Ring:
+def ring_to_memory(painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions) -> Ring:
     """Return the ring from a source to an encoder that takes frames from main memory."""
     if source.backend == "cpu" and (native := kernels()) is not None:
         return KernelRing(of, native)
-    return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=pixel_buffers)
+    return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=not painter.is_software)
 
 
-def _ignored(_encoded_frames: int) -> None:
-    """Ignore the progress."""
+def write_pictures(
+    evaluated: Iterator[SnapshotT],
+    pictured: Callable[[SnapshotT], npt.NDArray[np.uint8]],
+    segment: PictureFile,
+    on_progress: OnProgress = None,
+    should_stop: ShouldStop = None,
+) -> SegmentReport:
+    """Draw whole pictures into a segment of a format other than H.264, and close it.
+
+    `pictured`: returns a frame's pixels, valid until the next call. Raises RenderStopped when `should_stop` says so;
+    the file is deleted.
+    """
+    started, count = time.perf_counter(), 0
+    with segment:
+        ahead = iterated_ahead(evaluated, EVALUATED_AHEAD)
+        with Behind(segment.write, ENCODED_BEHIND) as encoder, closing(ahead) as snapshots:
+            for snapshot in _until_stopped(snapshots, should_stop):
+                encoder.send(pictured(snapshot).copy())
+                if on_progress is not None:
+                    on_progress(count)
+                count += 1
+        size = segment.close()
+    if on_progress is not None:
+        on_progress(count)
+    return SegmentReport(count, count, 0, size, (time.perf_counter() - started) * 1000.0, {})
 
 
-def _never() -> bool:
-    return False
+def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop) -> Iterator[SnapshotT]:
+    for snapshot in snapshots:
+        if should_stop is not None and should_stop():
+            raise RenderStopped("stopped on request", "The render was stopped.")
+        yield snapshot

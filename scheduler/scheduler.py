@@ -15,6 +15,7 @@ from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
 from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
+from scheduler.maintenance.queue_auditor import QueueAuditor
 from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
@@ -47,6 +48,7 @@ class Scheduler:
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
             ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
+            QueueAuditor(dependencies),
         )  # fmt: skip
         self.listener = Listener(
             database_url,

@@ -6,25 +6,29 @@ They belong to the API alone: a process that never measures them would export 0,
 from __future__ import annotations
 
 import shutil
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from prometheus_client import Gauge
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from api.app_state import AppState
 from farm_core.jobs.models import Job
-from farm_core.jobs.status import JOB_TERMINAL, DeliveryStatus, JobStatus
+from farm_core.jobs.queue_models import AccountQueue
+from farm_core.jobs.status import DeliveryStatus, JobStatus
 from farm_core.settings import Settings
 from farm_core.telemetry.metrics import REGISTRY
 from farm_core.webhooks.models import Delivery
 
 OVERDUE: Final = timedelta(minutes=1)
+COUNTED_MAX: Final = 10_000
+"""Ended jobs, and late webhooks, that are counted at most: the cost of an answer does not grow with the farm's history."""
 
 JOBS: Final = Gauge(
     "farm_jobs",
-    "Jobs by status; of ended ones, those of the last day.",
+    "Jobs by status; of ended ones, those of the last day, the newest 10,000 at most.",
     ("status",),
     registry=REGISTRY,
     multiprocess_mode="mostrecent",
@@ -50,19 +54,29 @@ DATA_DISK_FREE_RATIO: Final = Gauge(
 async def queue(state: AppState) -> bool:
     """Measure jobs by status, the age of the oldest queued job, and late webhooks."""
     now = state.clock.now()
-    recent = (col(Job.finished_at) > now - timedelta(days=1)) | col(Job.status).not_in(sorted(JOB_TERMINAL))
-    counts = select(col(Job.status), func.count()).where(recent).group_by(col(Job.status))
     oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
     late = (col(Delivery.status) == DeliveryStatus.due) & (col(Delivery.due_at) < now - OVERDUE)
+    overdue_ones = select(col(Delivery.id)).where(late).limit(COUNTED_MAX).subquery()
     async with state.database.reading() as session:
-        found = {row[0]: row[1] for row in await session.execute(counts)}
+        found = await jobs_by_status(session, now)
         since = await session.scalar(oldest)
-        overdue = await session.scalar(select(func.count()).select_from(Delivery).where(late))
+        overdue = await session.scalar(select(func.count()).select_from(overdue_ones))
     for status in JobStatus:
         JOBS.labels(status.value).set(found.get(status, 0))
     QUEUE_AGE_SECONDS.set((now - since).total_seconds() if since else 0)
     WEBHOOKS_OVERDUE.set(overdue or 0)
     return True
+
+
+async def jobs_by_status(session: AsyncSession, now: datetime) -> dict[str, int]:
+    """Return the numbers of open jobs, which are kept, and of the newest jobs that ended within a day."""
+    kept = select(func.sum(col(AccountQueue.queued)), func.sum(col(AccountQueue.processing)))
+    queued, processing = (await session.execute(kept)).one()
+    ended = select(col(Job.status)).where(col(Job.finished_at) > now - timedelta(days=1))
+    newest = ended.order_by(col(Job.finished_at).desc()).limit(COUNTED_MAX).subquery()
+    counts = await session.execute(select(newest.c.status, func.count()).group_by(newest.c.status))
+    open_jobs = {str(JobStatus.queued): int(queued or 0), str(JobStatus.processing): int(processing or 0)}
+    return open_jobs | {row[0]: int(row[1]) for row in counts}
 
 
 def storage(settings: Settings, *, up: bool) -> None:

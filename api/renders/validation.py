@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,6 +22,7 @@ from farm_core.errors import RateLimited
 from farm_core.jobs import notices
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.models import Job
+from farm_core.jobs.repository import is_of_account
 from farm_core.jobs.status import JobStatus
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
@@ -29,6 +30,8 @@ from motion.notices import Notice
 from motion.timing import frame_count
 
 RECENT_JOBS: Final = 200
+LOOKED_AT: Final = 2_000
+"""The account's newest jobs among which those are: behind a longer queue the expected time is unknown."""
 _MS_PER_MINUTE: Final = 60_000
 
 
@@ -64,13 +67,10 @@ async def _respect_rate(state: AppState, caller: Caller) -> None:
 
 async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Template | None) -> float | None:
     """Seconds that the account's last renders took for a pixel of a frame: of this template if there are any."""
-    recent = (
-        select(col(Job.template_id), col(Job.render_duration_ms), col(Job.frame_count), col(Job.width), col(Job.height))
-        .where(col(Job.account_id) == caller.account.id, col(Job.status) == JobStatus.completed)
-        .order_by(col(Job.created_at).desc(), col(Job.id).desc())
-        .limit(RECENT_JOBS)
-        .subquery()
-    )
+    columns = (Job.template_id, Job.render_duration_ms, Job.frame_count, Job.width, Job.height, Job.status)
+    own_jobs = select(*cast(Any, columns)).where(is_of_account(caller.account.id))
+    newest = own_jobs.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(LOOKED_AT).subquery()
+    recent = select(newest).where(newest.c.status == JobStatus.completed).limit(RECENT_JOBS).subquery()
     pixels = func.sum(recent.c.frame_count * recent.c.width * recent.c.height)
     totals = select(recent.c.template_id, func.sum(recent.c.render_duration_ms), pixels).group_by(recent.c.template_id)
     rows = {row[0]: (float(row[1] or 0), float(row[2])) for row in await session.execute(totals)}

@@ -20,8 +20,7 @@ from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
-from gpu_renderer.encode.probe import chosen, probe
-from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
+from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, probe
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region

@@ -1,6 +1,7 @@
-"""Show the queue (what each account has waiting and running, and when all will be done), or pause and resume it.
+"""Show the queue (what each account has waiting and running, and when all will be done), pause, resume or recount it.
 
-`pause` lets segments under way finish and starts nothing new, for the whole queue or with `--account` for one account.
+`pause` lets segments under way finish and starts nothing new, for the whole queue or with `--account` for one account. `recount`
+counts the jobs of accounts anew, after rows were loaded with triggers off or from a part of a backup.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 import argparse
 
 from rich.console import Group
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
 
+from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import account_of, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
@@ -17,13 +21,14 @@ from farm_core.clock import SystemClock
 from farm_core.controls import queues
 from farm_core.db.database import Database
 from farm_core.jobs import speed
+from farm_core.jobs.recount import recount
 from farm_core.jobs.sql import statement
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[pause|resume] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
-    parser.add_argument("action", nargs="?", choices=("pause", "resume"), help="nothing: show the queue")
-    parser.add_argument("--account", metavar="NAME", default=None, help="pause or resume this account alone")
+    """`[pause|resume|recount] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
+    parser.add_argument("action", nargs="?", choices=("pause", "resume", "recount"), help="nothing: show the queue")
+    parser.add_argument("--account", metavar="NAME", default=None, help="do it for this account alone")
     add_yes_argument(parser, "accepted, though nothing is asked")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
@@ -37,6 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.action is None:
         await screen.show(lambda: _queue(database), watch=arguments.watch)
+        return 0
+    if arguments.action == "recount":
+        print(await _recount(database, arguments.account))
         return 0
     async with database.work() as session:
         control = _control_queue if arguments.account is None else _control_account
@@ -63,6 +71,16 @@ async def _control_account(session: AsyncSession, arguments: argparse.Namespace)
     await queues.resume_account(session, actor, account.id)
     done = f"Account {account.name} goes on." if was_paused else f"Account {account.name} was not paused."
     return done if await queues.paused_since(session) is None else f"{done} The whole queue is paused."
+
+
+async def _recount(database: Database, name: str | None) -> str:
+    async with database.reading() as session:
+        if name is not None:
+            accounts = [(await account_of(session, name)).id]
+        else:
+            accounts = list(await session.scalars(select(col(Account.id)).order_by(col(Account.id))))
+    wrong = await recount(database, accounts)
+    return f"The jobs of {len(accounts)} accounts are counted anew. The counts of {wrong} were wrong."
 
 
 async def _queue(database: Database) -> Group:

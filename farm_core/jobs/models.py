@@ -84,6 +84,7 @@ class Job(SQLModel, table=True):
             postgresql_using="gin", postgresql_where=text("jsonb_typeof(media) = 'object' AND media <> '{}'::jsonb"),
         ),
         Index("jobs_finished", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
+        Index("jobs_held", "lease_expires_at", postgresql_where=text("lease_expires_at IS NOT NULL")),
     )  # fmt: skip
 
     id: str = Field(primary_key=True)

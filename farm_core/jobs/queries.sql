@@ -78,9 +78,10 @@ CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_i
 CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
 -- renew_jobs --
--- Those of my jobs that are still mine, for longer.
+-- Those of my jobs that are still mine, for longer. A token ends with the id of its job.
 WITH held AS (
-    SELECT id FROM jobs WHERE lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
+        AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
@@ -89,7 +90,8 @@ RETURNING jobs.lease_token
 -- release_jobs --
 -- Jobs that are not planned are handed back: somebody may adopt them at once. A stopping scheduler does not count its try.
 WITH held AS (
-    SELECT id FROM jobs WHERE lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
+        AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
@@ -222,16 +224,20 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The jobs whose turn it is, with what they have in flight and their first waiting tasks: of the accounts with the least load, each
 -- account's most pressing jobs. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for all
 -- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
--- Accounts are read in order until there are two tasks for each place; fewer accounts than places have more tasks each. Accounts whose
--- tasks are for other renderers, or wait for a pause to end, give none: where they leave too few, `more` reads deeper into the others.
+-- Accounts are read in order until there are two tasks for each place. `depth`: tasks of each account, more where there are fewer accounts
+-- than places, and at least `depth_least`.
 -- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
 -- each use, which takes as long as the statement.
 WITH depth AS MATERIALIZED (
-    SELECT greatest(2, (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
+    SELECT greatest(CAST(:depth_least AS bigint), (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
     ) AS places
-), found AS MATERIALIZED (
-    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place
+)
+SELECT id, account_id, fps, created_at, renderer, priority, leased_frames, open_frames, task_id, kind, frame_count, avoid_worker,
+    account_frames, account_priority, depth
+FROM (
+    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place,
+        depth.tasks AS depth
     FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
         SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
             open_jobs.open_frames, open_jobs.ready_place AS job_place, waiting.*
@@ -250,32 +256,6 @@ WITH depth AS MATERIALIZED (
     ) AS heads
     WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
-), fewer AS MATERIALIZED (
-    SELECT account_id, (2 * :heads_max + count(*) OVER () - 1) / count(*) OVER () AS tasks
-    FROM found WHERE (SELECT count(*) FROM found) < :heads_max GROUP BY account_id
-), more AS MATERIALIZED (
-    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place
-    FROM fewer JOIN account_queues AS ready ON ready.account_id = fewer.account_id CROSS JOIN LATERAL (
-        SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
-            open_jobs.open_frames, open_jobs.ready_place AS job_place, waiting.*
-        FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
-        CROSS JOIN LATERAL (
-            SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
-            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
-                AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
-            ORDER BY tasks.index LIMIT fewer.tasks
-        ) AS waiting
-        WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
-            AND jobs.status = 'processing' AND jobs.lease_token IS NULL
-            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
-                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
-        ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT fewer.tasks
-    ) AS heads
-)
-SELECT id, account_id, fps, created_at, renderer, priority, leased_frames, open_frames, task_id, kind, frame_count, avoid_worker,
-    account_frames, account_priority
-FROM (
-    SELECT * FROM found WHERE NOT EXISTS (SELECT 1 FROM fewer) UNION ALL SELECT * FROM more
 ) AS work ORDER BY load, ready_place, account_id, job_place, id, index
 
 -- lease_tasks --
@@ -426,9 +406,13 @@ UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL
 FROM held WHERE tasks.id = held.id
 
 -- unpin_jobs --
--- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together.
-WITH held AS (
-    SELECT id FROM jobs WHERE status = 'processing' AND renderer IS NOT NULL AND NOT renderer = ANY(:renderers)
+-- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together. OFFSET 0 keeps the planner
+-- from reading all jobs instead of the open ones.
+WITH open AS MATERIALIZED (
+    SELECT job.id FROM open_jobs CROSS JOIN LATERAL (SELECT id, renderer FROM jobs WHERE jobs.id = open_jobs.job_id OFFSET 0) AS job
+    WHERE NOT job.renderer = ANY(:renderers)
+), held AS (
+    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM open)) AND status = 'processing' AND NOT renderer = ANY(:renderers)
         AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'leased')
     ORDER BY id FOR NO KEY UPDATE
 ), stranded AS (
@@ -521,11 +505,13 @@ WITH surplus AS MATERIALIZED (
 ), oldest AS MATERIALIZED (
     SELECT key, sum(bytes) OVER (ORDER BY used_at, key DESC) - bytes AS older_bytes FROM segments
     ORDER BY used_at, key DESC LIMIT 2 * :segments_max
+), needed AS MATERIALIZED (
+    SELECT done.segment_key FROM open_jobs CROSS JOIN LATERAL (
+        SELECT segment_key FROM tasks WHERE tasks.job_id = open_jobs.job_id AND segment_key IS NOT NULL OFFSET 0
+    ) AS done
 )
 SELECT oldest.key FROM oldest JOIN surplus ON oldest.older_bytes < surplus.bytes
-WHERE NOT EXISTS (
-    SELECT 1 FROM open_jobs JOIN tasks ON tasks.job_id = open_jobs.job_id WHERE tasks.segment_key = oldest.key
-) LIMIT :segments_max
+WHERE NOT EXISTS (SELECT 1 FROM needed WHERE needed.segment_key = oldest.key) LIMIT :segments_max
 
 -- forget_segments --
 DELETE FROM segments WHERE key = ANY(:keys)
@@ -597,6 +583,26 @@ LEFT JOIN (
 ) AS work ON work.account_id = queues.account_id
 WHERE queues.queued > 0 OR queues.processing > 0
 ORDER BY accounts.name
+
+-- recent_frames --
+-- Frames that each worker has finished lately. Their jobs are in processing, or have ended since. OFFSET 0 keeps the planner from
+-- reading all tasks instead of those of each job.
+WITH recent AS MATERIALIZED (
+    SELECT job_id AS id FROM open_jobs UNION ALL SELECT id FROM jobs WHERE finished_at > :since
+)
+SELECT done.worker, sum(done.frame_count) AS frames FROM recent CROSS JOIN LATERAL (
+    SELECT worker, frame_count FROM tasks
+    WHERE tasks.job_id = recent.id AND status = 'done' AND kind = 'render' AND finished_at > :since AND worker IS NOT NULL
+    OFFSET 0
+) AS done GROUP BY done.worker
+
+-- frames_left --
+-- Frames that are not rendered yet: of jobs that are planned, of jobs that wait for their plan, and of queued ones by the mean of a
+-- sample, the oldest.
+SELECT (SELECT coalesce(sum(open_frames), 0) FROM open_jobs)
+    + (SELECT coalesce(sum(frame_count), 0) FROM jobs WHERE lease_expires_at IS NOT NULL)
+    + (SELECT coalesce(sum(queued), 0) FROM account_queues) * (SELECT coalesce(avg(frame_count), 0) FROM (
+        SELECT frame_count FROM jobs WHERE status = 'queued' ORDER BY created_at LIMIT 1000) AS sample)
 
 -- write_event --
 INSERT INTO job_events (job_id, at, event, status, detail)
@@ -725,3 +731,122 @@ WITH held AS (
     WHERE account_id IN (SELECT account_id FROM object_charges WHERE key = ANY(:keys)) ORDER BY account_id FOR NO KEY UPDATE
 )
 DELETE FROM object_charges USING held WHERE object_charges.account_id = held.account_id AND object_charges.key = ANY(:keys)
+
+-- queue_page --
+-- The next accounts by their ids, and whether the queue row of each names its next job and its most pressing open job.
+SELECT page.id, queue.account_id IS NOT NULL AND queue.next_job_id IS NOT DISTINCT FROM next_job.id
+    AND queue.ready_place IS NOT DISTINCT FROM next_ready.ready_place AS is_right
+FROM (SELECT id FROM accounts WHERE id > :after ORDER BY id LIMIT :accounts_max) AS page
+LEFT JOIN account_queues AS queue ON queue.account_id = page.id
+LEFT JOIN LATERAL (
+    SELECT jobs.id FROM jobs WHERE jobs.account_id = page.id AND jobs.status = 'queued'
+    ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
+        - CAST(86400.0 AS double precision) * jobs.priority), jobs.id LIMIT 1
+) AS next_job ON true
+LEFT JOIN LATERAL (
+    SELECT open_jobs.ready_place FROM open_jobs WHERE open_jobs.account_id = page.id AND open_jobs.ready_place IS NOT NULL
+    ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT 1
+) AS next_ready ON true
+ORDER BY page.id
+
+-- miscounted_accounts --
+-- Accounts with more jobs in processing than their queue row says, other frames in flight, or wrong sums of a job's tasks. Jobs in
+-- processing are known by their leases and open tasks: no index has all of them.
+WITH processing AS MATERIALIZED (
+    SELECT jobs.* FROM (
+        SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
+        UNION SELECT id FROM jobs WHERE lease_expires_at IS NOT NULL
+    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
+), counted AS MATERIALIZED (
+    SELECT account_id, count(*) AS jobs FROM processing GROUP BY account_id
+)
+SELECT account_queues.account_id FROM account_queues LEFT JOIN counted ON counted.account_id = account_queues.account_id
+WHERE account_queues.processing < coalesce(counted.jobs, 0)
+UNION
+SELECT account_queues.account_id FROM account_queues LEFT JOIN (
+    SELECT account_id, sum(leased_frames) AS frames FROM open_jobs GROUP BY account_id
+) AS leased ON leased.account_id = account_queues.account_id
+WHERE account_queues.leased_frames <> coalesce(leased.frames, 0)
+UNION
+SELECT processing.account_id FROM processing CROSS JOIN LATERAL (
+    SELECT count(*) AS tasks, coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased_frames,
+        coalesce(sum(frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS open_frames,
+        count(*) FILTER (WHERE kind = 'render' AND status = 'pending') AS waiting,
+        count(*) FILTER (WHERE kind = 'render' AND status = 'leased') AS running,
+        count(*) FILTER (WHERE kind = 'assemble' AND status = 'pending') AS assemblies
+    FROM tasks WHERE tasks.job_id = processing.id
+) AS sums LEFT JOIN LATERAL (SELECT * FROM open_jobs WHERE open_jobs.job_id = processing.id LIMIT 1) AS kept ON true
+WHERE sums.tasks > 0 AND (kept.leased_frames, kept.open_frames, kept.waiting, kept.running, kept.assemblies)
+    IS DISTINCT FROM (sums.leased_frames, sums.open_frames, sums.waiting, sums.running, sums.assemblies)
+
+-- add_queue_rows --
+INSERT INTO account_queues (account_id, priority, held)
+SELECT id, priority, paused_at IS NOT NULL OR suspended_at IS NOT NULL FROM accounts WHERE id = ANY(:account_ids) ORDER BY id
+ON CONFLICT (account_id) DO NOTHING
+
+-- queue_differences --
+-- What the counts of accounts must change by. It reads all their jobs, and locks nothing: writers add to the counts meanwhile.
+SELECT queue.account_id, coalesce(sums.queued, 0) - queue.queued AS queued, coalesce(sums.processing, 0) - queue.processing AS processing,
+    coalesce(sums.completed, 0) - queue.completed AS completed, coalesce(sums.failed, 0) - queue.failed AS failed,
+    coalesce(sums.cancelled, 0) - queue.cancelled AS cancelled, coalesce(sums.reserved_ms, 0) - queue.reserved_ms AS reserved_ms,
+    coalesce(charged.bytes, 0) - queue.stored_bytes AS stored_bytes
+FROM account_queues AS queue LEFT JOIN (
+    SELECT account_id, count(*) FILTER (WHERE status = 'queued') AS queued, count(*) FILTER (WHERE status = 'processing') AS processing,
+        count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed,
+        count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
+        CAST(sum(reserved_ms) FILTER (WHERE status IN ('queued', 'processing')) AS bigint) AS reserved_ms
+    FROM jobs WHERE account_id = ANY(:account_ids) GROUP BY account_id
+) AS sums ON sums.account_id = queue.account_id
+LEFT JOIN (
+    SELECT account_id, CAST(sum(bytes) AS bigint) AS bytes FROM object_charges WHERE account_id = ANY(:account_ids) GROUP BY account_id
+) AS charged ON charged.account_id = queue.account_id
+WHERE queue.account_id = ANY(:account_ids)
+
+-- lock_queues --
+SELECT account_id FROM account_queues WHERE account_id = ANY(:account_ids) ORDER BY account_id FOR NO KEY UPDATE
+
+-- change_queues --
+UPDATE account_queues AS queue SET queued = queue.queued + change.queued, processing = queue.processing + change.processing,
+    completed = queue.completed + change.completed, failed = queue.failed + change.failed, cancelled = queue.cancelled + change.cancelled,
+    reserved_ms = queue.reserved_ms + change.reserved_ms, stored_bytes = queue.stored_bytes + change.stored_bytes
+FROM unnest(CAST(:account_ids AS text[]), CAST(:queued AS bigint[]), CAST(:processing AS bigint[]), CAST(:completed AS bigint[]),
+    CAST(:failed AS bigint[]), CAST(:cancelled AS bigint[]), CAST(:reserved_ms AS bigint[]), CAST(:stored_bytes AS bigint[]))
+    AS change(account_id, queued, processing, completed, failed, cancelled, reserved_ms, stored_bytes)
+WHERE queue.account_id = change.account_id
+
+-- rebuild_open_jobs --
+-- The open jobs of accounts whose queue rows the transaction has locked: writers of tasks wait for that lock before they change them.
+WITH processing AS MATERIALIZED (
+    SELECT jobs.* FROM (
+        SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
+        UNION SELECT id FROM jobs WHERE lease_expires_at IS NOT NULL
+    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status, created_at, priority, fps FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
+), summed AS MATERIALIZED (
+    SELECT processing.id, processing.account_id, job_base(processing.created_at, processing.priority) AS base, processing.fps, sums.*
+    FROM processing CROSS JOIN LATERAL (
+        SELECT count(*) AS tasks, coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased_frames,
+            coalesce(sum(frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS open_frames,
+            count(*) FILTER (WHERE kind = 'render' AND status = 'pending') AS waiting,
+            count(*) FILTER (WHERE kind = 'render' AND status = 'leased') AS running,
+            count(*) FILTER (WHERE kind = 'assemble' AND status = 'pending') AS assemblies,
+            coalesce(sum(CAST(report ->> 'seconds' AS double precision)) FILTER (WHERE kind = 'render' AND status = 'done'), 0)
+                AS spent_seconds
+        FROM tasks WHERE tasks.job_id = processing.id
+    ) AS sums WHERE processing.account_id = ANY(:account_ids) AND sums.tasks > 0
+), gone AS (
+    DELETE FROM open_jobs WHERE account_id = ANY(:account_ids) AND NOT EXISTS (SELECT 1 FROM summed WHERE summed.id = open_jobs.job_id)
+), kept AS (
+    INSERT INTO open_jobs (job_id, account_id, base, fps, leased_frames, open_frames, waiting, running, assemblies, spent_seconds)
+    SELECT id, account_id, base, fps, leased_frames, open_frames, waiting, running, assemblies, spent_seconds FROM summed
+    ON CONFLICT (job_id) DO UPDATE SET base = excluded.base, leased_frames = excluded.leased_frames,
+        open_frames = excluded.open_frames, waiting = excluded.waiting, running = excluded.running,
+        assemblies = excluded.assemblies, spent_seconds = excluded.spent_seconds
+)
+UPDATE account_queues SET leased_frames = coalesce((
+    SELECT sum(summed.leased_frames) FROM summed WHERE summed.account_id = account_queues.account_id
+), 0) WHERE account_id = ANY(:account_ids)
+
+-- point_queues --
+-- Each account's next job and most pressing open job, found anew by the function of the triggers.
+SELECT add_to_account_queues(array_agg(id), array_agg(CAST('queued' AS text)), array_agg(0), array_agg(CAST(0 AS bigint)))
+FROM unnest(CAST(:account_ids AS text[])) AS wanted(id)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from typing import Any, Final
 
 import orjson
@@ -19,6 +21,9 @@ LEASE_SECONDS: Final = 15.0
 
 FRESH_SECONDS: Final = 10.0
 """A lease that holds for longer than this need not be renewed yet: most segments end before theirs is."""
+
+DEPTH_LEAST: Final = 2
+"""Tasks that a dispatch round reads of each account at least: one may be for another worker."""
 
 RESCUES_MAX: Final = 500
 
@@ -59,11 +64,17 @@ async def open_work(
 ) -> Sequence[RowMapping]:
     """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
 
-    `renderers` leaves out jobs that only workers of other renderers may draw.
+    `renderers` leaves out jobs that only workers of other renderers may draw. Accounts whose tasks are for other renderers, or wait
+    for a pause to end, give none. If they leave too few, a second statement reads deeper into the other accounts.
     """
-    values = {"now": now, "renderers": None if renderers is None else list(renderers)}
-    rows = await session.execute(planned_for("open_work", "heads_max", in_steps(heads_max)), values)
-    return rows.mappings().all()
+    values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
+    work = planned_for("open_work", "heads_max", in_steps(heads_max))
+    rows = (await session.execute(work, values)).mappings().all()
+    places = Counter[str](row["account_id"] for row in rows)
+    if len(rows) >= heads_max or not any(tasks >= rows[0]["depth"] for tasks in places.values()):
+        return rows
+    deeper = values | {"depth_least": ceil(2 * heads_max / len(places))}
+    return (await session.execute(work, deeper)).mappings().all()
 
 
 async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -17,6 +18,7 @@ class Template(SQLModel, table=True):
     """
 
     __tablename__ = "templates"
+    __table_args__ = (Index("templates_document", "document_key"),)
 
     id: str = Field(primary_key=True)
     account_id: str = Field(foreign_key="accounts.id", index=True)

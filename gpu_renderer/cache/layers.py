@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target, TargetPool
+from gpu_renderer.opengl.targets import Target, TargetPool
 
+T = TypeVar("T")
 LAYER_BYTES_MAX = 256 << 20
 
 
@@ -17,7 +19,7 @@ class Entry:
 
     key: Any
     made: Any
-    """Objects made of the targets: a layer buffer, a glow, a flattened plane."""
+    """A target, or what was made of the targets: a layer buffer, a glow, a flattened plane."""
     targets: tuple[Target, ...]
 
 
@@ -39,10 +41,18 @@ class LayerCache:
             self._entries.move_to_end(place)
         return self._entries.get(place)
 
-    def find(self, place: str, key: Any) -> Entry | None:
-        """Return the entry at a place if its key is equal."""
+    def get(self, place: str, key: Any, make: Callable[[], T], targets_of: Callable[[T], tuple[Target, ...]]) -> T:
+        """Return what was made at a place if its key is equal; make and cache it otherwise."""
+        found: T | None = self.find(place, key)
+        if found is None:
+            found = make()
+            self.put(place, key, found, *targets_of(found))
+        return found
+
+    def find(self, place: str, key: Any) -> Any:
+        """Return what was made at a place if its key is equal, else None."""
         entry = self.at(place)
-        return entry if entry is not None and entry.key == key else None
+        return entry.made if entry is not None and entry.key == key else None
 
     def put(self, place: str, key: Any, made: Any, *targets: Target) -> None:
         """Cache targets. Targets of the former entry are released, unless they are the same."""
@@ -53,17 +63,13 @@ class LayerCache:
 
     def trim(self) -> None:
         """Release entries above the budget. Call it between frames."""
-        held = sum(map(_bytes, self._entries.values()))
+        held = sum(target.size_bytes for entry in self._entries.values() for target in entry.targets)
         while self._entries and held > self._bytes_max:
-            entry = self._entries.popitem(last=False)[1]
-            held -= _bytes(entry)
-            self._pool.give_back(*entry.targets)
+            targets = self._entries.popitem(last=False)[1].targets
+            held -= sum(target.size_bytes for target in targets)
+            self._pool.give_back(*targets)
 
     def clear(self) -> None:
         """Release everything."""
         while self._entries:
             self._pool.give_back(*self._entries.popitem()[1].targets)
-
-
-def _bytes(entry: Entry) -> int:
-    return sum(target.region.width * target.region.height * BYTES_PER_PIXEL[target.format] for target in entry.targets)

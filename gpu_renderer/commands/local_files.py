@@ -17,7 +17,7 @@ from gpu_renderer.commands.progress import RenderProgress
 from gpu_renderer.encode import formats
 from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
-from gpu_renderer.encode.pictures import encoded
+from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import RenderSession
@@ -47,7 +47,7 @@ def format_of(output: Path, wanted: str | None) -> str:
     if by_ending is None:
         endings = sorted({held.ending for held in formats.FORMATS.values()} | {*STILLS})
         raise RenderError(f"{output}: {ending} is not a format of this command; use {', '.join(endings)}, or a folder")
-    held = formats.require(by_ending) if wanted is None else formats.named(wanted)
+    held = formats.named(wanted or by_ending.name)
     if held.ending != ending:
         raise RenderError(f"{output}: a file of the format {held.name} ends with {held.ending}")
     return held.name
@@ -151,8 +151,8 @@ def _segments(
 def _write_still(
     session: RenderSession, held: OpenedJob, index: int, output: Path, kind: Literal["png", "jpeg"]
 ) -> None:
-    keeps_alpha = held.job.is_transparent and kind == "png"
-    output.write_bytes(encoded(session.still(held.opened, index), kind, "RGBA" if keeps_alpha else "RGB"))
+    picture = session.still(held.opened, index)
+    output.write_bytes(picture_file(picture, kind, keeps_alpha=held.job.is_transparent))
 
 
 def _unpack(

@@ -58,9 +58,7 @@ class LocalJob:
         self, session: RenderSession, opened: Opened, frames: range, path: Path, on_progress: options.Step
     ) -> SegmentReport:
         """Render frames into a segment of the job's format."""
-        if self.format.codec is None and self.format.picture is None:
-            return session.render_segment(opened, frames.start, len(frames), path, on_progress)
-        return session.render_pictures(opened, frames.start, len(frames), path, self.format, self.quality, on_progress)
+        return session.render_segment(opened, frames.start, len(frames), path, on_progress)
 
     def _output(self, document: Document) -> Output:
         settings = chosen(document, self.composition_id)
@@ -71,6 +69,8 @@ class LocalJob:
             fps=min([self.fps or settings.fps, *limits]),
             composition_id=self.composition_id,
             is_transparent=self.is_transparent,
+            format=self.format,
+            quality=self.quality,
         )
 
 

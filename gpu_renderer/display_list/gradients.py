@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from gpu_renderer.content.vector import gradient
+from gpu_renderer.content.vector import paints
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import LinearGradient, RadialGradient
@@ -63,15 +63,15 @@ class Gradient:
 @lru_cache(maxsize=256)
 def gradient_of(paint: LinearGradient | RadialGradient, width: float, height: float) -> Gradient | None:
     """Return the gradient over a box of width x height px, or None if it needs a raster."""
-    stops = gradient.resolved_stops(paint.stops, paint.opacity_stops)
+    stops = paints.resolved_stops(paint.stops, paint.opacity_stops)
     if not 1 <= len(stops) <= STOPS_MAX or min(width, height) <= 0.0:
         return None
     stops = [(offset, Rgba(*(math.floor(channel * 255 + 0.5) / 255 for channel in color))) for offset, color in stops]
     shown = tuple(stops if len(stops) > 1 else [*stops, *stops])
     if isinstance(paint, RadialGradient):
-        x, y, radius = gradient.circle(paint, width, height)
+        x, y, radius = paints.circle(paint, width, height)
         return Gradient(True, (0.5 + x / width, 0.5 + y / height, width / radius, height / radius), shown)
-    x, y = gradient.ends(paint, width, height)
+    x, y = paints.ends(paint, width, height)
     length = 2.0 * (x * x + y * y)
     across, down = x * width / length, y * height / length
     return Gradient(False, (across, down, 0.5 - 0.5 * (across + down), 0.0), shown)

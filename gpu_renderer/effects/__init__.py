@@ -4,25 +4,13 @@ What a compositor calls, in the order of one layer (format/effects.md 3.2 and 4)
 
 * `color_stage(layer.effects)`: matrix and table effects, for the shader that draws an unbaked layer's content.
 * `needs_baking(layer)`, `baking(...)`, `bake(...)`: the raster route, before the transform.
-* `spread_px(...)`, `chain(...)` or `lit_chain(...)`: the passes over the layer's buffer, after the transform.
+* `spread_px(...)`, `chain(...)` or `buffer_chain(...)`: the passes over the layer's buffer, after the transform.
+
+Modules of effects are imported here, so that the registry has their code before it reads the catalogue.
 """
 
-from gpu_renderer.effects import (
-    baked,
-    blur,
-    channel,
-    color,
-    distort,
-    generate,
-    light,
-    matrix,
-    shadow,
-    solid,
-    stylise,
-    table,
-    time,
-)
-from gpu_renderer.effects.baked.bake import Baked, Baking, bake, baking, container_padding_px, keeps_color, needs_baking
+from gpu_renderer.effects import blur, drawn, grading, light, lookup, noise, particles, stylise, tones, warp, windows
+from gpu_renderer.effects.bake import Baked, Baking, bake, baking, container_padding_px, keeps_color, needs_baking
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
@@ -36,56 +24,15 @@ from gpu_renderer.effects.chain import (
     spread_px,
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
-from gpu_renderer.effects.registry import Effect, Route, Tier, every_effect, find, unknown
+from gpu_renderer.effects.registry import Effect, every_effect, find, unknown
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
-from gpu_renderer.effects.values import EffectValues, resolve
+from gpu_renderer.effects.values import EffectValues, Route, Tier, resolve
 
 __all__ = [
-    "Baked",
-    "Baking",
-    "Box",
-    "ColorStage",
-    "Effect",
-    "EffectScene",
-    "EffectValues",
-    "GlowBuffer",
-    "LayerBuffer",
-    "Route",
-    "Tier",
-    "bake",
-    "baked",
-    "baking",
-    "blur",
-    "buffer_chain",
-    "chain",
-    "channel",
-    "color",
-    "color_stage",
-    "container_padding_px",
-    "distort",
-    "every_effect",
-    "find",
-    "flattened",
-    "generate",
-    "has_chain",
-    "is_movable_glow",
-    "is_pointwise_stack",
-    "is_resampled",
-    "keeps_color",
-    "light",
-    "matrix",
-    "moves_within_box",
-    "needs_baking",
-    "only_glow",
-    "resolve",
-    "retouch",
-    "shadow",
-    "shadow_offsets",
-    "solid",
-    "spread_px",
-    "stylise",
-    "table",
-    "time",
-    "unknown",
+    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer", "Route",
+    "Tier", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
+    "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
+    "keeps_color", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles", "resolve",
+    "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "unknown", "warp", "windows",
 ]  # fmt: skip

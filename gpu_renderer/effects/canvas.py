@@ -16,19 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
     Kernel,
     blurred,
+    box_blurred,
+    bytes_of,
     canvas_gaussian,
     enlarged,
     halved,
     levels_of,
     small,
+    window_kernels,
 )
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
-from gpu_renderer.effects.window_kernels import box_blurred, bytes_of, window_kernels
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.windows import Axis
@@ -187,15 +189,13 @@ class Canvas(Surface):
         self.apply(
             "effects/baked/paint.frag",
             uniforms={"u_composite": composite, "u_opacity": opacity},
-            textures={"u_paint": texture},
+            spent={"u_paint": texture},
         )
-        texture.release()
 
     def table(self, table: npt.NDArray[np.uint8]) -> None:
         """Map each straight channel by a table of shape (256, 3)."""
         texture = self.texture(np.ascontiguousarray(table, np.uint8).tobytes(), 256, 1, channels=3)
-        self.apply("effects/baked/table.frag", textures={"u_table": texture})
-        texture.release()
+        self.apply("effects/baked/table.frag", spent={"u_table": texture})
 
     def matrix(self, affine: npt.NDArray[np.float64]) -> None:
         """Map straight colours by three rows of four, and clamps."""
@@ -221,8 +221,8 @@ class Canvas(Surface):
         for first in range(0, len(attributes), times_max):
             some = attributes[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, vertex=vertex,
-                instances=Instances(layout, some.tobytes(), len(some)), defines=dict(self.variant(values)), uniforms=given,
+                shader, into, textures={"u_source": self.target}, defines=dict(self.variant(values)), uniforms=given,
+                instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
         self.replace(into)
 
@@ -243,18 +243,17 @@ class Canvas(Surface):
         self.replace(soft)
         self._is_straight = False
 
-    def at_working_size(self, shader: str, values: EffectValues, radius: int, name: str) -> None:
-        """A kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1); `name`: the radius's uniform."""
+    def at_working_size(self, shader: str, values: EffectValues, radius: int) -> None:
+        """A kernel of (2 radius + 1)^2 taps (`u_window`: the radius), at a size that bounds its cost (effects.md 8.1)."""
         cost = self.width * self.height * (2 * radius + 1) ** 2
         share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
         if share == 1.0:
-            self.apply(shader, values, uniforms={name: radius})
+            self.apply(shader, values, uniforms={"u_window": radius})
             return
         size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
         small = Canvas(self.painter, self.shrunk(size), self.scale * share)
-        small.apply(shader, values, uniforms={name: max(1, math.floor(radius * share + 0.5))})
-        self.apply("effects/baked/stretch.frag", textures={"u_small": small.target})
-        self.painter.pool.give_back(small.target)
+        small.apply(shader, values, uniforms={"u_window": max(1, math.floor(radius * share + 0.5))})
+        self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
 
     def shrunk(self, size: Region) -> Target:
         """Return the means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
@@ -281,9 +280,8 @@ class Canvas(Surface):
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
         self.apply(
-            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, textures={"u_shape": soft}
+            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
-        self.painter.pool.give_back(soft)
 
     def outline(self, width: float, color: Rgba, opacity: float) -> None:
         """A ring of 32 displaced silhouettes behind the picture (effects.md 8.2, stroke)."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
 from gpu_renderer.effects.passes import Chain
-from gpu_renderer.effects.registry import Effect, Route, find
+from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.values import EffectValues, resolve
+from gpu_renderer.effects.values import EffectValues, Route, resolve
 from gpu_renderer.geometry.region import Rects
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.loading import kernels
+from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Format, Target
 
@@ -184,18 +186,49 @@ def halves_blurred(
     return blurred(painter, halves, kernel, region=region, format=format, into=into)
 
 
-def box_blurred(
-    painter: Painter, source: Target, radius: int, iterations: int, axes: tuple[int, ...], *, repeat_edge: bool
-) -> Target:
-    """Box blurs of 2 radius + 1 px, one axis after the other, stored in between (effects.md 6). The caller owns it.
+def window_kernels(painter: Painter) -> WindowKernels | None:
+    """Return the native kernels for windows of a canvas, or None if shaders draw them.
 
-    A wide box is worked out at a smaller size.
+    Where OpenGL runs on the processor, kernels cost the same for a window of any size, or a small part of a shader.
+    """
+    native = kernels() if painter.is_software else None
+    return None if native is None else native.windows
+
+
+def bytes_of(target: Target) -> npt.NDArray[np.uint8]:
+    """Return the pixels of a target of four channels of 8 bits, shape (rows, columns, 4)."""
+    rows, columns = target.region.height, target.region.width
+    pixels = np.empty((rows, columns, 4), np.uint8)
+    target.texture.read_into(pixels, alignment=1)
+    return pixels
+
+
+def box_blurred(
+    painter: Painter,
+    source: Target,
+    radius: int,
+    iterations: int = 1,
+    axes: tuple[Axis, ...] = (0, 1),
+    *,
+    repeat_edge: bool,
+) -> Target:
+    """Box blurs of 2 radius + 1 px of an 8-bit target, one axis after the other, stored in between (effects.md 6).
+
+    The caller owns the result. Shaders work out a wide box at a smaller size.
     """
     radius = max(0, min(radius, max(source.size)))
+    steps: tuple[Axis, ...] = axes * (iterations if radius > 0 else 0)
+    if (native := window_kernels(painter)) is not None:
+        pixels = bytes_of(source)
+        for axis in steps:
+            native.window(pixels, axis, radius, "mean", repeats_edge=repeat_edge, thread_count=painter.thread_count)
+        soft = painter.pool.take(source.region, source.format, clear=False)
+        soft.texture.write(pixels, alignment=1)
+        return soft
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
     current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
     kernel = box((2 * radius + 1) / 2**levels)
-    for axis in axes * (iterations if radius > 0 else 0):
+    for axis in steps:
         following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
         painter.pool.give_back(current)
         current = following

@@ -1,4 +1,7 @@
-"""Lights and lit edges (format/effects.md 8.2 and 8.6)."""
+"""Shadows, glows, outlines, interior layer styles, lights (format/effects.md 8.2 and 8.6).
+
+Interior styles take the layer's shape from the silhouette, at full strength whatever the fill opacity.
+"""
 
 from __future__ import annotations
 
@@ -8,141 +11,201 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_renderer.effects.parameters import choice, color, degrees, number, percent, pixels
-from gpu_renderer.effects.registry import Effect, Route, Tier, effect
+from gpu_renderer.effects.canvas import Canvas, canvas_blur
+from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred
+from gpu_renderer.effects.glow_pass import GlowPass
+from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
+GLOW_SPREAD = 1.15
+GLOW_WIDE = 2.2
+GLOW_WIDE_FROM = 6.0
+"""Sigma from which the wide lobe is drawn."""
+STROKE_MAX_PX = 16.0
+INNER_SIGMA_MAX = 400.0
+"""Twice what the controls offer."""
+BEVEL_SIDE_MAX_PX = 640
+"""A bevel of a larger canvas is worked out at this size."""
 RAYS_MAX = 128
 BAKED_RAYS_MAX = 256
 
 
-@effect("bevel-alpha", Tier.RARE, Route.GPU_ONLY)
-class BevelAlpha(Effect):
-    """Lights the edges of the alpha."""
+def shadow_offset(values: EffectValues) -> tuple[float, float]:
+    """Return the displacement of a shadow: `distance` along `angle`, y down."""
+    angle, distance = values.radians("angle"), values.number("distance")
+    return distance * math.cos(angle), distance * math.sin(angle)
 
-    parameters = (
-        number("thickness", 4, 0, 40),
-        degrees("lightAngle", -135, -180, 180),
-        color("lightColor", "#ffffff"),
-        percent("intensity", 50, 0, 200),
+
+@effect("drop-shadow")
+class DropShadow(Effect):
+    def is_idle(self, values: EffectValues) -> bool:
+        return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
+
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return blur_margin_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * scene.output_scale
+
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return values.number("softness") * scene.length_scale
+
+    def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
+        right, down = shadow_offset(values)
+        return right * scene.output_scale, down * scene.output_scale
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        color, offset = values.color_with("color", values.fraction("opacity")), self.offset_px(values, chain.scene)
+        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=offset))
+
+    def padding_px(self, values: EffectValues) -> float:
+        return values.number("distance") + 3 * values.number("softness")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        dx, dy = (math.floor(part * 10 + 0.5) / 10 for part in shadow_offset(values))
+        canvas.shadow(values.number("softness"), values.color_with("color", values.fraction("opacity")), dx, dy)
+
+
+@effect("glow")
+class Glow(Effect):
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        middle = self.sigma_px(values, scene)
+        return blur_margin_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
+
+    def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return GLOW_SPREAD * values.number("radius") * scene.length_scale
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        sigma = self.sigma_px(values, chain.scene)
+        color = values.color_with("color", values.fraction("intensity"))
+        chain.cast(GlowPass(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
+
+    def padding_px(self, values: EffectValues) -> float:
+        return 3 * values.number("radius")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.shadow(values.number("radius"), values.color_with("color", values.fraction("intensity")), 0.0, 0.0)
+
+
+@effect("stroke")
+class Stroke(Effect):
+    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
+        return min(STROKE_MAX_PX, max(1.0, values.number("width"))) * scene.length_scale
+
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        margin = math.ceil(self.margin_px(values, chain.scene))
+        x, y, width, height = chain.target.region
+        spans = chain.painter.applied(
+            "effects/stroke_spans.frag",
+            chain.target,
+            region=Region(x - margin, y, width + margin, height),
+            defines={"SPANS": min(4, margin.bit_length())},
+        )
+        chain.apply(self.shader, values, spent={"u_spans": spans})
+
+    def padding_px(self, values: EffectValues) -> float:
+        return values.number("width")
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.outline(values.number("width"), values.color("color"), values.fraction("opacity"))
+
+
+def inner_light(
+    canvas: Canvas, values: EffectValues, sigma: float, offset: tuple[float, float], *, additive: bool
+) -> None:
+    """Everything outside the silhouette, moved and blurred, in one colour within the silhouette."""
+    sigma = min(max(0.0, sigma), INNER_SIGMA_MAX)
+    far = max(abs(offset[0]), abs(offset[1]))
+    outside = canvas.shape("effects/baked/inverse.frag", margin=math.ceil(3 * sigma + far) + 2)
+    soft = canvas_blur(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
+    canvas.apply(
+        "effects/baked/inner_light.frag",
+        uniforms={
+            "u_offset": offset,
+            "u_color": values.color("color"),
+            "u_opacity": values.fraction("opacity"),
+            "u_composite": additive,
+        },
+        textures={"u_shape": canvas.silhouette},
+        spent={"u_soft": soft},
     )
-    shader = "effects/bevel_alpha.frag"
+    canvas.painter.pool.give_back(outside)
 
 
-@effect("bevel-edges", Tier.RARE, Route.GPU_ONLY)
-class BevelEdges(Effect):
-    """Lights the four edges of the layer's box."""
-
-    parameters = (
-        number("thickness", 4, 0, 40),
-        degrees("lightAngle", -135, -180, 180),
-        color("lightColor", "#ffffff"),
-        percent("intensity", 50, 0, 200),
-    )
-    shader = "effects/bevel_edges.frag"
+@effect("inner-shadow")
+class InnerShadow(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        inner_light(canvas, values, values.number("softness"), shadow_offset(values), additive=False)
 
 
-@effect("spotlight", Tier.RARE, Route.GPU_ONLY)
+@effect("inner-glow")
+class InnerGlow(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        inner_light(canvas, values, values.number("size"), (0.0, 0.0), additive=True)
+
+
+@effect("satin")
+class Satin(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        offset = shadow_offset(values)
+        margin = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
+        region = canvas.target.region.grown(margin)
+        soft = canvas_blur(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
+        canvas.apply(
+            "effects/baked/satin.frag",
+            values,
+            uniforms={"u_offset": offset},
+            textures={"u_shape": canvas.silhouette},
+            spent={"u_soft": soft},
+        )
+
+
+@effect("bevel")
+class Bevel(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        painter, shape = canvas.painter, canvas.silhouette
+        width = math.floor(canvas.width * min(1.0, BEVEL_SIDE_MAX_PX / max(canvas.width, canvas.height)) + 0.5)
+        scale = width / canvas.width
+        work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
+        small = painter.applied("effects/baked/resize.frag", shape, region=work)
+        height = canvas_blur(painter, small, max(0.5, max(1.0, values.number("size")) * scale), work)
+        bands = painter.applied(
+            "effects/baked/bevel_bands.frag",
+            height,
+            textures={"u_shape": small},
+            uniforms={"u_light": _light(values), "u_steepness": values.fraction("depth") * 8 * scale},
+        )
+        canvas.apply("effects/baked/bevel.frag", values, textures={"u_shape": shape}, spent={"u_bands": bands})
+        painter.pool.give_back(small, height)
+
+
+@effect("radial-shadow")
+class RadialShadow(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        shadow = canvas.passed("effects/baked/projected.frag", values)
+        soft = box_blurred(canvas.painter, shadow, values.whole("softness", 0), repeat_edge=True)
+        canvas.apply("effects/baked/radial_shadow.frag", values, spent={"u_shadow": soft})
+        canvas.painter.pool.give_back(shadow)
+
+
+def _light(values: EffectValues) -> tuple[float, float, float]:
+    """Return the direction to the light: x right, y down, z towards the viewer."""
+    azimuth = values.radians("angle") + (math.pi if values.filled("direction") == "down" else 0.0)
+    altitude = math.radians(min(90.0, max(0.0, values.number("altitude"))))
+    return math.cos(azimuth) * math.cos(altitude), math.sin(azimuth) * math.cos(altitude), math.sin(altitude)
+
+
+@effect("spotlight")
 class Spotlight(Effect):
-    """A lamp that shines across the layer in a cone."""
-
-    parameters = (
-        pixels("fromX", 0, -8000, 8000),
-        pixels("fromY", 0, -8000, 8000),
-        pixels("toX", 0, -8000, 8000),
-        pixels("toY", 0, -8000, 8000),
-        degrees("coneAngle", 100, 1, 180),
-        percent("edgeSoftness", 45),
-        percent("reach", 250, 1, 400),
-        color("lightColor", "#ffffff"),
-        percent("intensity", 100, 0, 400),
-        percent("ambient", 100),
-        choice("render", 0, "Layer + Light", "Light Only"),
-    )
-    shader = "effects/spotlight.frag"
-
     def is_idle(self, values: EffectValues) -> bool:
         return values.number("ambient") >= 99.9 and abs(values.number("intensity")) < 1e-6
 
 
-@effect("beam", Tier.COMMON, Route.GPU)
-class Beam(Effect):
-    """A beam of light from one point to another."""
-
-    is_drawn = True
-    parameters = (
-        percent("length", 100),
-        percent("startX", 10, -50, 150),
-        percent("startY", 50, -50, 150),
-        percent("endX", 90, -50, 150),
-        percent("endY", 50, -50, 150),
-        pixels("thickness", 8, 1, 100),
-        percent("softness", 30),
-        color("color", "#8fd0ff"),
-    )
-    shader = "effects/beam.frag"
-    round_lengths = True
-
-    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return math.inf
-
-
-@effect("light-sweep", Tier.COMMON, Route.GPU)
-class LightSweep(Effect):
-    """A band of light across the layer."""
-
-    is_drawn = True
-    parameters = (
-        percent("position", 50, -100, 200),
-        pixels("sweepWidth", 200, 0, 4000),
-        degrees("angle", 0, -180, 180),
-        color("color", "#ffffff"),
-        percent("intensity", 70),
-        percent("softness", 60),
-        number("composite", 4, 0, 4),
-    )
-    shader = "effects/light_sweep.frag"
-    round_lengths = True
-    folded = (("color", "intensity"),)
-
-    def is_idle(self, values: EffectValues) -> bool:
-        return values.number("intensity") <= 0 or values.number("sweepWidth") <= 0
-
-
-@effect("light-rays", Tier.COMMON, Route.GPU)
+@effect("light-rays")
 class LightRays(Effect):
-    """Rays of light from a point."""
-
-    is_drawn = True
-    parameters = (
-        pixels("centerX", 0, -4000, 4000),
-        pixels("centerY", 0, -4000, 4000),
-        number("rayCount", 48, 1, 256),
-        pixels("rayLength", 600, 0, 6000),
-        percent("spread", 100),
-        degrees("rotation", 0, -360, 360),
-        color("color", "#fff3c4"),
-        percent("opacity", 70),
-        percent("falloff", 40),
-        number("seed", 1, 0, 100000),
-        number("composite", 1, 0, 4),
-    )
-    shader = "effects/light_rays.frag"
-    round_lengths = True
-    folded = (("color", "opacity"),)
-    derived = frozenset({"u_rays", "u_count", "u_arc"})
-
-    def is_idle(self, values: EffectValues) -> bool:
-        return values.number("opacity") <= 0 or values.number("rayLength") <= 0
-
-    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return math.inf
-
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
         return self._rays(values, RAYS_MAX, _draws(values.whole("seed")))
 
@@ -152,7 +215,7 @@ class LightRays(Effect):
 
     def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> dict[str, UniformValue]:
         """Angles in radians and lengths as shares of the longest, from the generator's draws."""
-        count = min(most, max(1, values.whole("rayCount")))
+        count = values.whole("rayCount", 1, most)
         arc = math.tau * values.fraction("spread") or math.tau
         rays = [(0.0, 0.0)] * BAKED_RAYS_MAX
         for k in range(count):
@@ -160,28 +223,6 @@ class LightRays(Effect):
             angle = values.radians("rotation") + (k / count - 0.5) * arc + (jitter - 0.5) * arc / count * 0.6
             rays[k] = (angle, 0.55 + 0.45 * length)
         return {"u_rays": np.asarray(rays, np.float32).tobytes(), "u_count": count, "u_arc": arc}
-
-
-@effect("lens-flare", Tier.COMMON, Route.GPU)
-class LensFlare(Effect):
-    """Reflections of a bright light in a lens."""
-
-    is_drawn = True
-    parameters = (
-        pixels("centerX", 0, -10000, 10000),
-        pixels("centerY", 0, -10000, 10000),
-        percent("brightness", 60),
-        number("scale", 1, 0.05, 5),
-        color("color", "#ffd9a0"),
-    )
-    shader = "effects/lens_flare.frag"
-    round_lengths = True
-
-    def is_idle(self, values: EffectValues) -> bool:
-        return values.number("brightness") <= 0
-
-    def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return math.inf
 
 
 def _draws(seed: int) -> Iterator[float]:

@@ -1,14 +1,21 @@
-"""Colour table that `apply-color-lut` stores (format/effects.md 8.5)."""
+"""The colour table that `apply-color-lut` stores, and the effect (format/effects.md 8.5)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.effects.registry import Effect, effect
+from gpu_renderer.effects.values import EffectValues
 from motion.snapshot import ParameterValue
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.canvas import Canvas
+    from gpu_renderer.effects.passes import Chain
 
 Vector = tuple[float, float, float]
 
@@ -89,3 +96,30 @@ def _vector(value: ParameterValue, default: float) -> Vector:
     numbers = _numbers(value)
     r, g, b = numbers.tolist() if numbers.size == 3 and np.isfinite(numbers).all() else [default] * 3
     return r, g, b
+
+
+@effect("apply-color-lut")
+class ApplyColorLut(Effect):
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        table = LookupTable.read(values.filled("lut"))
+        if table is None:
+            return
+        texture = chain.texture(table.packed(), *table.packed_size)
+        chain.apply(
+            self.shader,
+            values,
+            uniforms={"u_size": table.signed_size, "u_domain": table.red_domain},
+            spent={"u_table": texture},
+        )
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        table = LookupTable.read(values.filled("lut"))
+        if table is None:
+            return
+        volume = canvas.texture(table.floats(), *table.packed_size, format="f4", channels=3)
+        canvas.apply(
+            "effects/baked/color_lut.frag",
+            values,
+            uniforms={"u_size": table.signed_size, "u_domain_min": table.domain_min, "u_domain_max": table.domain_max},
+            spent={"u_table": volume},
+        )

@@ -1,13 +1,16 @@
-"""Declaration of one parameter of an effect (format/effects.md 1.2 and 7)."""
+"""One parameter of an effect (format/effects.md 1.2 and 7)."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from motion.snapshot import ParameterValue
 
+UNITS = ("number", "px", "%", "°", "s", "fps", "x", "Hz", "stops")
+"""Units of numbers, of which "number" is none. Those in px scale with the raster of a baked layer; positive angles are clockwise on screen."""
 EXCESS = 4.0
 UNRANGED_MAX = 1e5
 DEGREES_MAX = 3.6e7
@@ -40,6 +43,32 @@ class Parameter:
     literal_true: bool = False
     """A flag that is on for the stored literal true alone, whatever its default (effects.md 1.1)."""
 
+    @classmethod
+    def read(cls, key: str, kind: str, *rest: Any) -> Parameter:
+        """Return a parameter from its line of the catalogue: key, kind or unit, and what the kind has.
+
+        A unit: default and, where there is one, range. "color", "flag", "literal_true": default.
+        "choice": index of the default, names. "curve", "layer": nothing. "filled": a default, if it has one.
+        Raises ValueError for anything else.
+        """
+        match kind, rest:
+            case "color", (str() as default,):
+                return cls(key, Kind.COLOR, default)
+            case "flag" | "literal_true", (bool() as default,):
+                return cls(key, Kind.FLAG, default, literal_true=kind == "literal_true")
+            case "choice", (int() as default, *names) if len(names) > default:
+                return cls(key, Kind.CHOICE, float(default), 0, len(names) - 1, choices=tuple(names))
+            case "curve", ():
+                return cls(key, Kind.CURVE, ((0.0, 0.0), (255.0, 255.0)))
+            case "layer", ():
+                return cls(key, Kind.LAYER, "")
+            case "filled", _:
+                return cls(key, Kind.FILLED, *(rest or ((),)))
+            case _, (int() | float() as default, *limits) if kind in UNITS and len(limits) in (0, 2):
+                low, high = limits or (None, None)
+                return cls(key, Kind.NUMBER, float(default), low, high, kind if kind != "number" else "")
+        raise ValueError(f"{key} cannot be {kind} {rest}")
+
     def bounded(self, value: float) -> float:
         """Return the value, held within five times the range of its control: absurd numbers must not cost without end.
 
@@ -62,60 +91,3 @@ class Parameter:
     def uniform(self) -> str:
         """Name under which shaders declare it: `centerX` is `u_center_x`."""
         return "u_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.key).lower()
-
-
-def number(
-    key: str, default: float, ui_min: float | None = None, ui_max: float | None = None, unit: str = ""
-) -> Parameter:
-    """A number, keyframable. The unit `px` makes it scale with the raster of a baked layer."""
-    return Parameter(key, Kind.NUMBER, float(default), ui_min, ui_max, unit)
-
-
-def pixels(key: str, default: float, ui_min: float | None = None, ui_max: float | None = None) -> Parameter:
-    """A length in pixels."""
-    return number(key, default, ui_min, ui_max, "px")
-
-
-def percent(key: str, default: float, ui_min: float | None = 0, ui_max: float | None = 100) -> Parameter:
-    """A percentage."""
-    return number(key, default, ui_min, ui_max, "%")
-
-
-def degrees(key: str, default: float, ui_min: float | None = None, ui_max: float | None = None) -> Parameter:
-    """An angle; positive is clockwise on screen."""
-    return number(key, default, ui_min, ui_max, "°")
-
-
-def color(key: str, default: str) -> Parameter:
-    """A colour, keyframable by channel."""
-    return Parameter(key, Kind.COLOR, default)
-
-
-def flag(key: str, default: bool, *, literal_true: bool = False) -> Parameter:
-    """A checkbox."""
-    return Parameter(key, Kind.FLAG, default, literal_true=literal_true)
-
-
-def choice(key: str, default: int, *choices: str) -> Parameter:
-    """A number that names one of the choices; tracks on it are ignored."""
-    return Parameter(key, Kind.CHOICE, float(default), 0, len(choices) - 1, choices=choices)
-
-
-def curve(key: str) -> Parameter:
-    """Points of 0..255 by 0..255, the identity by default."""
-    return Parameter(key, Kind.CURVE, ((0.0, 0.0), (255.0, 255.0)))
-
-
-def layer(key: str) -> Parameter:
-    """Return the id of another layer; empty means none."""
-    return Parameter(key, Kind.LAYER, "")
-
-
-def filled(key: str, default: ParameterValue = ()) -> Parameter:
-    """A value that the renderer or an importer provides."""
-    return Parameter(key, Kind.FILLED, default)
-
-
-def points(unit: str, *keys: str) -> tuple[Parameter, ...]:
-    """Two offsets in `unit` for each key: `topLeft` makes `topLeftX` and `topLeftY`."""
-    return tuple(number(key + axis, 0, -10000, 10000, unit) for key in keys for axis in "XY")

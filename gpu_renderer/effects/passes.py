@@ -5,9 +5,8 @@ from __future__ import annotations
 from gpu_renderer.effects.gaussian import convolved, reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
-from gpu_renderer.effects.pointwise import is_pointwise
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.surface import Surface, Textures, Uniforms
+from gpu_renderer.effects.surface import Surface, Textures, Uniforms, is_pointwise
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
@@ -28,7 +27,7 @@ class Chain(Surface):
         in_place: bool = False,
         rects: Rects | None = None,
     ) -> None:
-        """`in_place`: pointwise passes may run over the target where it stands. `parts`: what of it those run over."""
+        """`in_place`: pointwise passes may run over the target where it stands. `rects`: what of it those run over."""
         super().__init__(painter, target)
         self.scene = scene
         self._in_place = in_place and painter.can_read_in_place
@@ -44,16 +43,16 @@ class Chain(Surface):
         """Result of the last pass."""
         return LayerBuffer(self.target, self._light, self._is_light_alone)
 
-    def apply(
+    def run_pass(
         self,
         shader: str,
-        values: EffectValues | None = None,
+        values: EffectValues | None,
         *,
-        uniforms: Uniforms | None = None,
-        textures: Textures | None = None,
-        defines: Defines = (),
+        uniforms: Uniforms | None,
+        textures: Textures,
+        defines: Defines,
     ) -> None:
-        """Replace the picture by what the shader makes of it: in place where it may."""
+        """Run a pass of `apply`: in place where it may."""
         if self._in_place and is_pointwise(shader):
             self.painter.draw(
                 shader, self.target, textures=textures, scissor=self._rects,
@@ -62,7 +61,7 @@ class Chain(Surface):
             )  # fmt: skip
         else:
             assert self._rects is None, "a pass that is not pointwise has a picture of its own"
-            super().apply(shader, values, uniforms=uniforms, textures=textures, defines=defines)
+            super().run_pass(shader, values, uniforms=uniforms, textures=textures, defines=defines)
 
     def apply_by_cells(self, shader: str, values: EffectValues, cells: Region, format: Format) -> None:
         """Replace the picture by a pass that asks for the means of cells (shaders/include/cell_means.glsl).
@@ -73,8 +72,7 @@ class Chain(Surface):
             self.apply(shader, values)
             return
         means = self.passed(shader, values, defines=(("CELLS", "1"),), region=cells, format=format)
-        self.apply(shader, values, defines=(("MEANS", "1"),), textures={"u_means": means})
-        self.painter.pool.give_back(means)
+        self.apply(shader, values, defines=(("MEANS", "1"),), spent={"u_means": means})
 
     def cast(self, glow_pass: GlowPass) -> None:
         """Put one more glow or shadow behind the picture."""
@@ -115,8 +113,8 @@ class Chain(Surface):
         """Parameters in output px; colours carry the opacity that belongs to them."""
         found = dict[str, UniformValue](values.uniforms())
         effect = values.effect
-        for key, opacity in effect.folded:
-            found[effect.parameter(key).uniform] = values.color_with(key, values.fraction(opacity))
+        for key, opacity in effect.folded.items():
+            found[effect.by_key[key].uniform] = values.color_with(key, values.fraction(opacity))
         found.update(effect.derive(values, self.scene.layer_width, self.scene.layer_height))
         return found
 

@@ -28,8 +28,6 @@ IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
 class MatrixEffect(Effect):
     """A colour effect that is an affine map of the straight colour."""
 
-    is_drawn = True
-
     def affine(self, values: EffectValues) -> Affine:
         """Return the map of the GPU route."""
         raise NotImplementedError
@@ -45,8 +43,6 @@ class MatrixEffect(Effect):
 
 class TableEffect(Effect):
     """A colour effect that maps each channel by a table."""
-
-    is_one_pass = True
 
     def table(self, values: EffectValues) -> Table:
         """Return the 256 entries of each channel."""

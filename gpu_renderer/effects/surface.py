@@ -28,6 +28,15 @@ def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
     return frozenset(re.sub(r"\[.*?\]", "", name).strip() for names in lists for name in names.split(","))
 
 
+@cache
+def is_pointwise(shader: str) -> bool:
+    """Return True if a pass of the GPU route computes each pixel from the same pixel alone: it may run in place.
+
+    Its shader includes nothing that reads neighbours; one that reads elsewhere does not compile so.
+    """
+    return shaders.text("include/around.glsl") not in shaders.source(shader)
+
+
 class Surface:
     """A picture and the painter that works on it. `target` is always the result of the last pass."""
 
@@ -44,9 +53,31 @@ class Surface:
         *,
         uniforms: Uniforms | None = None,
         textures: Textures | None = None,
+        spent: Textures | None = None,
         defines: Defines = (),
     ) -> None:
-        """Replace the picture by what the shader makes of it, with the parameters it declares."""
+        """Replace the picture by what the shader makes of it, with the parameters it declares.
+
+        `spent`: textures that nothing needs after this pass.
+        """
+        read = {**(textures or {}), **(spent or {})}
+        self.run_pass(shader, values, uniforms=uniforms, textures=read, defines=defines)
+        for texture in (spent or {}).values():
+            if isinstance(texture, Target):
+                self.painter.pool.give_back(texture)
+            else:
+                texture.release()
+
+    def run_pass(
+        self,
+        shader: str,
+        values: EffectValues | None,
+        *,
+        uniforms: Uniforms | None,
+        textures: Textures,
+        defines: Defines,
+    ) -> None:
+        """Run a pass of `apply`: into a new target."""
         self.replace(self.passed(shader, values, uniforms=uniforms, textures=textures, defines=defines))
 
     def passed(

@@ -1,12 +1,14 @@
-"""Parameters of one effect at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
+"""Declaration of an effect, and its parameters at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
 
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
 
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
@@ -22,19 +24,94 @@ Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
 
 
-class Declaration(Protocol):
-    """Declaration of an effect, as far as its values need it: `registry.Effect`."""
+class Route(Enum):
+    """Route on which an effect runs (effects.md 2)."""
+
+    MATRIX = "M"
+    TABLE = "T"
+    GPU = "G"
+    GPU_ONLY = "GO"
+    RASTER = "R"
+    TIME = "TM"
 
     @property
-    def id(self) -> str: ...
+    def is_spatial(self) -> bool:
+        """True if it is a pass over an unbaked layer's buffer."""
+        return self in (Route.GPU, Route.GPU_ONLY)
+
+
+class Tier(Enum):
+    """Frequency of an effect in documents."""
+
+    CORE = "core"
+    COMMON = "common"
+    RARE = "rare"
+
+
+State = Mapping[str, float | bool | str]
+"""Parameters by key, each of one value (0, false) or within a bound ("<= 0"); all of them hold in the state."""
+_BOUNDS: dict[str, Callable[[float, float], bool]] = {"<": operator.lt, "<=": operator.le, ">=": operator.ge}
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """What the catalogue says of an effect. `registry.Effect` adds how it is drawn."""
+
+    id: str
+    family: str
+    summary: str
+    """A sentence about it."""
+    tier: Tier
+    route: Route
+    parameters: tuple[Parameter, ...]
+    shader: str = ""
+    folded: Mapping[str, str] = field(default_factory=dict)
+    """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
+    idle: tuple[State, ...] = ()
+    """States in which it leaves every layer as it is."""
+    idle_baked: tuple[State, ...] = ()
+    """States in which its raster form, too, leaves the picture as it is (effects.md 4.6): lengths in canvas px."""
+    is_drawn: bool = False
+    """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
+    is_one_pass: bool = False
+    """True if an own `bake` is a single pass."""
+    is_soft: bool = False
+    """True if the GPU form only draws a glow behind the picture or blurs it."""
+    round_lengths: bool = False
+    """True if the GPU form's lengths must be the same across and down: it cannot run in a buffer that is stretched."""
+    fills_frame: bool = False
+    """True if the GPU form draws anywhere in the frame."""
+    keeps_color: bool = False
+    """True if the raster form keeps the colour of one-colour content, except for rounding."""
+
+    def __post_init__(self) -> None:
+        for state in (*self.idle, *self.idle_baked):
+            if unknown := state.keys() - self.by_key.keys():
+                raise ValueError(f"idle for unknown parameters {unknown}")
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Parameter]:
+        """Parameters by key."""
+        return {parameter.key: parameter for parameter in self.parameters}
+
     @property
-    def parameters(self) -> tuple[Parameter, ...]: ...
-    @property
-    def folded(self) -> tuple[tuple[str, str], ...]: ...
-    def parameter(self, key: str) -> Parameter: ...
-    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]: ...
-    def variant(self, values: EffectValues) -> Defines: ...
-    def is_idle(self, values: EffectValues) -> bool: ...
+    def label(self) -> str:
+        """Id as words: `gaussian-blur` is "Gaussian Blur"."""
+        return self.id.replace("-", " ").title()
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
+        del values, width, height
+        return {}
+
+    def variant(self, values: EffectValues) -> Defines:
+        """Return the #defines of the shader that these values need."""
+        del values
+        return ()
+
+    def is_idle(self, values: EffectValues) -> bool:
+        """Return True if these values leave every layer as it is."""
+        return values.are_in(self.idle)
 
 
 def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
@@ -56,7 +133,7 @@ class EffectValues:
         value = self.by_key[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return 0.0
-        declared = self._declared(key)
+        declared = self.effect.by_key[key]
         bounded = declared.bounded(value)
         return bounded * self.length_scale if declared.unit == "px" else bounded
 
@@ -64,9 +141,9 @@ class EffectValues:
         """A percentage as a fraction."""
         return self.number(key) / 100
 
-    def whole(self, key: str) -> int:
-        """A number rounded half up: menus that are stored as plain numbers."""
-        return math.floor(max(-2e9, min(2e9, self.number(key))) + 0.5)
+    def whole(self, key: str, least: int = -(2**31), most: int = 2**31) -> int:
+        """A number rounded half up, within limits: counts, and menus that are stored as plain numbers."""
+        return min(most, max(least, math.floor(max(-2e9, min(2e9, self.number(key))) + 0.5)))
 
     def radians(self, key: str) -> float:
         """An angle in radians."""
@@ -74,7 +151,7 @@ class EffectValues:
 
     def flag(self, key: str) -> bool:
         """A checkbox; the declared default where the stored value is no boolean."""
-        value, declared = self.by_key[key], self._declared(key)
+        value, declared = self.by_key[key], self.effect.by_key[key]
         if isinstance(value, bool):
             return value
         return False if declared.literal_true else declared.default is True
@@ -103,6 +180,10 @@ class EffectValues:
         """A value as it is stored."""
         return self.by_key[key]
 
+    def are_in(self, states: Sequence[State]) -> bool:
+        """Return True if the values are in one of the states."""
+        return any(all(self._is(key, wanted) for key, wanted in state.items()) for state in states)
+
     def scaled(self, length_scale: float) -> EffectValues:
         """Return the same values with lengths in the pixels of a raster."""
         return EffectValues(self.effect, self.by_key, length_scale)
@@ -122,8 +203,13 @@ class EffectValues:
                 case _:
                     pass
 
-    def _declared(self, key: str) -> Parameter:
-        return self.effect.parameter(key)
+    def _is(self, key: str, wanted: float | bool | str) -> bool:
+        if isinstance(wanted, bool):
+            return self.flag(key) is wanted
+        if isinstance(wanted, str):
+            comparison, bound = wanted.split()
+            return _BOUNDS[comparison](self.number(key), float(bound))
+        return self.number(key) == wanted
 
 
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import io
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import av
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 
-from gpu_renderer.encode.animated_webp import AnimatedWebp
+from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.formats import Quality
 from gpu_renderer.encode.profile import rate
-from gpu_renderer.encode.segment import CONTAINER_OPTIONS
+from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 
 WEBP_QUALITY: Final[dict[Quality, int]] = {"high": 90, "medium": 75, "draft": 60}
+"""Quality of libwebp, 0 to 100."""
+WEBP_METHOD: Final = 4
+"""Effort of libwebp, 0 to 6."""
 ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
 """One palette for the whole clip.
@@ -24,50 +32,107 @@ The editor counts only pixels that change and dithers by a pattern (format/audio
 """
 _DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
 _CENTISECOND: Final = Fraction(1, 100)
+_HAS_ALPHA, _IS_ANIMATED, _OVERWRITE = 0x10, 0x02, 0x02
+"""Flags of an animated WebP, and of a frame that replaces everything below it, alpha included."""
+_PICTURE_CHUNKS: Final = (b"ALPH", b"VP8 ", b"VP8L")
 
 Step = Callable[[int], None]
+"""Called with the number of frames done."""
+Pixels = npt.NDArray[np.uint8]
 
 
-def write_gif(segments: Sequence[Path], output: Path, fps: float, on_progress: Step | None = None) -> int:
-    """Write a GIF that repeats forever; return its size in bytes.
+class _Change(NamedTuple):
+    """A change of a WebP's picture: its time, the rectangle in px, and the chunks of a still WebP of the rectangle."""
 
-    It has one palette of 255 colours and transparency of one bit.
-    """
-    palette = _palette(segments, fps)
+    start_ms: int
+    left: int = 0
+    top: int = 0
+    right: int = 0
+    bottom: int = 0
+    picture: bytes = b""
+
+
+def write_gif(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -> None:
+    """Write a GIF that repeats forever. It has one palette of 255 colours and transparency of one bit."""
+    palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE))
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
-        stream: Any = None
-        for count, frame in enumerate(_mapped(segments, palette, fps), start=1):
-            if stream is None:
-                stream = file.add_stream("gif", rate=rate(fps))
-                context = stream.codec_context
-                context.width, context.height, context.pix_fmt = frame.width, frame.height, "pal8"
-                context.time_base = _CENTISECOND
-            frame.pts, frame.time_base = round((count - 1) * 100 / rate(fps)), _CENTISECOND
+        stream: Any = file.add_stream("gif", rate=rate(plan.fps))
+        context = stream.codec_context
+        context.width, context.height, context.pix_fmt = plan.width, plan.height, "pal8"
+        context.time_base = _CENTISECOND
+        for index, frame in enumerate(_filtered(segments, plan.fps, "paletteuse", _DITHER, palette)):
+            frame.pts, frame.time_base = round(index * 100 / rate(plan.fps)), _CENTISECOND
             file.mux(stream.encode(frame))
-            (on_progress or _ignored)(count)
+            step(index + 1)
         file.mux(stream.encode(None))
-    return output.stat().st_size
 
 
-def write_webp(
-    segments: Sequence[Path], output: Path, fps: float, quality: Quality, on_progress: Step | None = None
-) -> int:
-    """Write an animated WebP that repeats forever; return its size in bytes.
+def write_webp(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -> None:
+    """Write an animated WebP that repeats forever, with straight alpha if the plan keeps it.
 
-    It has straight alpha if the segments have it.
+    libwebp's own animation encoder leaves out pixels that differ little from the frame before, so slow fades stop. Here
+    every pixel that changes is encoded from its source, and errors do not add up. The container is described in Google's
+    "WebP Container Specification".
     """
+    end = _Change(_milliseconds(plan.frame_count, plan.fps))
     with output.open("wb") as file:
-        animation: AnimatedWebp | None = None
-        count = 0
-        for count, frame in enumerate(_frames(segments), start=1):
-            if animation is None:
-                has_alpha = frame.format.name == "bgra"
-                animation = AnimatedWebp(file, frame.width, frame.height, WEBP_QUALITY[quality], has_alpha=has_alpha)
-            animation.add(frame.to_ndarray(format="rgba"), _milliseconds(count - 1, fps))
-            (on_progress or _ignored)(count)
-        assert animation is not None, "a segment has frames"
-        animation.close(_milliseconds(count, fps))
-    return output.stat().st_size
+        file.write(b"RIFF\0\0\0\0WEBP")
+        flags = struct.pack("<I", _IS_ANIMATED | (_HAS_ALPHA if plan.keeps_alpha else 0))
+        file.write(_chunk(b"VP8X", flags + _uint24(plan.width - 1) + _uint24(plan.height - 1)))
+        file.write(_chunk(b"ANIM", struct.pack("<IH", 0, 0)))
+        for (start_ms, left, top, right, bottom, picture), following in pairwise(
+            chain(_changes(segments, plan, step), (end,))
+        ):
+            numbers = (left // 2, top // 2, right - left - 1, bottom - top - 1, following.start_ms - start_ms)
+            file.write(_chunk(b"ANMF", b"".join(map(_uint24, numbers)) + bytes([_OVERWRITE]) + picture))
+        size = file.tell()
+        file.seek(4)
+        file.write(struct.pack("<I", size - 8))
+
+
+def _changes(segments: Sequence[Path], plan: Plan, step: Step) -> Iterator[_Change]:
+    """Yield the frames that differ from the one before."""
+    last: Pixels | None = None
+    for index, frame in enumerate(_frames(segments)):
+        pixels = frame.to_ndarray(format="rgba")
+        if (box := _changed(last, pixels)) is not None:
+            left, top, right, bottom = box
+            shown = Image.fromarray(pixels[top:bottom, left:right, : 4 if plan.keeps_alpha else 3])
+            still = io.BytesIO()
+            shown.save(still, "WEBP", quality=WEBP_QUALITY[plan.quality], method=WEBP_METHOD)
+            yield _Change(_milliseconds(index, plan.fps), *box, b"".join(_picture_chunks(still.getvalue())))
+            last = pixels
+        step(index + 1)
+
+
+def _changed(last: Pixels | None, pixels: Pixels) -> tuple[int, int, int, int] | None:
+    """Return the smallest rectangle with even left and top that holds every pixel that differs; None if none does."""
+    if last is None:
+        return 0, 0, pixels.shape[1], pixels.shape[0]
+    differs = (last != pixels).any(axis=2)
+    rows, columns = np.flatnonzero(differs.any(axis=1)), np.flatnonzero(differs.any(axis=0))
+    if not rows.size:
+        return None
+    return int(columns[0]) & ~1, int(rows[0]) & ~1, int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def _picture_chunks(file: bytes) -> Iterator[bytes]:
+    """Yield the chunks of a still WebP that hold its pixels, padding included."""
+    place = 12
+    while place < len(file):
+        name, size = struct.unpack_from("<4sI", file, place)
+        end = place + 8 + size + size % 2
+        if name in _PICTURE_CHUNKS:
+            yield file[place:end]
+        place = end
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def _uint24(value: int) -> bytes:
+    return value.to_bytes(3, "little")
 
 
 def _milliseconds(index: int, fps: float) -> int:
@@ -80,6 +145,30 @@ def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:
             yield from segment.decode(video=0)
 
 
+def _filtered(
+    segments: Sequence[Path], fps: float, name: str, options: str, palette: av.VideoFrame | None = None
+) -> Iterator[av.VideoFrame]:
+    """Yield the results of a filter of FFmpeg. A palette is its second input."""
+    frames, graph = _numbered(segments, fps), av.filter.Graph()
+    first = next(frames)
+    made, sink = graph.add(name, options), graph.add("buffersink")
+    source = _linked(graph, made, 0, first)
+    if palette is not None:
+        palette.pts, palette.time_base = 0, 1 / rate(fps)
+        colors = _linked(graph, made, 1, palette)
+    graph.link_nodes(made, sink).configure()
+    if palette is not None:
+        colors.push(palette)
+        colors.push(None)
+    for frame in chain((first,), frames, (None,)):
+        source.push(frame)
+        try:
+            while True:
+                yield sink.pull()
+        except (av.BlockingIOError, av.EOFError):
+            pass
+
+
 def _numbered(segments: Sequence[Path], fps: float) -> Iterator[av.VideoFrame]:
     for index, frame in enumerate(_frames(segments)):
         shown = frame.reformat(format="bgra")
@@ -87,46 +176,8 @@ def _numbered(segments: Sequence[Path], fps: float) -> Iterator[av.VideoFrame]:
         yield shown
 
 
-def _palette(segments: Sequence[Path], fps: float) -> av.VideoFrame:
-    frames, graph = _numbered(segments, fps), av.filter.Graph()
-    first = next(frames)
-    source, sink = _source(graph, first, fps), graph.add("buffersink")
-    graph.link_nodes(source, graph.add("palettegen", _PALETTE), sink).configure()
-    for frame in chain((first,), frames):
-        source.push(frame)
-    source.push(None)
-    return sink.pull()
-
-
-def _mapped(segments: Sequence[Path], palette: av.VideoFrame, fps: float) -> Iterator[av.VideoFrame]:
-    frames, graph = _numbered(segments, fps), av.filter.Graph()
-    first = next(frames)
-    source, colors, sink = _source(graph, first, fps), _source(graph, palette, fps), graph.add("buffersink")
-    mapper = graph.add("paletteuse", _DITHER)
-    source.link_to(mapper, 0, 0)
-    colors.link_to(mapper, 0, 1)
-    graph.link_nodes(mapper, sink).configure()
-    palette.pts, palette.time_base = 0, 1 / rate(fps)
-    colors.push(palette)
-    colors.push(None)
-    for frame in chain((first,), frames):
-        source.push(frame)
-        yield from _ready(sink)
-    source.push(None)
-    yield from _ready(sink)
-
-
-def _source(graph: Any, frame: av.VideoFrame, fps: float) -> Any:
-    return graph.add_buffer(width=frame.width, height=frame.height, format=frame.format.name, time_base=1 / rate(fps))
-
-
-def _ready(sink: Any) -> Iterator[av.VideoFrame]:
-    while True:
-        try:
-            yield sink.pull()
-        except (av.BlockingIOError, av.EOFError):
-            return
-
-
-def _ignored(_count: int) -> None:
-    """Ignore the progress."""
+def _linked(graph: Any, to: Any, place: int, like: av.VideoFrame) -> Any:
+    """Return a source of frames like this one, linked to an input of a filter."""
+    source = graph.add_buffer(width=like.width, height=like.height, format=like.format.name, time_base=like.time_base)
+    source.link_to(to, 0, place)
+    return source

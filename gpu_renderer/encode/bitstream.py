@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -51,15 +52,8 @@ def is_reference(stream: bytes) -> bool:
 
 def byte_stream(unit: NalUnit) -> bytes:
     """Return a NAL unit with a start code and emulation prevention (7.4.1)."""
-    escaped = bytearray()
-    zeros = 0
-    for byte in unit.payload:
-        if zeros >= 2 and byte <= 3:
-            escaped.append(3)
-            zeros = 0
-        escaped.append(byte)
-        zeros = zeros + 1 if byte == 0 else 0
-    return b"\0" + _START_CODE + bytes([unit.ref_idc << 5 | unit.kind]) + bytes(escaped)
+    escaped = re.sub(rb"\0\0(?=[\0-\3])", b"\0\0\3", unit.payload)
+    return b"\0" + _START_CODE + bytes([unit.ref_idc << 5 | unit.kind]) + escaped
 
 
 class BitReader:
@@ -77,14 +71,10 @@ class BitReader:
             raise StreamNotUnderstood("a header ends too early")
         return self._bits >> self._length - self.position & (1 << count) - 1
 
-    def flag(self) -> bool:
-        """Read one bit."""
-        return self.fixed(1) == 1
-
     def unsigned(self) -> int:
         """Read an unsigned Exp-Golomb number: ue(v)."""
         zeros = 0
-        while not self.flag():
+        while not self.fixed(1):
             zeros += 1
         return (1 << zeros) - 1 + self.fixed(zeros)
 
@@ -93,31 +83,20 @@ class BitReader:
         code = self.unsigned()
         return (code + 1) // 2 if code % 2 else -(code // 2)
 
+    def fields(self, kinds: str) -> list[int]:
+        """Read fields in order: `1` is a flag, `u` an unsigned and `s` a signed Exp-Golomb number."""
+        read = {"1": lambda: self.fixed(1), "u": self.unsigned, "s": self.signed}
+        return [read[kind]() for kind in kinds]
 
-class BitWriter:
-    """Writer of bit fields."""
 
-    def __init__(self) -> None:
-        self._bits: list[str] = []
+def exp_golomb(value: int) -> str:
+    """Return the bits of an unsigned Exp-Golomb number: ue(v)."""
+    return f"{value + 1:0{2 * (value + 1).bit_length() - 1}b}"
 
-    def fixed(self, value: int, count: int) -> None:
-        """Write an unsigned number of `count` bits: u(n)."""
-        self._bits.append(f"{value:0{count}b}" if count else "")
 
-    def unsigned(self, value: int) -> None:
-        """Write an unsigned Exp-Golomb number: ue(v)."""
-        length = (value + 1).bit_length()
-        self.fixed(value + 1, 2 * length - 1)
-
-    def signed(self, value: int) -> None:
-        """Write a signed Exp-Golomb number: se(v)."""
-        self.unsigned(2 * value - 1 if value > 0 else -2 * value)
-
-    def aligned(self, filler: str) -> bytes:
-        """Return all bits, padded to whole bytes with "0" or "1"."""
-        text = "".join(self._bits)
-        text += filler * (-len(text) % 8)
-        return int(text, 2).to_bytes(len(text) // 8)
+def signed_exp_golomb(value: int) -> str:
+    """Return the bits of a signed Exp-Golomb number: se(v)."""
+    return exp_golomb(2 * value - 1 if value > 0 else -2 * value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +120,16 @@ def parameters(extradata: bytes) -> Parameters:
     if SEQUENCE_PARAMETERS not in units or PICTURE_PARAMETERS not in units:
         raise StreamNotUnderstood("there are no parameter sets")
     frame_num_bits, order_bits = _sequence(BitReader(units[SEQUENCE_PARAMETERS]))
-    return _picture(BitReader(units[PICTURE_PARAMETERS]), frame_num_bits, order_bits)
+    bits = BitReader(units[PICTURE_PARAMETERS])
+    picture_set, _, is_arithmetic, has_bottom_order, slice_groups, references, _, is_weighted = bits.fields("uu11uuu1")
+    bits.fixed(2)
+    *_, has_deblocking, _, has_redundant_pictures = bits.fields("sss111")
+    if not is_arithmetic or slice_groups or has_redundant_pictures:
+        raise StreamNotUnderstood("no arithmetic coding, groups of slices, or redundant pictures")
+    return Parameters(
+        picture_set, frame_num_bits, order_bits, bool(has_bottom_order), references + 1, bool(is_weighted),
+        bool(has_deblocking),
+    )  # fmt: skip
 
 
 def _sequence(bits: BitReader) -> tuple[int, int]:
@@ -149,47 +137,17 @@ def _sequence(bits: BitReader) -> tuple[int, int]:
     bits.fixed(16)
     bits.unsigned()
     if profile in _HIGH_PROFILES:
-        is_420 = bits.unsigned() == 1
-        bits.unsigned()
-        bits.unsigned()
-        bits.flag()
-        if not is_420 or bits.flag():
+        chroma_format, _, _, _, has_scaling = bits.fields("uuu11")
+        if chroma_format != 1 or has_scaling:
             raise StreamNotUnderstood("another chroma format than 4:2:0, or scaling matrices")
-    frame_num_bits = bits.unsigned() + 4
-    order_type = bits.unsigned()
+    frame_num_bits, order_type = bits.unsigned() + 4, bits.unsigned()
     if order_type == 1:
         raise StreamNotUnderstood("picture order of type 1")
     order_bits = bits.unsigned() + 4 if order_type == 0 else 0
-    bits.unsigned()
-    bits.flag()
-    bits.unsigned()
-    bits.unsigned()
-    if not bits.flag():
+    *_, is_progressive = bits.fields("u1uu1")
+    if not is_progressive:
         raise StreamNotUnderstood("interlaced pictures")
     return frame_num_bits, order_bits
-
-
-def _picture(bits: BitReader, frame_num_bits: int, order_bits: int) -> Parameters:
-    picture_set = bits.unsigned()
-    bits.unsigned()
-    if not bits.flag():
-        raise StreamNotUnderstood("no arithmetic coding")
-    has_bottom_order = bits.flag()
-    if bits.unsigned() != 0:
-        raise StreamNotUnderstood("groups of slices")
-    reference_count = bits.unsigned() + 1
-    bits.unsigned()
-    is_weighted = bits.flag()
-    bits.fixed(2)
-    for _ in range(3):
-        bits.signed()
-    has_deblocking = bits.flag()
-    bits.flag()
-    if bits.flag():
-        raise StreamNotUnderstood("redundant pictures")
-    return Parameters(
-        picture_set, frame_num_bits, order_bits, has_bottom_order, reference_count, is_weighted, has_deblocking
-    )
 
 
 class Counted(NamedTuple):
@@ -202,8 +160,7 @@ class Counted(NamedTuple):
 def counted(unit: NalUnit, of: Parameters) -> Counted:
     """Return the numbers of a slice's picture."""
     bits = BitReader(unit.payload)
-    for _ in range(3):
-        bits.unsigned()
+    bits.fields("uuu")
     return _counts(bits, unit, of)
 
 
@@ -229,31 +186,28 @@ class SkippedSlice(NamedTuple):
 def skipped_slice(unit: NalUnit, of: Parameters) -> SkippedSlice:
     """Read the P slice that an encoder wrote for a picture equal to the one before it (7.3.3)."""
     bits = BitReader(unit.payload)
-    first_macroblock, slice_type, _ = bits.unsigned(), bits.unsigned() % 5, bits.unsigned()
-    if unit.kind != SLICE or unit.ref_idc == 0 or slice_type != P_SLICE:
+    first_macroblock, slice_type, _ = bits.fields("uuu")
+    if unit.kind != SLICE or unit.ref_idc == 0 or slice_type % 5 != P_SLICE:
         raise StreamNotUnderstood("not a P slice that others refer to")
     _counts(bits, unit, of)
-    references = bits.unsigned() + 1 if bits.flag() else of.reference_count
-    if bits.flag():
+    references = bits.unsigned() + 1 if bits.fixed(1) else of.reference_count
+    if bits.fixed(1):
         raise StreamNotUnderstood("references in another order")
     if of.is_weighted:
         _pass_weights(bits, references)
-    if bits.flag():
+    if bits.fixed(1):
         raise StreamNotUnderstood("references marked one by one")
     cabac_table, qp_delta = bits.unsigned(), bits.signed()
     if of.has_deblocking and bits.unsigned() != 1:
-        bits.signed()
-        bits.signed()
+        bits.fields("ss")
     return SkippedSlice(first_macroblock, cabac_table, qp_delta, unit.payload[-(-bits.position // 8) :])
 
 
 def _pass_weights(bits: BitReader, references: int) -> None:
-    bits.unsigned()
-    bits.unsigned()
+    bits.fields("uu")
     for _ in range(references):
-        for numbers in (2, 4):
-            for _ in range(numbers if bits.flag() else 0):
-                bits.signed()
+        bits.fields("ss" if bits.fixed(1) else "")
+        bits.fields("ssss" if bits.fixed(1) else "")
 
 
 def repeating(after: Counted, distance: int, of: Parameters, skipped: SkippedSlice) -> NalUnit:
@@ -261,25 +215,23 @@ def repeating(after: Counted, distance: int, of: Parameters, skipped: SkippedSli
 
     `distance`: number of frames since the reference picture; the frames between repeat it too.
     """
-    bits = BitWriter()
-    bits.unsigned(skipped.first_macroblock)
-    bits.unsigned(P_SLICE + 5)  # all slices of the picture are of this type
-    bits.unsigned(of.picture_set)
-    bits.fixed((after.frame_num + distance) % (1 << of.frame_num_bits), of.frame_num_bits)
-    if of.order_bits:
-        bits.fixed((after.order + 2 * distance) % (1 << of.order_bits), of.order_bits)
-        if of.has_bottom_order:
-            bits.signed(0)
-    bits.fixed(1, 1)
-    bits.unsigned(0)  # one reference
-    bits.fixed(0, 1)
-    if of.is_weighted:
-        bits.unsigned(0)
-        bits.unsigned(0)
-        bits.fixed(0, 2)
-    bits.fixed(0, 1)
-    bits.unsigned(skipped.cabac_table)
-    bits.signed(skipped.qp_delta)
-    if of.has_deblocking:
-        bits.unsigned(1)
-    return NalUnit(SLICE, 2, bits.aligned("1") + skipped.data)
+    frame_num = (after.frame_num + distance) % (1 << of.frame_num_bits)
+    order = (after.order + 2 * distance) % (1 << of.order_bits)
+    all_slices_are_p = P_SLICE + 5
+    bits = "".join((
+        exp_golomb(skipped.first_macroblock),
+        exp_golomb(all_slices_are_p),
+        exp_golomb(of.picture_set),
+        f"{frame_num:0{of.frame_num_bits}b}",
+        f"{order:0{of.order_bits}b}" if of.order_bits else "",
+        signed_exp_golomb(0) if of.order_bits and of.has_bottom_order else "",
+        "1", exp_golomb(0),  # one reference
+        "0",  # in the usual order
+        exp_golomb(0) * 2 + "00" if of.is_weighted else "",
+        "0",  # none is marked
+        exp_golomb(skipped.cabac_table),
+        signed_exp_golomb(skipped.qp_delta),
+        exp_golomb(1) if of.has_deblocking else "",
+    ))  # fmt: skip
+    bits += "1" * (-len(bits) % 8)
+    return NalUnit(SLICE, 2, int(bits, 2).to_bytes(len(bits) // 8) + skipped.data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -79,9 +79,6 @@ def boxes(path: Path) -> Iterator[tuple[str, int]]:
             if size == 1:
                 size = struct.unpack(">Q", file.read(8))[0]
                 file.seek(size - 16, 1)
-            elif size == 0:
-                size = path.stat().st_size - file.tell() + 8
-                file.seek(0, 2)
             else:
                 file.seek(max(size, 8) - 8, 1)
             yield kind.decode("latin-1"), size
@@ -94,48 +91,32 @@ def _container_faults(path: Path) -> Iterator[str]:
 
 
 def _stream_faults(path: Path, plan: Plan, has_sound: bool) -> Iterator[str]:
+    is_webm = plan.format.ending == ".webm"
     with av.open(str(path)) as container:
         if not container.streams.video:
             yield "it holds no video"
             return
         stream = container.streams.video[0]
-        found, planned = _found(stream), _asked(plan)
-        tracks = len(container.streams.audio)
+        context, tracks = stream.codec_context, len(container.streams.audio)
+        name = context.name.removeprefix("lib").replace("dav1d", "av1")
+        size, color_range, average_rate = (context.width, context.height), context.color_range, stream.average_rate
+        tags = (context.colorspace, context.color_primaries, context.color_trc)
         shown = sorted(packet.pts * packet.time_base for packet in container.demux(stream) if packet.size)
-    for name, value in planned.items():
-        if found[name] != value:
-            yield f"{name} is {found[name]}, not {value}"
+    for what, found, planned in (
+        ("codec", name, plan.decoder),
+        ("size", size, plan.coded_size),
+        ("matrix, primaries, transfer", tags, (BT709, BT709, BT709)),
+        ("range", color_range, LIMITED_RANGE),
+        ("rate", average_rate, average_rate if is_webm else rate(plan.fps)),
+    ):
+        if found != planned:
+            yield f"{what} is {found}, not {planned}"
     if tracks != int(has_sound):
         yield f"it holds {tracks} sound tracks, not {int(has_sound)}"
     if len(shown) != plan.frame_count:
         yield f"it holds {len(shown)} frames, not {plan.frame_count}"
-    elif not _are_at_numbers(shown, plan):
+    tolerance = _ROUNDING_SECONDS if is_webm else 0
+    if len(shown) == plan.frame_count and any(
+        abs(time - number / rate(plan.fps)) > tolerance for number, time in enumerate(shown)
+    ):
         yield "frames are not shown at their numbers"
-
-
-def _found(stream: av.VideoStream) -> dict[str, object]:
-    context = stream.codec_context
-    return {
-        "codec": context.name.removeprefix("lib").replace("dav1d", "av1"),
-        "size": (context.width, context.height),
-        "matrix, primaries, transfer": (context.colorspace, context.color_primaries, context.color_trc),
-        "range": context.color_range,
-        "rate": stream.average_rate,
-    }
-
-
-def _asked(plan: Plan) -> dict[str, object]:
-    return {
-        "codec": plan.decoder,
-        "size": plan.coded_size,
-        "matrix, primaries, transfer": (BT709, BT709, BT709),
-        "range": LIMITED_RANGE,
-        **({} if plan.format.ending == ".webm" else {"rate": rate(plan.fps)}),
-    }
-
-
-def _are_at_numbers(shown: Sequence[Fraction], plan: Plan) -> bool:
-    exact = [index / rate(plan.fps) for index in range(plan.frame_count)]
-    if plan.format.ending != ".webm":
-        return shown == exact
-    return all(abs(a - b) <= _ROUNDING_SECONDS for a, b in zip(shown, exact, strict=True))

@@ -47,7 +47,7 @@ class VideoCodec:
 class FileFormat:
     """A format of a finished render.
 
-    `codec` is None for H.264, which has its own pipeline (`encode/segment.py`), and for picture sequences. `sound` is
+    `codec` is None for H.264, which has its own pipeline (`encode/segments.py`), and for picture sequences. `sound` is
     the encoder of the sound track, None if the format has none. Sequences get a WAV file beside the pictures.
     """
 
@@ -74,19 +74,21 @@ class FileFormat:
 
 
 def _by_crf(values: tuple[int, int, int], **options: str) -> Mapping[Quality, Mapping[str, str]]:
-    found = {quality: {"crf": str(crf), **options} for quality, crf in zip(QUALITIES, values, strict=True)}
-    return MappingProxyType(found)
+    return {quality: {"crf": str(crf), **options} for quality, crf in zip(QUALITIES, values, strict=True)}
 
 
 _VP9 = VideoCodec(
     "libvpx-vp9", "webm", "yuv420p", "yuva420p",
     # Without alternate references, and with key frames at fixed places, the colour and the alpha stream stay in step.
-    _by_crf((18, 23, 28), b="0", **{"auto-alt-ref": "0", "row-mt": "1", "deadline": "good", "cpu-used": "4"}),
+    _by_crf(
+        (18, 23, 28), b="0", keyint_min="60",
+        **{"auto-alt-ref": "0", "row-mt": "1", "deadline": "good", "cpu-used": "4"},
+    ),
     gop_frames=60,
 )  # fmt: skip
 _PRORES = VideoCodec(
     "prores_ks", "mov", "yuva444p10le", "yuva444p10le",
-    MappingProxyType({quality: {"profile": "4444", "vendor": "apl0", "alpha_bits": "16"} for quality in QUALITIES}),
+    {quality: {"profile": "4444", "vendor": "apl0", "alpha_bits": "16"} for quality in QUALITIES},
     gop_frames=1,
 )  # fmt: skip
 _HEVC = VideoCodec(
@@ -101,7 +103,7 @@ _AV1 = VideoCodec(
 )  # fmt: skip
 _LOSSLESS = VideoCodec(
     "ffv1", "mkv", "bgr0", "bgra",
-    MappingProxyType({quality: {"level": "3", "slices": "4", "slicecrc": "0"} for quality in QUALITIES}),
+    {quality: {"level": "3", "slices": "4", "slicecrc": "0"} for quality in QUALITIES},
     gop_frames=1, is_yuv=False,
 )  # fmt: skip
 
@@ -128,34 +130,21 @@ def named(name: str) -> FileFormat:
     """Return the format with a name. Raises FormatUnavailable."""
     if name not in FORMATS:
         raise FormatUnavailable(f"there is no format {name!r}; there are: {', '.join(FORMATS)}")
-    return require(FORMATS[name])
-
-
-def of_ending(ending: str) -> FileFormat | None:
-    """Return the format selected by a file ending such as `.webm`, or None."""
-    return next((held for held in FORMATS.values() if held.ending == ending.lower()), None)
-
-
-def require(wanted: FileFormat) -> FileFormat:
-    """Return the format if its encoder is available. Raises FormatUnavailable."""
-    if not is_available(wanted.name):
-        codec = wanted.codec.name if wanted.codec else wanted.name
-        raise FormatUnavailable(f"this build of FFmpeg's libraries has no encoder {codec}, which {wanted.name} needs")
-    return wanted
+    codec = FORMATS[name].codec
+    if codec is not None and not _has_encoder(codec.name):
+        raise FormatUnavailable(f"this build of FFmpeg's libraries has no encoder {codec.name}, which {name} needs")
+    return FORMATS[name]
 
 
 @cache
-def is_available(name: str) -> bool:
-    """Return True if these libraries can write the format."""
-    held = FORMATS[name]
-    codecs = [held.codec.name] if held.codec else []
-    codecs += {"gif": ["gif"], "webp": ["libwebp_anim"]}.get(name, [])
-    return all(_has_encoder(codec) for codec in codecs)
-
-
 def _has_encoder(name: str) -> bool:
     try:
         av.Codec(name, "w")
     except (av.FFmpegError, ValueError):
         return False
     return True
+
+
+def of_ending(ending: str) -> FileFormat | None:
+    """Return the format selected by a file ending such as `.webm`, or None."""
+    return next((held for held in FORMATS.values() if held.ending == ending.lower()), None)

@@ -1,13 +1,13 @@
 """Frames of an encoder: NV12 layout and tags, and the samples of a video that passes through.
 
-BT.709, limited range, chroma on the even columns (MPEG-2 siting). `backends/gl/nv12.py` and the kernels convert to it.
+BT.709, limited range, chroma on the even columns (MPEG-2 siting). `backends/gl/readback.py` and the kernels convert to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import av
 import numpy as np
@@ -20,6 +20,7 @@ PIXEL_FORMAT = "nv12"
 BT709 = 1
 """Code point of ITU-R BT.709 for matrix, primaries and transfer (ITU-T H.273, tables 2 to 4)."""
 LIMITED_RANGE = 1
+Tagged = TypeVar("Tagged", av.VideoFrame, av.VideoCodecContext)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,19 @@ def encoder_frame(of: PlaneLayout) -> av.VideoFrame:
     return tagged(av.VideoFrame(of.coded_width, of.coded_height, PIXEL_FORMAT))
 
 
-def tagged(frame: av.VideoFrame) -> av.VideoFrame:
-    """Set the colour properties of the shaders on a frame and return it."""
-    frame.colorspace = frame.color_primaries = frame.color_trc = BT709
-    frame.color_range = LIMITED_RANGE
+def grey_frame(width: int, height: int) -> av.VideoFrame:
+    """Return a grey encoder frame for a picture of this size."""
+    frame = encoder_frame(layout(width, height))
+    for plane in frame.planes:
+        plane.update(b"\x80" * plane.buffer_size)
     return frame
+
+
+def tagged(tags: Tagged) -> Tagged:
+    """Set the colour properties of the shaders on a frame or codec context and return it."""
+    tags.colorspace = tags.color_primaries = tags.color_trc = BT709
+    tags.color_range = LIMITED_RANGE
+    return tags
 
 
 class VideoPassthrough(NamedTuple):

@@ -1,7 +1,11 @@
-"""Encoder settings, fixed for a whole job. The bytes of a segment depend on them and on the frames only."""
+"""Encoder settings, fixed for a whole job, and the choice of an encoder that works on this machine.
+
+The bytes of a segment depend on the settings and on the frames only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -11,7 +15,8 @@ from typing import Any, Literal
 import av
 from av.codec.context import ThreadType
 
-from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, PIXEL_FORMAT
+from gpu_renderer.encode.planes import PIXEL_FORMAT, grey_frame, tagged
+from gpu_renderer.errors import EncoderUnavailable
 
 Codec = Literal["h264_nvenc", "libx264"]
 PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
@@ -19,6 +24,8 @@ PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
 X264_PRESETS = (
     "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
 )  # fmt: skip
+PROBE_FRAMES = 4
+PROBE_SIZE = (320, 240)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +77,82 @@ def _x264_parameters() -> str:
     return "b-pyramid=none:asm=AVX2" if wide else "b-pyramid=none"
 
 
+def _nvenc_preset(preset: str) -> str:
+    """Return NVENC's preset, p1 (fastest) to p7. x264's slowest presets all map to p7."""
+    return f"p{min(X264_PRESETS.index(preset) + 1, 7)}" if preset in X264_PRESETS else preset
+
+
 def rate(fps: float) -> Fraction:
     """Return the frames per second as the exact ratio of the decimal, the unit of timestamps."""
     return Fraction(fps).limit_denominator(10_000)
 
 
 def configure(context: Any, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
-    """Set size, rate, colour tags and profile of an unopened codec context. Groups of pictures are closed."""
-    context.width, context.height, context.pix_fmt = width, height, PIXEL_FORMAT
-    context.framerate = rate(fps)
-    context.time_base = 1 / rate(fps)
-    context.colorspace = context.color_primaries = context.color_trc = BT709
-    context.color_range = LIMITED_RANGE
-    context.gop_size = profile.gop_frames
+    """Set size, rate, colour tags and profile of an unopened H.264 context."""
+    configure_pictures(context, (width, height), fps, PIXEL_FORMAT, profile.gop_frames, profile.options)
+    tagged(context)
     context.thread_count, context.thread_type = profile.threads, ThreadType.FRAME
+
+
+def configure_pictures(
+    context: Any, size: tuple[int, int], fps: float, pixel_format: str, gop_frames: int, options: Mapping[str, str]
+) -> None:
+    """Set everything but colour tags and threads of an unopened codec context. Groups of pictures are closed."""
+    context.width, context.height = size
+    context.pix_fmt, context.framerate, context.time_base = pixel_format, rate(fps), 1 / rate(fps)
+    context.gop_size, context.options = gop_frames, dict(options)
     context.flags |= av.codec.context.Flags.closed_gop | av.codec.context.Flags.bitexact
-    context.options = profile.options
 
 
-def _nvenc_preset(preset: str) -> str:
-    """Return NVENC's preset, p1 (fastest) to p7. x264's slowest presets all map to p7."""
-    return f"p{min(X264_PRESETS.index(preset) + 1, 7)}" if preset in X264_PRESETS else preset
+def encoded(encoder: av.VideoCodecContext, frame: av.VideoFrame, count: int) -> list[av.Packet]:
+    """Return the packets of a frame that is shown `count` times, for tests of an encoder."""
+    packets: list[av.Packet] = []
+    for number in range(count):
+        frame.pts = number
+        packets += encoder.encode(frame)
+    packets += encoder.encode(None)
+    return packets
+
+
+def decoded(packets: Sequence[av.Packet]) -> list[av.VideoFrame]:
+    """Return the pictures of an H.264 stream."""
+    decoder = av.CodecContext.create("h264", "r")
+    return [frame for packet in (*packets, None) for frame in decoder.decode(packet)]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """Result of probing a codec; `reason` explains a failure."""
+
+    codec: Codec
+    reason: str = ""
+
+    @property
+    def works(self) -> bool:
+        """True if the codec encodes."""
+        return not self.reason
+
+
+@cache
+def probe(codec: Codec) -> ProbeResult:
+    """Encode a few grey frames and decode them again. The result is cached for the process."""
+    try:
+        encoder = av.CodecContext.create(codec, "w")
+        configure(encoder, EncoderProfile(codec), *PROBE_SIZE, 30.0)
+        count = len(decoded(encoded(encoder, grey_frame(*PROBE_SIZE), PROBE_FRAMES)))
+    except (av.FFmpegError, av.codec.codec.UnknownCodecError, ValueError, RuntimeError) as error:
+        return ProbeResult(codec, getattr(error, "strerror", None) or str(error) or type(error).__name__)
+    return ProbeResult(codec, "" if count == PROBE_FRAMES else f"{count} of {PROBE_FRAMES} frames came back")
+
+
+def chosen(profile: EncoderProfile | None) -> EncoderProfile:
+    """Return the requested profile, or the default one of the first working codec.
+
+    Raises EncoderUnavailable with the reasons.
+    """
+    wanted = PREFERENCE if profile is None else (profile.codec,)
+    for codec in wanted:
+        if probe(codec).works:
+            return profile or EncoderProfile(codec)
+    reasons = "; ".join(f"{codec}: {probe(codec).reason}" for codec in wanted)
+    raise EncoderUnavailable(f"no H.264 encoder works here: {reasons}")

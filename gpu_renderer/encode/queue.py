@@ -1,4 +1,4 @@
-"""Thread of the encoder, and the frames that are sent to it and reused.
+"""Thread of the encoder, the frames that are sent to it and reused, and the time of each stage.
 
 The encoder releases the interpreter's lock, so drawing continues meanwhile. A fixed number of frames bounds the memory.
 """
@@ -7,15 +7,35 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import av
 
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame
-from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.encode.stages import StageClock
+from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.threads import Behind
+
+STAGES = ("evaluate", "draw", "convert", "readback", "encode", "mux")
+
+
+class StageClock:
+    """Sum of the time spent in each stage. Only one thread measures each stage."""
+
+    def __init__(self) -> None:
+        self.stage_ms = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure the block as one of STAGES."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage_ms[name] += (time.perf_counter() - started) * 1000.0
 
 
 class Frames(Protocol):
@@ -43,8 +63,7 @@ class FramePool:
 
     def take(self) -> av.VideoFrame:
         """Return a frame of undefined content with one use. Wait until one is free."""
-        frame = self._free.get()
-        return self.keep(frame)
+        return self.keep(self._free.get())
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
         """Add a use."""

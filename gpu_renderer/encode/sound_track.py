@@ -32,7 +32,7 @@ class SoundTrack:
     def __init__(self, codec: str, blocks: Iterable[Samples]) -> None:
         self._codec, self._blocks = codec, iter(blocks)
         self._stream: Any = None
-        self._waiting = np.zeros((0, CHANNELS), np.float32)
+        self._waiting = av.AudioFifo()
         self._sent = 0
         self._is_ended = False
 
@@ -51,29 +51,27 @@ class SoundTrack:
     def write_until(self, file: av.container.OutputContainer, seconds: Fraction) -> None:
         """Encode the sound before a time, in whole frames."""
         while not self._is_ended and self._sent < seconds * RATE:
-            self._write(file, self._take(self._frame))
+            self._write_frame(file)
 
     def finish(self, file: av.container.OutputContainer) -> None:
         """Encode the rest and end the stream."""
         while not self._is_ended:
-            self._write(file, self._take(self._frame))
+            self._write_frame(file)
         file.mux(self._stream.encode(None))
 
-    def _take(self, count: int) -> Samples:
-        """Return the next samples, fewer at the end."""
-        held = [self._waiting]
-        total = len(self._waiting)
-        while total < count and (block := next(self._blocks, None)) is not None:
-            held.append(block)
-            total += len(block)
-        joined = np.concatenate(held)
-        self._waiting = joined[count:]
-        self._is_ended = total < count
-        return joined[:count]
+    def _write_frame(self, file: av.container.OutputContainer) -> None:
+        while self._waiting.samples < self._frame and (block := next(self._blocks, None)) is not None:
+            if len(block):
+                self._waiting.write(self._converted(block))
+        frame = self._waiting.read(self._frame, partial=True)
+        self._is_ended = frame is None or frame.samples < self._frame
+        if frame is not None:
+            frame.pts, frame.time_base = self._sent, _TIME_BASE
+            self._sent += frame.samples
+            file.mux(self._stream.encode(frame))
 
-    def _write(self, file: av.container.OutputContainer, samples: Samples) -> None:
-        if not len(samples):
-            return
+    def _converted(self, samples: Samples) -> av.AudioFrame:
+        """Return the samples as the codec takes them."""
         name = _FORMATS[self._codec]
         shaped: npt.NDArray[np.float32] | npt.NDArray[np.int16]
         if name == "s16":
@@ -82,9 +80,8 @@ class SoundTrack:
             clipped = np.clip(samples, -1.0, 1.0).astype(np.float32)
             shaped = np.ascontiguousarray(clipped.T) if name == "fltp" else clipped.reshape(1, -1)
         frame = av.AudioFrame.from_ndarray(shaped, format=name, layout="stereo")
-        frame.sample_rate, frame.pts, frame.time_base = RATE, self._sent, _TIME_BASE
-        self._sent += len(samples)
-        file.mux(self._stream.encode(frame))
+        frame.sample_rate = RATE
+        return frame
 
 
 def pcm16(samples: Samples) -> npt.NDArray[np.int16]:

@@ -23,8 +23,27 @@ from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Optimisations:
+    """Optimisation flags, all on by default. Each changes when pixels are computed, not what they are.
+
+    `native_kernels` is the exception: it chooses the backend, whose pixels agree within the golden tolerance. A test
+    renders with each one off. Gains: `./farm bench optimisations`.
+    """
+
+    damage: bool = True
+    """Only the damage since the last frame is composited; an unchanged frame is not composited at all."""
+    layer_cache: bool = True
+    """Layer buffers, groups, flattened planes and glows outlive the frame while they do not change."""
+    static_prefix: bool = True
+    """Cache the operations at the bottom that stay the same as pixels."""
+    video_passthrough: bool = True
+    """A video that fills the frame passes its own samples to the encoder; another size is resampled by a kernel."""
+    native_kernels: bool = True
+    """Composite with native kernels (the CPU backend) if OpenGL runs on the processor."""
 
 
 @dataclass(slots=True)

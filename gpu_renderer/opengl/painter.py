@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Rects, Region, pixels, shared
-from gpu_renderer.opengl.calls import Calls
-from gpu_renderer.opengl.context import identity
+from gpu_renderer.opengl.context import Calls, identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
 from gpu_renderer.opengl.textures import Textures
@@ -48,8 +47,12 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
 
 
 class Instances(NamedTuple):
-    """Packed attributes of the instances of one call, as 32-bit floats."""
+    """Geometry other than a whole target: a triangle strip of four vertices for each instance, placed by a vertex shader.
 
+    `packed`: attributes of all instances, at most INSTANCE_BYTES of 32-bit floats.
+    """
+
+    vertex: str
     layout: Layout
     packed: bytes
     times: int
@@ -61,7 +64,7 @@ class Painter:
     def __init__(
         self, context: moderngl.Context, *, flat_uniforms: bool | None = None, raster_threads: int | None = None
     ) -> None:
-        """`flat_uniforms`: way of passing uniforms (see `varyings`), by default the cheaper one.
+        """`flat_uniforms`: way of passing uniforms (see `programs`), by default the cheaper one.
 
         `raster_threads`: see `create_context`.
         """
@@ -90,48 +93,49 @@ class Painter:
         blend: Blend = "replace",
         scissor: Region | Rects | None = None,
         defines: Mapping[str, object] | None = None,
-        vertex: str = FULLSCREEN,
         instances: Instances | None = None,
         uniforms: Mapping[str, UniformValue] | None = None,
     ) -> None:
-        """Run the fragment shader over the whole of `into`, or over the rectangles of `scissor`.
-
-        A vertex shader other than the full-screen one places a triangle strip of four vertices, once or for each of at
-        most INSTANCE_BYTES of instances.
-        """
-        program = self.programs.get(shader, vertex, **(defines or {}))
+        """Run the fragment shader over the whole of `into`, over the rectangles of `scissor`, or over instances."""
+        program = self.programs.get(shader, FULLSCREEN if instances is None else instances.vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
+        reads_target = False
         for unit, (name, source) in enumerate((textures or {}).items()):
-            texture = source.texture if isinstance(source, Target) else source
-            texture.use(location=unit)
+            if isinstance(source, Target):
+                reads_target = True
+                source.texture.use(location=unit)
+                if f"{name}_region" in program.gl:
+                    program.set(f"{name}_region", tuple(map(float, source.region)))
+            else:
+                source.use(location=unit)
             program.set(name, unit)
-            if isinstance(source, Target) and f"{name}_region" in program.gl:
-                program.set(f"{name}_region", tuple(map(float, source.region)))
-        if any(isinstance(source, Target) for source in (textures or {}).values()):
+        if reads_target:
             self.finish()
         for name, value in (uniforms or {}).items():
             program.set(name, value)
-        self._aim(blend)
-        if vertex == FULLSCREEN:
+        if blend == "replace":
+            self.context.disable(moderngl.BLEND)
+        else:
+            self.context.enable(moderngl.BLEND)
+            self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+        if instances is None:
             self._fill(program, into, _held(into, scissor))
             return
-        array = program.array(self._instances, () if instances is None else instances.layout)
-        if instances is not None:
-            self._hand_over(instances.packed)
+        _, layout, packed, count = instances
+        array = program.array(self._instances, layout)
+        if packed:
+            self._hand_over(packed)
         for part in _held(into, scissor):
-            into.framebuffer.scissor = _box(into, part)
-            into.framebuffer.use()
-            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1 if instances is None else instances.times)
+            self._aim(into, part)
+            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=count)
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
         """Run a program over parts of a target: one part with a scissor, several as instances."""
         if len(rects) == 1:
-            into.framebuffer.scissor = _box(into, rects[0])
-            into.framebuffer.use()
+            self._aim(into, rects[0])
             program.array(self._whole, _PARTS).render(moderngl.TRIANGLES, vertices=3)
             return
-        into.framebuffer.scissor = (0, 0, *into.size)
-        into.framebuffer.use()
+        self._aim(into, into.region)
         for first in range(0, len(rects), PARTS_MAX):
             these = rects[first : first + PARTS_MAX]
             self._hand_over(b"".join([_shares(into, part) for part in these]))
@@ -174,15 +178,47 @@ class Painter:
             self.pool.bind_lasting()
             framebuffer.release()
 
-    def copy(self, source: Target, into: Target, part: Region) -> None:
-        """Copy the pixels of a part of the frame between targets that both hold it."""
+    def copy(self, source: Target, into: Target, rects: Region | Rects) -> None:
+        """Copy parts of the frame between targets that both hold them.
+
+        Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
+        """
+        held = shared(_held(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
-        if is_alike and source.region == into.region:
-            self._transfer(source, into, (part.intersection(source.region),))
+        if is_alike and source.region == into.region and (not self.is_software or held == (source.region,)):
+            self.finish()
+            for part in held:
+                self._aim(source, part)
+                self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
         elif is_alike and self.is_software:
-            self._move(source, into, shared((part.intersection(source.region),), into.region))
+            self.finish()
+            size, address = BYTES_PER_PIXEL[source.format], self._band.ctypes.data
+            right, down = source.region.x - into.region.x, source.region.y - into.region.y
+            for band in bands([_box(source, part) for part in held], size):
+                self.calls.read_texels(source.texture, band, address, band.width * size)
+                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
         else:
-            self.draw("copy.frag", into, textures={"u_source": source}, scissor=part)
+            self.draw("copy.frag", into, textures={"u_source": source}, scissor=rects)
+
+    def copied(self, source: Target, part: Region) -> Target:
+        """Return a new target with a copy of a part of another one. The caller owns it."""
+        into = self.pool.take(part, source.format, clear=False)
+        self.copy(source, into, part)
+        return into
+
+    def read(self, source: Target) -> npt.NDArray[Any]:
+        """Return the texels of a target: bytes, patterns of half floats, or floats.
+
+        Shape (rows, columns), or (rows, columns, 4), without padding.
+        """
+        components, kind = CHANNELS[source.format]
+        width, height = source.size
+        shape = (height, width) if components == 1 else (height, width, components)
+        texels: npt.NDArray[Any] = np.empty(shape, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind])
+        self.finish()
+        whole = Region(0, 0, width, height)
+        self.calls.read_texels(source.texture, whole, texels.ctypes.data, texels.strides[0])
+        return texels
 
     def finish(self) -> None:
         """Wait for pending drawing where the next call would block, so that other threads run.
@@ -208,53 +244,26 @@ class Painter:
         """
         held = shared(rects, source.region)
         is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
-        self._transfer(source, into, (source.region,) if is_cheaper_whole else held)
-
-    def _transfer(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copy parts without a shader."""
-        assert source.region == into.region and source.format == into.format
-        if self.is_software and rects != (source.region,):
-            self._move(source, into, rects)
-            return
-        self.finish()
-        for part in rects:
-            source.framebuffer.scissor = _box(source, part)
-            source.framebuffer.use()
-            self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
-
-    def _move(self, source: Target, into: Target, rects: Rects) -> None:
-        """Copy parts that both targets hold through main memory.
-
-        Software rasterisers draw a bounded blit pixel by pixel.
-        """
-        self.finish()
-        size, right, down = BYTES_PER_PIXEL[source.format], *_shift(source, into)
-        address = self._band.ctypes.data
-        for part in rects:
-            for band in bands(_box(source, part), size):
-                self.calls.read_texels(source.texture, band, address, band.width * size)
-                self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
+        self.copy(source, into, (source.region,) if is_cheaper_whole else held)
 
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     ) -> None:
-        """Set parts of a target to one linear premultiplied colour, by default transparent."""
+        """Set parts of a target to one linear premultiplied colour, by default transparent.
+
+        Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
+        """
         held = _held(into, rects)
         is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
-            self._spread(into, held, color)
+            address = self.cleared(color, into.format).ctypes.data
+            self.finish()
+            for band in bands([_box(into, part) for part in held], BYTES_PER_PIXEL[into.format]):
+                self.calls.write_texels(into.texture, band, address)
             return
         for part in held:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
-
-    def _spread(self, into: Target, rects: Rects, color: tuple[float, float, float, float]) -> None:
-        """Write a colour's bytes over parts. Software rasterisers draw a bounded clear pixel by pixel."""
-        address = self.cleared(color, into.format).ctypes.data
-        self.finish()
-        for part in rects:
-            for band in bands(_box(into, part), BYTES_PER_PIXEL[into.format]):
-                self.calls.write_texels(into.texture, band, address)
 
     def cleared(self, color: tuple[float, float, float, float], format: Format) -> npt.NDArray[np.uint8]:
         """Return a band of pixels with the bytes that a clear of a whole target writes."""
@@ -268,12 +277,11 @@ class Painter:
             self._colours[color, format] = np.frombuffer(pixel * (BAND_BYTES // len(pixel)), np.uint8)
         return self._colours[color, format]
 
-    def _aim(self, blend: Blend) -> None:
-        if blend == "replace":
-            self.context.disable(moderngl.BLEND)
-        else:
-            self.context.enable(moderngl.BLEND)
-            self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+    @staticmethod
+    def _aim(into: Target, part: Region) -> None:
+        """Draw into a part of a target from now on."""
+        into.framebuffer.scissor = _box(into, part)
+        into.framebuffer.use()
 
 
 def _held(into: Target, rects: Region | Rects | None) -> Rects:
@@ -286,11 +294,6 @@ def _box(into: Target, part: Region) -> Region:
     return Region(part.x - into.region.x, part.y - into.region.y, part.width, part.height)
 
 
-def _shift(source: Target, into: Target) -> tuple[int, int]:
-    """Return the offset between a pixel's place in two targets."""
-    return source.region.x - into.region.x, source.region.y - into.region.y
-
-
 def _shares(into: Target, part: Region) -> bytes:
     """Return a part of a target as packed fractions of its size."""
     x, y, width, height = into.region
@@ -298,8 +301,9 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def bands(box: Region, bytes_per_pixel: int) -> Iterator[Region]:
-    """Yield the box in bands of whole rows of at most BAND_BYTES."""
-    rows = BAND_BYTES // (box.width * bytes_per_pixel)
-    for top in range(box.y, box.bottom, rows):
-        yield Region(box.x, top, box.width, min(rows, box.bottom - top))
+def bands(boxes: Iterable[Region], bytes_per_pixel: int) -> Iterator[Region]:
+    """Yield the boxes in bands of whole rows of at most BAND_BYTES."""
+    for box in boxes:
+        rows = BAND_BYTES // (box.width * bytes_per_pixel)
+        for top in range(box.y, box.bottom, rows):
+            yield Region(box.x, top, box.width, min(rows, box.bottom - top))

@@ -1,21 +1,39 @@
-"""Cache of compiled shader programs, identified by everything that defines their text."""
+"""Compiled shader programs, and their texts: uniforms as flat varyings, errors in the shader's own files.
+
+A software rasteriser fetches a uniform for every pixel, but a varying only once. A flat varying is a vertex's unchanged
+value, so the bytes of a pass are the same either way. A uniform that the vertex shader declares as an instance attribute
+is always passed this way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import moderngl
 
 import shaders
 from gpu_renderer.errors import ShaderError
-from gpu_renderer.opengl.shader_errors import explained
-from gpu_renderer.opengl.varyings import handed_over
 
 UniformValue = float | int | bool | tuple[float, ...] | bytes
 """A number, a flat vector or column-major matrix, or packed bytes for arrays."""
-
 Layout = tuple[tuple[str, int], ...]
 """Attributes of an instance: name and number of floats."""
+COMPONENTS_MAX = 60
+"""Components of all varyings of a program: every OpenGL 3.3 has 64, and the position needs four."""
+_COMPONENTS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat3": 9}
+_ELEMENT_COMPONENTS = 4
+"""Components of an array element of any type."""
+_UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
+_NAMES = re.compile(r"\bu_\w+\b")
+CONTEXT_LINES: Final = 5
+"""Lines shown before and after the line of an error."""
+Stages = Mapping[str, Sequence[shaders.Line]]
+"""Lines of each stage's text, by the stage as moderngl names it: `vertex_shader`, `fragment_shader`."""
+_PLACE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)|\((\d+)\))(?:\(\d+\))?[\s:]*")
+"""Place at the start of a compiler's line: `0:12(5): ` (Mesa), `0(12) : ` (NVIDIA), `ERROR: 0:12: ` (AMD, Intel, ANGLE)."""
 
 
 class Program:
@@ -59,10 +77,10 @@ class Program:
 
 
 class Programs:
-    """Cache of the programs of one context."""
+    """Cache of the programs of one context, identified by everything that defines their text."""
 
     def __init__(self, context: moderngl.Context, *, flat_uniforms: bool) -> None:
-        """`flat_uniforms`: fragment shaders get uniforms from the vertex shader, see `varyings`."""
+        """`flat_uniforms`: fragment shaders get uniforms from the vertex shader, see `handed_over`."""
         self._context = context
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
@@ -78,16 +96,96 @@ class Programs:
         return found
 
     def _made(self, fragment: str, vertex: str, defines: Mapping[str, object]) -> Program:
-        key = (fragment, vertex, tuple(sorted((name, str(value)) for name, value in defines.items())))
+        given = tuple(sorted((name, str(value)) for name, value in defines.items()))
+        key = (fragment, vertex, given)
         if key not in self._programs:
-            texts = shaders.source(vertex, key[2]), shaders.source(fragment, key[2])
+            texts = shaders.source(vertex, given), shaders.source(fragment, given)
             handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
             try:
                 self._programs[key] = Program(self._context, fragment, handed)
             except moderngl.Error as error:
-                stages = {
-                    "vertex_shader": shaders.lines(vertex, key[2]),
-                    "fragment_shader": shaders.lines(fragment, key[2]),
-                }
+                files = {"vertex_shader": vertex, "fragment_shader": fragment}
+                stages = {stage: shaders.lines(file, given) for stage, file in files.items()}
                 raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
         return self._programs[key]
+
+
+def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:
+    """Return both texts with the fragment shader's uniforms read by the vertex shader.
+
+    Samplers, integers and switches remain uniforms. Without `with_uniforms` only attributes are passed. Arrays are
+    passed only if a #define gives their length, as in `[STOPS - 1]`: their loops are unrolled.
+    """
+    attributes = set(_ATTRIBUTES.findall(vertex))
+    handed = _fitting(fragment, attributes, with_uniforms=with_uniforms)
+    if not handed:
+        return vertex, fragment
+    own = attributes.union(name for match in _UNIFORMS.finditer(vertex) for name in _declared(match))
+    bare = [name.partition("[")[0] for name in handed]
+    lines = [vertex.replace("void main()", "void place()")]
+    lines += [f"uniform {kind} {name};" for name, kind in handed.items() if name not in own]
+    lines += [f"flat out {kind} flat_{name};" for name, kind in handed.items()]
+    lines += ["void main() {", "    place();", *(f"    flat_{name} = {name};" for name in bare), "}", ""]
+
+    def received(match: re.Match[str]) -> str:
+        how = [(name, "flat in" if name in handed else "uniform") for name in _declared(match)]
+        return " ".join(f"{qualifier} {match[1]} {name};" for name, qualifier in how)
+
+    renamed = _NAMES.sub(
+        lambda name: f"flat_{name[0]}" if name[0] in bare else name[0], _UNIFORMS.sub(received, fragment)
+    )
+    return "\n".join(lines), renamed
+
+
+def _fitting(fragment: str, attributes: set[str], *, with_uniforms: bool) -> dict[str, str]:
+    """Return name (with array length) and type of the uniforms of all variants, as many as fit."""
+    found: dict[str, str] = {}
+    room = COMPONENTS_MAX
+    declared = [(name, match) for match in _UNIFORMS.finditer(fragment) for name in _declared(match)]
+    for name, match in sorted(declared, key=lambda each: each[0] not in attributes):
+        size = _size(match, fragment)
+        if size <= room and name not in found and (with_uniforms or name in attributes):
+            found[name], room = match[1], room - size
+    return found
+
+
+def _size(match: re.Match[str], text: str) -> int:
+    """Return the number of components of each name of a declaration."""
+    if match[3] is None:
+        return _COMPONENTS[match[1]]
+    define = re.search(rf"^#define {match[4]} (\d+)$", text, re.MULTILINE)
+    return _ELEMENT_COMPONENTS * (int(define[1]) + int(match[5] + match[6])) if define else COMPONENTS_MAX + 1
+
+
+def _declared(match: re.Match[str]) -> list[str]:
+    """Return the names of a declaration. An array has a declaration of its own."""
+    return [match[2] + (match[3] or ""), *filter(None, match[7].split(", "))]
+
+
+def explained(message: str, stages: Stages) -> str:
+    """Replace the line numbers of a compiler's message by file and line, and show the lines around each place once.
+
+    Lines of the message that name no place stay as they are.
+    """
+    report: list[str] = []
+    shown: set[tuple[str, int]] = set()
+    stage: Sequence[shaders.Line] = ()
+    for line in message.splitlines():
+        stage = stages.get(line.strip(), stage)
+        place = _PLACE.match(line)
+        report += [line] if place is None else _placed(line[place.end() :], int(place[1] or place[2]), stage, shown)
+    return "\n".join(report)
+
+
+def _placed(error: str, number: int, stage: Sequence[shaders.Line], shown: set[tuple[str, int]]) -> Iterable[str]:
+    """Yield an error with its file, its line and, the first time that the line is named, the lines around it."""
+    line = stage[number - 1] if 0 < number <= len(stage) else None
+    if line is None or not line.file:
+        yield f"generated line {number}: {error}"
+        return
+    yield f"shaders/{line.file}:{line.number}: {error}"
+    if (line.file, line.number) not in shown:
+        shown.add((line.file, line.number))
+        text, first = shaders.text(line.file).splitlines(), max(line.number - CONTEXT_LINES, 1)
+        for each, content in enumerate(text[first - 1 : line.number + CONTEXT_LINES], start=first):
+            yield f"{'>' if each == line.number else ' '} {each:4d} | {content}"

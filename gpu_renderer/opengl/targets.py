@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import moderngl
@@ -82,6 +81,11 @@ class Target:
         return Target(self.region, self.format, lambda: Attached(self.texture, framebuffer))
 
     @property
+    def size_bytes(self) -> int:
+        """Memory of the texture."""
+        return self.region.width * self.region.height * BYTES_PER_PIXEL[self.format]
+
+    @property
     def is_made(self) -> bool:
         """True if the texture is allocated."""
         return self._made is not None
@@ -126,7 +130,7 @@ class TargetPool:
         key = (region.width, region.height, format)
         if self._idle[key]:
             target = self._idle[key].pop()
-            self._idle_bytes -= _bytes(target)
+            self._idle_bytes -= target.size_bytes
             target.region = region
         else:
             target = self._new(region, format)
@@ -165,16 +169,14 @@ class TargetPool:
             target.texels = None
             target.idle_since = self._frame
             self._idle[(*target.size, target.format)].append(target)
-            self._idle_bytes += _bytes(target)
+            self._idle_bytes += target.size_bytes
         while self._idle_bytes > self._idle_bytes_max:
             self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda held: held.idle_since))
 
     def end_frame(self) -> None:
         """Free textures that no recent frame has used."""
         self._frame += 1
-        oldest = self._frame - IDLE_FRAMES_MAX
-        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
-            self._drop(target)
+        self._drop_idle(self._frame - IDLE_FRAMES_MAX)
 
     @contextmanager
     def acquired(self, region: Region, format: Format = "f2") -> Iterator[Target]:
@@ -187,24 +189,21 @@ class TargetPool:
 
     def release(self) -> None:
         """Free every idle texture."""
-        for target in [held for idle in self._idle.values() for held in idle]:
-            self._drop(target)
+        self._drop_idle(self._frame + 1)
 
     def _new(self, region: Region, format: Format) -> Target:
+        size = (region.width, region.height)
+        target = Target(region, format, lambda: self._made(size, format))
         # drivers end the process over a texture that is too large
-        if max(region.width, region.height) > self._side_max_px or _bytes_of(region, format) > TARGET_BYTES_MAX:
+        if max(size) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
             raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        return Target(region, format, partial(self._made, region.width, region.height, format))
+        return target
 
-    def _made(self, width: int, height: int, format: Format) -> Attached:
+    def _made(self, size: tuple[int, int], format: Format) -> Attached:
         components, dtype = CHANNELS[format]
-        texture = self._context.texture((width, height), components, dtype=dtype)
-        if components == 1:
-            texture.swizzle = "RRRR"
-        texture.repeat_x = texture.repeat_y = False
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        texture = new_texture(self._context, size, components, dtype=dtype)
         framebuffer = self._context.framebuffer([texture])
-        framebuffer.scissor = (0, 0, width, height)
+        framebuffer.scissor = (0, 0, *size)
         return Attached(texture, framebuffer)
 
     def bind_lasting(self) -> None:
@@ -214,20 +213,28 @@ class TargetPool:
         """
         self._lasting.use()
 
+    def _drop_idle(self, oldest: int) -> None:
+        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
+            self._drop(target)
+
     def _drop(self, target: Target) -> None:
         key = (*target.size, target.format)
         self._idle[key].remove(target)
         if not self._idle[key]:
             del self._idle[key]
-        self._idle_bytes -= _bytes(target)
+        self._idle_bytes -= target.size_bytes
         if target.is_made:
             self.bind_lasting()
             target.free_texture()
 
 
-def _bytes(target: Target) -> int:
-    return _bytes_of(target.region, target.format)
-
-
-def _bytes_of(region: Region, format: Format) -> int:
-    return region.width * region.height * BYTES_PER_PIXEL[format]
+def new_texture(
+    context: moderngl.Context, size: tuple[int, int], components: int, data: Any = None, dtype: str = "f1"
+) -> moderngl.Texture:
+    """Return a texture with linear filtering that clamps to the edge. A single channel is read in all four."""
+    texture = context.texture(size, components, data, alignment=1, dtype=dtype)
+    if components == 1:
+        texture.swizzle = "RRRR"
+    texture.repeat_x = texture.repeat_y = False
+    texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+    return texture

@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
+from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX, new_texture
 
 KEPT_BYTES_MAX = 96 << 20
 
@@ -27,9 +27,8 @@ class Textures:
         self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
         self._fleeting: dict[int, bool] = {}
         """Transient textures, and whether each was used since the last trim."""
-        self._spare: dict[tuple[int, int, int], moderngl.Texture] = {}
-        self._spare_since: dict[tuple[int, int, int], int] = {}
-        """Number of the trim at which each texture became spare."""
+        self._spare: dict[tuple[int, int, int], tuple[moderngl.Texture, int]] = {}
+        """A texture of each size for reuse, and the number of the trim at which it became spare."""
         self._trims = 0
         self._bytes = 0
         self._bytes_max = KEPT_BYTES_MAX
@@ -54,9 +53,7 @@ class Textures:
     def table(self, table: bytes) -> moderngl.Texture:
         """Return the texture of a colour table: RGB8, 256 texels."""
         if table not in self._tables:
-            texture = self._context.texture((256, 1), 3, table, alignment=1)
-            texture.repeat_x = texture.repeat_y = False
-            self._tables[table] = texture
+            self._tables[table] = new_texture(self._context, (256, 1), 3, table)
         return self._tables[table]
 
     def trim(self) -> None:
@@ -67,8 +64,8 @@ class Textures:
                 self._retire(key)
         self._fleeting = dict.fromkeys(self._fleeting, False)
         self._trims += 1
-        for size in [size for size, since in self._spare_since.items() if self._trims - since > IDLE_FRAMES_MAX]:
-            self._taken(size).release()
+        for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
+            self._spare.pop(size)[0].release()
         while self._bytes > self._bytes_max and self._kept:
             pixels, texture = self._kept.popitem(last=False)[1]
             self._bytes -= pixels.nbytes
@@ -79,11 +76,10 @@ class Textures:
         self._bytes_max = 0
         self.trim()
         self._bytes_max = KEPT_BYTES_MAX
-        for table in self._tables.values():
-            table.release()
+        for texture in [*self._tables.values(), *(spare for spare, _ in self._spare.values())]:
+            texture.release()
         self._tables.clear()
-        for size in list(self._spare):
-            self._taken(size).release()
+        self._spare.clear()
 
     def _retire(self, key: int) -> None:
         """Keep one spare texture of each size for reuse."""
@@ -91,25 +87,16 @@ class Textures:
         self._bytes -= pixels.nbytes
         size = (*texture.size, texture.components)
         if size in self._spare:
-            self._taken(size).release()
-        self._spare[size], self._spare_since[size] = texture, self._trims
-
-    def _taken(self, size: tuple[int, int, int]) -> moderngl.Texture:
-        """Take the spare texture of a size."""
-        del self._spare_since[size]
-        return self._spare.pop(size)
+            self._spare[size][0].release()
+        self._spare[size] = texture, self._trims
 
     def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
         rows, columns = pixels.shape[:2]
         channels = 1 if pixels.ndim == 2 else pixels.shape[2]
-        size = (columns, rows, channels)
-        if size in self._spare:
-            texture = self._taken(size)
-            texture.write(np.ascontiguousarray(pixels), alignment=1)
-        else:
-            texture = self._context.texture((columns, rows), channels, np.ascontiguousarray(pixels), alignment=1)
-            if channels == 1:
-                texture.swizzle = "RRRR"
-        texture.repeat_x = texture.repeat_y = False
+        content = np.ascontiguousarray(pixels)
+        if (columns, rows, channels) not in self._spare:
+            return new_texture(self._context, (columns, rows), channels, content)
+        texture, _ = self._spare.pop((columns, rows, channels))
+        texture.write(content, alignment=1)
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         return texture

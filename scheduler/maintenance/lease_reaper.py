@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from farm_core.jobs import tasks, workers
@@ -17,6 +17,9 @@ _log = logs.logger(__name__)
 PATIENCE_TURNS: Final = 4
 """A renderer that has not been seen for so many turns is gone; a worker that is being replaced comes back sooner."""
 
+UNPIN_TURNS: Final = 4
+"""While the same renderers live, so many turns lie between two looks for jobs of others: a look reads all open jobs."""
+
 
 class LeaseReaper(Service):
     """Release tasks with an expired lease, and restart jobs whose kind of worker no longer exists."""
@@ -28,17 +31,16 @@ class LeaseReaper(Service):
         self.dependencies = dependencies
         self.dispatcher = dispatcher
         self._unseen: dict[str, int] = {}
+        self._looked_for: list[str] = []
+        self._turns_left = 0
 
     async def tick(self) -> int:
         """Run one round; return the number of released tasks."""
         now = self.dependencies.clock.now()
         database = self.dependencies.database
-        freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
-        if own := self._renderers():
-            # Other clusters have workers too: jobs that wait for those are not stranded.
-            others = await database.single(lambda connection: workers.live_renderers(connection, now))
-            renderers = sorted(others.union(own))
-            freed += await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
+        freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now)) + await self._unpinned(
+            now
+        )
         open_tasks = await database.single(tasks.count_open)
         stills = self.dependencies.stills
         self.dependencies.executor.demand(open_tasks + (0 if stills is None else await stills.waiting()))
@@ -46,6 +48,21 @@ class LeaseReaper(Service):
         metrics.RESCUED.inc(freed)
         if freed:
             self.dispatcher.wake()
+        return freed
+
+    async def _unpinned(self, now: datetime) -> int:
+        """Restart jobs whose renderer is gone; return the number of released tasks."""
+        own, database = self._renderers(), self.dependencies.database
+        if not own:
+            return 0
+        # Other clusters have workers too: jobs that wait for those are not stranded.
+        others = await database.single(lambda connection: workers.live_renderers(connection, now))
+        renderers = sorted(others.union(own))
+        self._turns_left -= 1
+        if renderers == self._looked_for and self._turns_left > 0:
+            return 0
+        freed = await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
+        self._looked_for, self._turns_left = renderers, UNPIN_TURNS
         return freed
 
     def _renderers(self) -> list[str]:

@@ -1,6 +1,6 @@
 // Quads of one kind, an instance each: its corners as real geometry, and what its pixels are made of.
 //
-// A fragment shader's uniform that is an attribute here is handed over, see gpu_renderer/opengl/varyings.py.
+// A fragment shader's uniform that is an attribute here is handed over, see gpu_renderer/opengl/programs.py.
 #include "frame.glsl"
 
 in vec4 i_upper;  // frame px: two corners

@@ -1,5 +1,5 @@
 // The GPU route of effects: the buffer elsewhere than at this pixel. On a canvas canvas.glsl answers for itself.
-// Passes that do not include this make each pixel of that pixel alone, and may run in place (gpu_renderer/effects/pointwise.py).
+// Passes that do not include this make each pixel of that pixel alone, and may run in place (gpu_renderer/effects/surface.py).
 #ifndef BAKED
 
 // The buffer at a true frame position.

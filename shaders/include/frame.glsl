@@ -2,7 +2,7 @@
 // given as (x, y, width, height); row 0 of its texture is the region's top row.
 // Everything is computed from whole frame pixels, so that a pass gives the same bytes whatever region its targets hold.
 
-// Uniforms are handed over as flat varyings where that is cheaper (gpu_renderer/opengl/varyings.py): declare them at a line's start.
+// Uniforms are handed over as flat varyings where that is cheaper (gpu_renderer/opengl/programs.py): declare them at a line's start.
 uniform vec4 u_region;  // what the target being drawn holds
 
 // This pixel's position in the frame, its centre at +0.5: exact, as an interpolated varying is not.

@@ -1,6 +1,6 @@
 // The integer hashes of the raster kernels (format/effects.md 6), exact in 32-bit whole numbers.
 // The reference adds and multiplies in doubles and then wraps; what those doubles round off is rounded off here too.
-// Whole a and b stay below 2^22. A key (see effects/hashing.py) is (its low 32 bits, the exponent of its last place).
+// Whole a and b stay below 2^22. A key (see effects/noise.py) is (its low 32 bits, the exponent of its last place).
 
 // The number of bits of x, which is below 2^31: the exponent of a float. Without the second highest bit no float rounds up.
 int bit_length(uint x) {

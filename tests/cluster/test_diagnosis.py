@@ -8,7 +8,7 @@ import pytest
 
 from cluster.diagnosis.machine import machine_findings
 from farm_core.settings import Settings
-from gpu_renderer.encode.probe import chosen, probe
+from gpu_renderer.encode.profile import chosen, probe
 
 pytestmark = pytest.mark.gl
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.segments import SegmentWriter
 
 
 def encoded(path: Path, width: int, height: int) -> str:

@@ -15,8 +15,8 @@ from PIL import Image
 
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from motion import build
 from motion.bundle import read_document
 from motion.evaluate import snapshot

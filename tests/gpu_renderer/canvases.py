@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import Fonts, Style
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.effects.baked.bake import bake
+from gpu_renderer.effects.bake import bake
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ParameterValue, ShapeSource, SolidPaint, Transform2D

@@ -13,10 +13,9 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFile
 from gpu_renderer.content.vector.surface import Pixels
-from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D
 
 Picture = npt.NDArray[np.uint8]

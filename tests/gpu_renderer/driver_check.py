@@ -15,10 +15,9 @@ import numpy as np
 from PIL import Image
 
 from gpu_renderer.errors import GpuUnavailable
-from gpu_renderer.opengl.calls import LIBRARY
-from gpu_renderer.opengl.context import create_context, identity
+from gpu_renderer.frame.renderer import Optimisations
+from gpu_renderer.opengl.context import LIBRARY, create_context, identity
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from tests.golden.test_golden import CASES, FOLDER, rendered
 
 LEVELS_MAX = 8

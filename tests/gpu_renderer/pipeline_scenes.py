@@ -24,7 +24,7 @@ class DiscScene:
         self.width, self.height = width, height
         self._hold_frames = hold_frames
         self._painter = painter
-        self._frame = GlFrame.taken(painter, Region(0, 0, width, height))
+        self._frame = GlFrame(painter, painter.pool.take(Region(0, 0, width, height), "f1"))
         self._last: npt.NDArray[np.uint8] | None = None
         self.drawn_count = 0
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gpu_renderer.effects.baked.contour import contours, runs
-from gpu_renderer.effects.baked.drawn import _number_text, _timecode_text
+from gpu_renderer.effects.contour import contours, runs
+from gpu_renderer.effects.drawn import _number_text, _timecode_text
 from gpu_renderer.effects.registry import find
 from gpu_renderer.effects.values import resolve
 from gpu_renderer.opengl.painter import Painter

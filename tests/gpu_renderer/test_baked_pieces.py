@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.effects.baked.sprites import h2
-from gpu_renderer.effects.registry import every_effect
+from gpu_renderer.effects import Route, every_effect
+from gpu_renderer.effects.particles import h2
 from gpu_renderer.opengl.painter import Painter
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 
@@ -22,7 +22,7 @@ def picture() -> Pixels:
 
 
 BAKED = [
-    kind.id for kind in every_effect() if kind.family in FAMILIES and type(kind).__module__.startswith("gpu_renderer.effects.baked")
+    kind.id for kind in every_effect() if kind.family in FAMILIES and kind.route is Route.RASTER
 ]  # fmt: skip
 STRONG: dict[str, dict[str, float]] = {
     "burn-film": {"burn": 50.0},

@@ -14,7 +14,7 @@ import pytest
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.content.media.video_files import make_noise_video

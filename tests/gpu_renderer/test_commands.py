@@ -16,7 +16,7 @@ from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.check import Plan, check
 from gpu_renderer.encode.formats import FORMATS
-from gpu_renderer.encode.probe import probe
+from gpu_renderer.encode.profile import probe
 from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
 

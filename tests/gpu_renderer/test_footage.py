@@ -18,9 +18,9 @@ from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.optimisation import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
@@ -67,7 +67,7 @@ def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samp
     """What the encoder is given for a frame."""
     picture = job.drawn(job.evaluated(frame_index))
     of = layout(*SIZE)
-    ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1), pixel_buffers=False)
+    ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1))
     ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
     found = planes(ring.collect())
     ring.close()

@@ -17,7 +17,7 @@ from gpu_renderer.commands.options import FONTS, default_session_options
 from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FORMATS, FileFormat
-from gpu_renderer.session import Opened, Output, RenderSession
+from gpu_renderer.session import H264, Opened, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames
 from tests.gpu_renderer.documents import Record, document, layer, track, written
@@ -46,19 +46,16 @@ def moving(*, opacity: float = 50) -> Record:
     return document(bar, square, square=track("x", (0.0, 30.0), (0.8, 130.0)), bar=fades, seconds=0.8)
 
 
-def made(session: RenderSession, opened: Opened, format: FileFormat, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
-    """The document in a format, joined from a segment for each cut."""
-    segments = []
+def made(session: RenderSession, opened: Opened, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
+    """The document in its format, joined from a segment for each cut."""
+    segments, made_of = [], opened.output.format
     for first, end in pairwise(cuts):
-        path = folder / f"{first}{format.segment_ending}"
-        if format.name == "mp4":
-            session.render_segment(opened, first, end - first, path)
-        else:
-            session.render_pictures(opened, first, end - first, path, format)
+        path = folder / f"{first}{made_of.segment_ending}"
+        session.render_segment(opened, first, end - first, path)
         segments.append(path)
-    keeps_alpha = opened.is_transparent and format.has_alpha
-    output = folder / f"finished{format.ending}"
-    finish(segments, output, Plan(format, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha))
+    keeps_alpha = opened.output.is_transparent and made_of.has_alpha
+    output = folder / f"finished{made_of.ending}"
+    finish(segments, output, Plan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha))
     return output
 
 
@@ -66,8 +63,10 @@ def stills(session: RenderSession, opened: Opened, count: int = CUTS[-1]) -> Fra
     return np.stack([session.still(opened, index) for index in range(count)])
 
 
-def opened(session: RenderSession, *, transparent: bool, held: Record | None = None) -> Opened:
-    return session.open(held or moving(), Output(is_transparent=transparent), lambda _src: None)
+def opened(
+    session: RenderSession, *, transparent: bool, format: FileFormat = H264, held: Record | None = None
+) -> Opened:
+    return session.open(held or moving(), Output(is_transparent=transparent, format=format), lambda _src: None)
 
 
 def difference(a: Frames, b: Frames) -> float:
@@ -94,8 +93,8 @@ def test_a_frame_without_transparency_is_as_before(session: RenderSession) -> No
 
 @pytest.mark.parametrize("name", OPAQUE)
 def test_a_video_shows_the_stills(session: RenderSession, tmp_path: Path, name: str) -> None:
-    with opened(session, transparent=False) as job:
-        path = made(session, job, FORMATS[name], tmp_path)
+    with opened(session, transparent=False, format=FORMATS[name]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.video(path, WIDTH, HEIGHT)
     assert len(shown) == len(expected)
@@ -106,8 +105,8 @@ def test_a_video_shows_the_stills(session: RenderSession, tmp_path: Path, name: 
 def test_alpha_holds_across_the_borders_of_segments(
     session: RenderSession, tmp_path: Path, name: str, tolerance: int
 ) -> None:
-    with opened(session, transparent=True) as job:
-        path = made(session, job, FORMATS[name], tmp_path)
+    with opened(session, transparent=True, format=FORMATS[name]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.video(path, WIDTH, HEIGHT)
     assert len(shown) == len(expected)
@@ -121,8 +120,8 @@ def test_alpha_holds_across_the_borders_of_segments(
 
 def test_key_frames_of_a_long_segment_keep_alpha(session: RenderSession, tmp_path: Path) -> None:
     """Seeking lands on a key frame of the colours, which must be one of the alpha too."""
-    with opened(session, transparent=True, held=document(layer("square"), seconds=3.0)) as job:
-        path = made(session, job, FORMATS["webm"], tmp_path, (0, 80))
+    with opened(session, transparent=True, held=document(layer("square"), seconds=3.0), format=FORMATS["webm"]) as job:
+        path = made(session, job, tmp_path, (0, 80))
     words = [
         "-c:v",
         "libvpx-vp9",
@@ -143,8 +142,8 @@ def test_key_frames_of_a_long_segment_keep_alpha(session: RenderSession, tmp_pat
 
 
 def test_a_gif_has_a_good_palette_and_clear_pixels(session: RenderSession, tmp_path: Path) -> None:
-    with opened(session, transparent=True) as job:
-        path = made(session, job, FORMATS["gif"], tmp_path)
+    with opened(session, transparent=True, format=FORMATS["gif"]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.animation(path)
     assert len(shown) == len(expected)
@@ -154,8 +153,8 @@ def test_a_gif_has_a_good_palette_and_clear_pixels(session: RenderSession, tmp_p
 
 
 def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path: Path) -> None:
-    with opened(session, transparent=False) as job:
-        path = made(session, job, FORMATS["gif"], tmp_path)
+    with opened(session, transparent=False, format=FORMATS["gif"]) as job:
+        path = made(session, job, tmp_path)
     found = decoding.delays(path)
     assert set(found) == {30, 40}
     assert abs(sum(found) - 800) <= 10
@@ -164,8 +163,8 @@ def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path
 def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_path: Path) -> None:
     held = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
     held["comps"]["comp_root"]["background"] = "#1e1b4b"
-    with opened(session, transparent=False, held=held) as job:
-        path = made(session, job, FORMATS["gif"], tmp_path, (0, 15))
+    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
+        path = made(session, job, tmp_path, (0, 15))
     corner = decoding.animation(path)[:, :20, :, :3].reshape(-1, 3)
     assert len(np.unique(corner, axis=0)) == 1
     assert np.abs(corner[0].astype(int) - (0x1E, 0x1B, 0x4B)).max() <= 2
@@ -175,8 +174,8 @@ def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path)
     stops = [{"offset": 0, "color": "#102040"}, {"offset": 1, "color": "#f0c090"}]
     ramp = {"type": "linear", "angle": 90, "stops": stops}
     held = document(layer("ramp", width=160, height=90, fill=ramp), seconds=0.2)
-    with opened(session, transparent=False, held=held) as job:
-        path = made(session, job, FORMATS["gif"], tmp_path, (0, 3))
+    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
+        path = made(session, job, tmp_path, (0, 3))
         expected = stills(session, job, 3)
     shown = decoding.animation(path)
     blurred = [
@@ -188,8 +187,8 @@ def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path)
 
 @pytest.mark.parametrize("transparent", [True, False])
 def test_an_animated_webp_shows_the_stills(session: RenderSession, tmp_path: Path, transparent: bool) -> None:
-    with opened(session, transparent=transparent) as job:
-        path = made(session, job, FORMATS["webp"], tmp_path)
+    with opened(session, transparent=transparent, format=FORMATS["webp"]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.animation(path)
     assert len(shown) == len(expected)
@@ -202,8 +201,8 @@ def test_a_slow_fade_in_a_webp_stays_near_its_stills(session: RenderSession, tmp
     fading = document(
         layer("square", width=60, height=40), square=track("opacity", (0.0, 30.0), (0.8, 45.0)), seconds=0.8
     )
-    with opened(session, transparent=False, held=fading) as job:
-        path = made(session, job, FORMATS["webp"], tmp_path)
+    with opened(session, transparent=False, held=fading, format=FORMATS["webp"]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     inside = [
         abs(int(a[45, 80, 0]) - int(b[45, 80, 0])) for a, b in zip(decoding.animation(path), expected, strict=True)
@@ -213,8 +212,8 @@ def test_a_slow_fade_in_a_webp_stays_near_its_stills(session: RenderSession, tmp
 
 @pytest.mark.parametrize(("name", "ending"), [("png-sequence", "png"), ("jpg-sequence", "jpg")])
 def test_a_sequence_holds_numbered_pictures(session: RenderSession, tmp_path: Path, name: str, ending: str) -> None:
-    with opened(session, transparent=ending == "png") as job:
-        path = made(session, job, FORMATS[name], tmp_path)
+    with opened(session, transparent=ending == "png", format=FORMATS[name]) as job:
+        path = made(session, job, tmp_path)
         expected = stills(session, job)
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == [f"frame_{index:04d}.{ending}" for index in range(24)]
@@ -231,8 +230,8 @@ def test_the_same_pictures_give_the_same_bytes(session: RenderSession, tmp_path:
         files = []
         for folder in (tmp_path / name / "a", tmp_path / name / "b"):
             folder.mkdir(parents=True)
-            with opened(session, transparent=FORMATS[name].has_alpha) as job:
-                files.append(made(session, job, FORMATS[name], folder).read_bytes())
+            with opened(session, transparent=FORMATS[name].has_alpha, format=FORMATS[name]) as job:
+                files.append(made(session, job, folder).read_bytes())
         assert files[0] == files[1], name
 
 

@@ -8,7 +8,7 @@ import sys
 MIB = 1 << 20
 FREES_LARGE_BLOCKS_BETWEEN_SMALL_ONES = """
 from pathlib import Path
-from gpu_renderer.memory import return_large_blocks
+from gpu_renderer.session import return_large_blocks
 return_large_blocks()
 def resident(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 bytearray(16 << 20)  # by which glibc would learn to keep such blocks

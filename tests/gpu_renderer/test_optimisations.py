@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry.region import pixels as pixel_count
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,

@@ -33,7 +33,7 @@ def disc(painter: Painter) -> Iterator[Disc]:
 def rendered(
     scene: DiscScene, painter: Painter, path: Path, frames: range, options: PipelineOptions | None = None
 ) -> SegmentReport:
-    return SegmentPipeline(painter, scene, PROFILE, options or PipelineOptions(), software=True).run(frames, path)
+    return SegmentPipeline(painter, scene, PROFILE, options or PipelineOptions()).run(frames, path)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_
 
 def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     seen: list[int] = []
-    pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineOptions(), software=True)
+    pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineOptions())
     pipeline.run(range(9), tmp_path / "a.mp4", on_progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 9
@@ -88,7 +88,7 @@ def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp
 
 def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
-    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), software=True)
+    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions())
     before = painter.pool.acquired_count
     with pytest.raises(RenderStopped):
         pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import skia
 
-from gpu_renderer.content.vector import sampled
+from gpu_renderer.content.vector.outline import fill
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels, rgba
 from motion.snapshot import ShapeSource, SolidPaint
@@ -14,7 +14,7 @@ from motion.snapshot import ShapeSource, SolidPaint
 def filled(path: skia.Path, scale: float = 1.0) -> Pixels:
     pixels, canvas = rgba(8, 8)
     canvas.scale(scale, scale)
-    sampled.fill(canvas, (8, 8), path, skia.Paint(Color=0xFFFFFFFF))
+    fill(canvas, (8, 8), path, skia.Paint(Color=0xFFFFFFFF))
     return pixels[..., 3]
 
 

@@ -14,12 +14,12 @@ import pytest
 
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.encode.assemble import assemble
 from gpu_renderer.encode.check import Plan, check
+from gpu_renderer.encode.finish import assemble
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.segment import SegmentWriter
-from gpu_renderer.optimisation import Optimisations
+from gpu_renderer.encode.segments import SegmentWriter
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.bundle import read_document

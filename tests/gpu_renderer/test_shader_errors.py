@@ -10,8 +10,7 @@ import pytest
 import shaders
 from gpu_renderer.errors import ShaderError
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import Programs
-from gpu_renderer.opengl.shader_errors import explained
+from gpu_renderer.opengl.programs import Programs, explained
 
 FRAGMENT = """// Purpose: a shader with a mistake in line 9.
 #include "{include}"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gpu_renderer.display_list.space import projection
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import (
     Camera,
     EffectSnapshot,

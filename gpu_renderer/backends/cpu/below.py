@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.cpu.frame import ONE
-from gpu_renderer.backends.gl import blend
+from gpu_renderer.backends.gl import backdrop
 from gpu_renderer.backends.gl.compositor import GlScene, scene_format
 from gpu_renderer.display_list import background
 from gpu_renderer.display_list.changes import changed
@@ -53,7 +53,7 @@ class Below:
             stale = self._stale(below, self._scene.prefix_count(below))
         if stale:
             pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)))
-            blend.quantise(self._painter, scene, pending)
+            backdrop.quantise(self._painter, scene, pending)
             self._read(scene, stale)
         self._list = None if below.video is not None else below
 

@@ -19,9 +19,9 @@ from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.blit import is_per_channel
 from gpu_renderer.backends.gl.compositor import GlScene, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
+from gpu_renderer.backends.gl.frame import is_per_channel
 from gpu_renderer.display_list import background, blending
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
 from gpu_renderer.display_list.video_base import layers_above, surroundings

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.gl.blit import blit, is_per_channel
+from gpu_renderer.backends.gl.frame import blit, is_per_channel
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
@@ -84,10 +84,9 @@ class CpuFrame:
         """Display-encode parts of the scene in bands that fit the processor's cache."""
         texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
         self._painter.finish()
-        for part in shared(rects, self._region):
-            for band in bands(part, texel_bytes):
-                self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
-                self._kernels.display_encode(address, levels, self._pixels, band)
+        for band in bands(shared(rects, self._region), texel_bytes):
+            self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
+            self._kernels.display_encode(address, levels, self._pixels, band)
 
     def _levels_of(self, color: ColorManagement, *, is_pending: bool) -> Rows:
         """Return the display level, 0 to 255, of each of the HALF_PATTERNS half floats."""

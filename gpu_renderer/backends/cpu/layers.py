@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl.buffers import LayerBuffers
-from gpu_renderer.backends.gl.depth import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
+from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list import blending, bounds
 from gpu_renderer.display_list.contents import LayerContents, has_passes

@@ -6,34 +6,33 @@ Both backends composite these buffers. They differ in how they draw into the fra
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import flattening, glow, layers
-from gpu_renderer.backends.gl.depth import ProjectedPlane
-from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, smooth
+from gpu_renderer.backends.gl import glow, planes, quads
+from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, smooth
 from gpu_renderer.backends.gl.glow import LayerGlow
+from gpu_renderer.backends.gl.planes import ProjectedPlane
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
-from gpu_renderer.display_list.graph import Draw, Tint
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import DisplayList, Layer
-from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image
+from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image, Shape
 from gpu_renderer.effects import LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry.region import Rects, Region, shared
+from gpu_renderer.geometry.region import Rects, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import ColorManagement, CompositionSource, LayerSnapshot, Transform2D
+from motion.snapshot import CompositionSource
 
-_HOME = Transform2D(0.0, 0.0)
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
 """MATTE in shaders/include/matte.glsl."""
 
@@ -41,31 +40,8 @@ DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _BufferKey:
-    """Everything that a layer's own buffer depends on."""
-
-    step: Draw
-    is_flat: bool
-    maps: tuple[tuple[str, Layer], ...]
-    """Layers that the effects read."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PlaneKey:
-    """Everything that a flattened plane depends on. The camera is not part of it."""
-
-    layer: LayerSnapshot
-    content: Image | None
-    group: DisplayList | None
-    gain: Tint
-    frame: Region
-    color: ColorManagement
-    maps: tuple[tuple[str, Layer], ...]
-
-
 class LayerBuffers:
-    """Factory of the buffers of one list. The acquired targets are valid until `release_acquired`."""
+    """Factory of the buffers of one list. The acquired targets are valid until `release_acquired` or the block's end."""
 
     def __init__(
         self,
@@ -91,6 +67,12 @@ class LayerBuffers:
         self._painter.pool.give_back(*self._acquired)
         self._acquired.clear()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release_acquired()
+
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
@@ -105,13 +87,13 @@ class LayerBuffers:
 
     def layer_buffer(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
-        alone = replace(layer.step, opacity=opacity, blend="normal", matte=None)
-        key, place = _BufferKey(alone, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
-        entry = self._cache.find(place, key)
-        again = None if entry is None else self._with_glow(entry.made, replace(layer, step=alone), place)
+        alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
+        key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
+        known: LayerBuffer | None = self._cache.find(place, key)
+        again = None if known is None else self._with_glow(known, alone, place)
         if again is not None:
             return again
-        buffer = self._drawn(replace(layer, step=alone), is_flat, place)
+        buffer = self._drawn(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
         return buffer
@@ -130,16 +112,14 @@ class LayerBuffers:
         if not glow.is_translatable(layer):
             return None
         content = self.drawable(layer, place)
-        if content is None or isinstance(content, (GroupTarget, FlatTarget)):
+        if not isinstance(content, (Image, Shape)):
             return None
-        key, place = glow.key_of(layer.step, layer, content), f"glow:{place}"
-        entry = self._cache.find(place, key)
-        if entry is None:
-            paint_filter = self._contents.filter(layer.step, self._scene)
-            made = glow.drawn(self._painter, layer.step, layer, content, paint_filter)
-            self._cache.put(place, key, made, made.glow.target)
-        else:
-            made = entry.made
+        key, place = glow.key_of(layer, content), f"glow:{place}"
+        made = self._cache.get(
+            place, key,
+            lambda: glow.drawn(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
+            lambda made: (made.glow.target,),
+        )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
 
     def plane(self, layer: Layer, place: str) -> ProjectedPlane:
@@ -150,19 +130,17 @@ class LayerBuffers:
         content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
-        at_home = replace(layer.step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
-        image = content if isinstance(content, Image) else None
-        key = _PlaneKey(
-            at_home, image, layer.group, paint_filter.gain, self._scene.frame, self._scene.color,
-            self._list.maps_of(layer.step),
+        # everything that a flattened plane depends on; the camera is no part of it
+        key = (
+            glow.at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
+            paint_filter.gain, self._scene.frame, self._scene.color, self._list.maps_of(layer.step),
         )  # fmt: skip
         place = f"plane:{place}"
-        entry = self._cache.find(place, key)
-        if entry is None:
-            flat = flattening.flattened(self._painter, content, paint_filter, layer.step, self._scene, self.map)
-            self._cache.put(place, key, flat, flat.target)
-        else:
-            flat = entry.made
+        flat = self._cache.get(
+            place, key,
+            lambda: planes.flattened(self._painter, content, paint_filter, layer.step, self._scene, self.map),
+            lambda flat: (flat.target,),
+        )  # fmt: skip
         return ProjectedPlane(layer.step, flat, PLAIN, self._scene, writes_depth=False)
 
     def map(self, layer_id: str) -> Target | None:
@@ -197,7 +175,7 @@ class LayerBuffers:
         target, paint_filter = self._painter.pool.take(region), self._contents.filter(step, self._scene)
         baked = effects.needs_baking(step.layer)
         feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
-        layers.content(self._painter, target, content, step, paint_filter, feeds_effects=feeds_effects)
+        quads.draw_layer(self._painter, content, step, target, paint_filter, feeds_effects=feeds_effects)
         if not has_passes(step.layer):
             return LayerBuffer(target)
         if found is not None:
@@ -222,7 +200,7 @@ class LayerBuffers:
             self._painter.pool.renew(target)
             self._painter.erase(target, rects)
             self._draw_list(group, target, rects, place)
-        self._cache.put(place, group, None, target)
+        self._cache.put(place, group, target, target)
         return target
 
     def _baked(self, image: Image) -> Image:
@@ -233,45 +211,29 @@ class LayerBuffers:
         if pixels.mesh is not None:
             return replace(image, pixels=self._carried(pixels, pixels.mesh))
         place = f"baked:{pixels.layer.id}:{hash(pixels)}"
-        entry = self._cache.find(place, pixels)
-        if entry is not None:
-            return replace(image, pixels=entry.targets[0])
+        return replace(image, pixels=self._cache.get(place, pixels, lambda: self._bake(pixels), lambda made: (made,)))
+
+    def _bake(self, pixels: BakedPixels) -> Target:
         source = self._contents.source
         target = effects.bake(
-            self._painter,
-            pixels.raster,
-            pixels.layer,
-            source.mask,
-            source.monospace,
-            scale_max=pixels.scale,
-            mask_scale=pixels.mask_scale,
-        ).target
+            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace,
+            scale_max=pixels.scale, mask_scale=pixels.mask_scale,
+        ).target  # fmt: skip
         if pixels.is_coverage:  # costs less to filter than four channels
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)
-        self._cache.put(place, pixels, None, target)
-        return replace(image, pixels=target)
+        return target
 
     def _carried(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
         """Return baked pixels deformed by a mesh, on the frame."""
-        place, own = f"mesh:{pixels.layer.id}", pixels.raster
-        entry = self._cache.find(place, pixels)
-        if entry is None:
+
+        def carried() -> npt.NDArray[np.uint8]:
+            own = pixels.raster
             flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
             assert isinstance(flat, Target)
-            carried = on_frame(Raster(self._read(flat), own.width, own.height, own.padding), mesh)
-            self._cache.put(place, pixels, carried)
-            return carried
-        return cast(npt.NDArray[np.uint8], entry.made)
+            return on_frame(Raster(self._painter.read(flat), own.width, own.height, own.padding), mesh)
 
-    def _read(self, target: Target) -> npt.NDArray[np.uint8]:
-        """Return the pixels of an 8-bit target, shape (rows, columns, 4)."""
-        width, height = target.size
-        pixels = np.empty((height, width, 4), np.uint8)
-        self._painter.finish()
-        whole = Region(0, 0, width, height)
-        self._painter.calls.read_texels(target.texture, whole, pixels.ctypes.data, pixels.strides[0])
-        return pixels
+        return self._cache.get(f"mesh:{pixels.layer.id}", pixels, carried, lambda _: ())
 
 
 def _is_cropped(step: Draw) -> bool:

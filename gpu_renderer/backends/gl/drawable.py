@@ -1,21 +1,40 @@
-"""Content of a quad in OpenGL: paint of the display list, or a target drawn before."""
+"""Content of a quad in OpenGL, paint of the display list or a target drawn before, and its variants of the quad shader."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
 
 import moderngl
 import numpy as np
 
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list import paint
-from gpu_renderer.display_list.paint import BakedPixels, Image, PlacedQuad, Shape
+from gpu_renderer.display_list.gradients import Gradient
+from gpu_renderer.display_list.graph import UNTINTED
+from gpu_renderer.display_list.paint import BakedPixels, Filter, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
+
+CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Inputs(NamedTuple):
+    """Inputs of a shader, besides those of the layer that it draws."""
+
+    defines: Mapping[str, object] = _NOTHING
+    textures: Mapping[str, Target | moderngl.Texture] = _NOTHING  # type: ignore[assignment]
+    uniforms: Mapping[str, UniformValue] = _NOTHING  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +102,94 @@ def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
         return pixels.texture
     assert isinstance(pixels, np.ndarray), "an array or a target"
     return painter.textures.of(pixels, is_fleeting=image.is_transient)
+
+
+def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, is_lit: bool, feeds_effects: bool) -> dict[str, object]:
+    """Return the defines of the quad shader for the content."""
+    found: dict[str, object] = {"CONTENT": _content(shown)}
+    if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
+        found |= shown.fill.defines()
+    is_encoded = shown.color is None if isinstance(shown, Image) else "GRADIENT" in found
+    wanted = {
+        "PROJECTIVE": not matrix.is_affine(quad),
+        "MASK": filter.mask is not None,
+        "MATRIX": filter.stage is not None and not isinstance(shown, Shape),
+        "TABLES": filter.table is not None,
+        "ACES": filter.aces_cg and is_encoded,
+        "GAIN": filter.gain != UNTINTED and is_encoded,
+        "LIT": is_lit,
+        "IN_FLOAT": is_exact(shown, filter, feeds_effects),
+    }
+    return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
+
+
+def plain_variant(shown: Drawable, samples: int, quad: Matrix3) -> Mapping[str, object]:
+    """Return the defines of content without a filter."""
+    return _plain_variant(_content(shown), samples, matrix.is_affine(quad))
+
+
+@cache
+def _plain_variant(content: int, samples: int, is_affine: bool) -> Mapping[str, object]:
+    return {"SAMPLES": samples, "CONTENT": content} | ({} if is_affine else {"PROJECTIVE": 1})
+
+
+def _content(shown: Drawable) -> int:
+    """Return the value of CONTENT in the quad shader."""
+    if isinstance(shown, Shape):
+        return 1 if shown.primitive == "rect" else 2
+    if isinstance(shown, Image):
+        return 0 if shown.color is None else 5
+    return 3 if isinstance(shown, GroupTarget) else 4
+
+
+def is_exact(shown: Drawable, filter: Filter, feeds_effects: bool) -> bool:
+    """Return True if a picture is filtered in full precision, because the next stage amplifies small differences."""
+    if not isinstance(shown, Image) or shown.is_nearest:
+        return False
+    return shown.is_exact or feeds_effects or filter.stage is not None or filter.table is not None
+
+
+def textures(painter: Painter, shown: Drawable, filter: Filter) -> dict[str, Target | moderngl.Texture]:
+    """Return the textures that the variant reads."""
+    found: dict[str, Target | moderngl.Texture] = {}
+    if isinstance(shown, Image):
+        found["u_content"] = image_texture(painter, shown)
+    elif isinstance(shown, GroupTarget):
+        found["u_content"] = shown.target
+    elif isinstance(shown, FlatTarget):
+        found["u_content"] = shown.target.texture
+    if filter.table is not None:
+        found["u_grade_table"] = painter.textures.table(filter.table)
+    if filter.mask is not None:
+        found["u_mask"] = painter.textures.of(filter.mask)
+    return found
+
+
+def attributes(shown: Drawable) -> tuple[Rgba, tuple[float, float, float, float]]:
+    """Return a drawable's colour, and its crop or, for a shape, its size, radius and hardness."""
+    if isinstance(shown, Shape):
+        color = CLEAR if isinstance(shown.fill, Gradient) else shown.fill
+        return color, (shown.width, shown.height, shown.radius, float(shown.is_hard))
+    color = CLEAR if not isinstance(shown, Image) or shown.color is None else shown.color
+    return color, WHOLE if isinstance(shown, GroupTarget) else shown.crop
+
+
+def uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
+    """Return the uniforms that the variant reads, without the placement."""
+    color, own = attributes(shown)
+    found: dict[str, UniformValue] = {**shared_uniforms(shown, filter), "u_color": tuple(color)}
+    if isinstance(shown, Shape):
+        return {**found, "u_size": own[:2], "u_radius": own[2], "u_hard": own[3]}
+    return {**found, "u_crop": own}
+
+
+def shared_uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
+    """Return the uniforms that are not attributes of an instance."""
+    found: dict[str, UniformValue] = {}
+    if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
+        found |= shown.fill.uniforms()
+    if filter.gain != UNTINTED:
+        found["u_gain"] = filter.gain
+    if filter.stage is not None and not isinstance(shown, Shape):
+        found |= filter.stage.uniforms
+    return found

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import assert_never
 
-from gpu_renderer.backends.gl import adjustment, background, blend, depth, glass, layers, quads
-from gpu_renderer.backends.gl.batches import Batch
-from gpu_renderer.backends.gl.blend import Blending
+from gpu_renderer.backends.gl import backdrop, planes, quads
+from gpu_renderer.backends.gl.backdrop import Blending
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import smooth
 from gpu_renderer.backends.gl.glow import LayerGlow
-from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.backends.gl.quads import Batch, Style
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.display_list import blending, bounds
 from gpu_renderer.display_list.contents import LayerContents, has_passes
@@ -27,15 +24,20 @@ from gpu_renderer.display_list.operations import (
     DrawVideo,
     Operation,
 )
-from gpu_renderer.display_list.paint import Image
+from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer
+from gpu_renderer.geometry import color, matrix, placement
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
+from motion.snapshot import ShapeSource
 
 PENDING_PARTS_MAX = 64
 """Above this many pending rectangles, quantise all of them: each one slows down every later operation."""
+PAINT_SIDE_PX_MAX = 512.0
+"""Longest side of a background gradient's raster."""
 
 
 class ListDrawing:
@@ -47,41 +49,25 @@ class ListDrawing:
     def draw(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
         """Draw the parts of the composition over the target's present content."""
         pending = self.draw_pending(display_list, into, rects, place)
-        blend.quantise(self.painter, into, pending)
+        backdrop.quantise(self.painter, into, pending)
 
     def draw_pending(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
         """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers."""
-        buffers = self._buffers(display_list, place)
-        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place, buffers).run()
+        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place).run()
 
-    @contextmanager
-    def buffers(self, display_list: DisplayList) -> Iterator[LayerBuffers]:
-        """Provide the buffers of a list's layers for the length of a block."""
-        buffers = self._buffers(display_list, "")
-        try:
-            yield buffers
-        finally:
-            buffers.release_acquired()
-
-    def _buffers(self, display_list: DisplayList, place: str) -> LayerBuffers:
+    def buffers(self, display_list: DisplayList, place: str = "") -> LayerBuffers:
+        """Return the buffers of a list's layers."""
         return LayerBuffers(self.painter, self.contents, self.cache, display_list, place, self.draw)
 
 
 class _Walk:
     """One pass over one list into one target."""
 
-    def __init__(
-        self,
-        drawing: ListDrawing,
-        display_list: DisplayList,
-        into: Target,
-        rects: Rects,
-        place: str,
-        buffers: LayerBuffers,
-    ) -> None:
+    def __init__(self, drawing: ListDrawing, display_list: DisplayList, into: Target, rects: Rects, place: str) -> None:
         self._painter, self._contents = drawing.painter, drawing.contents
-        self._list, self._into, self._rects, self._place = display_list, into, rects, place
-        self._buffers = buffers
+        self._list, self._scene = display_list, display_list.scene
+        self._into, self._rects, self._place = into, rects, place
+        self._buffers = drawing.buffers(display_list, place)
         self._dirty = DirtyRects(rects)
         self._is_opaque = blending.is_opaque(display_list, into.region)
         self._pending: Rects = ()
@@ -89,7 +75,7 @@ class _Walk:
         self._batch = Batch(drawing.painter)
 
     def run(self) -> Rects:
-        background.draw(self._painter, self._list, self._contents, self._into, self._rects)
+        self._background()
         for index, operation in enumerate(self._list.operations):
             try:
                 self._draw(operation, f"{self._place}/{index}")
@@ -99,6 +85,31 @@ class _Walk:
                     self._buffers.release_acquired()
         self._batch.flush()
         return self._pending
+
+    def _background(self) -> None:
+        """Fill the parts with the composition's background colour, and draw its gradient over the colour.
+
+        The frame's black shows through a colour that is not opaque (format/document.md 4.5, compositing.md 1.6).
+        """
+        scene, fill, paint = self._scene, self._list.background, self._list.background_paint
+        quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
+        aces_cg = scene.color.working_space == "aces-cg"
+        if fill is not None:
+            red, green, blue, alpha = shown = color.linear(color.parse(fill), aces_cg=aces_cg)
+            if placement.pixel_aligned(quad):
+                held = shared(self._rects, placement.bounds(quad, self._into.region))
+                self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
+            else:
+                shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)
+                quads.draw(self._painter, shape, quad, self._into, rects=self._rects)
+        if paint is not None:
+            scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
+            image = self._contents.image_of(
+                ShapeSource("rect", scene.width * scale, scene.height * scale, (paint,)), scene
+            )
+            if image is not None:
+                style = Style(filter=Filter(aces_cg=aces_cg))
+                quads.draw(self._painter, image, quad, self._into, style, rects=self._rects)
 
     def _draw(self, operation: Operation, place: str) -> None:
         rects = self._dirty.shared(operation.bounds)
@@ -115,55 +126,45 @@ class _Walk:
         self._batch.flush()
         match operation:
             case DrawQuad():
-                depth.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), rects)
+                planes.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), rects)
             case DrawDepthGroup():
-                self._depth_group(operation, place, rects)
+                group = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
+                planes.draw(self._painter, self._into, group, operation.bounds.snapped(self._scene.frame), rects)
             case DrawBuffer():
                 self._buffer(operation, place, rects)
             case DrawOverBackdrop():
                 self._over_backdrop(operation, place, rects)
             case Adjust():
-                layer, scene = operation.step.layer, self._list.scene
-                adjustment.adjust(self._painter, self._into, layer, scene, rects, self._buffers.map)
+                layer = operation.step.layer
+                backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.map)
             case DrawVideo():
-                self._video(operation, rects)
+                size, pixels = operation.layer.box, operation.shown.pixels
+                image = Image(pixels, *size, crop=operation.crop, is_opaque=True, is_transient=True)
+                quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
             case _:
                 assert_never(operation)
 
     def _bare(self, operation: DrawQuad, rects: Rects) -> None:
         """Draw paint straight over the backdrop. The quad can wait in the batch."""
         layer = operation.layer
-        if layer.paint is not None and layer.placed is not None:
-            paint_filter = self._contents.filter(layer.step, self._list.scene)
+        if layer.paint is not None and (placed := layer.placed) is not None:
+            paint_filter = self._contents.filter(layer.step, self._scene)
             style = Style(layer.step.opacity, paint_filter, blending.fixed_function(layer.step))
-            shown, quad = smooth(layer.paint), layer.placed.quad
+            shown = smooth(layer.paint)
             quads.draw(
-                self._painter, shown, quad, self._into, style, rects=rects, batch=self._batch, known=layer.placed
+                self._painter, shown, placed.quad, self._into, style, rects=rects, batch=self._batch, known=placed
             )
-
-    def _video(self, operation: DrawVideo, rects: Rects) -> None:
-        """Draw all pixels of the video on its quad."""
-        layer = operation.layer
-        image = Image(
-            operation.shown.pixels, *layer.box, crop=operation.crop, is_opaque=True, is_transient=True,
-        )  # fmt: skip
-        quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
-
-    def _depth_group(self, operation: DrawDepthGroup, place: str, rects: Rects) -> None:
-        planes = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
-        region = operation.bounds.snapped(self._list.scene.frame)
-        depth.draw(self._painter, self._into, planes, region, rects)
 
     def _blend(self, operation: BlendLayer, place: str, rects: Rects) -> None:
         """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
-        layer, step, scene = operation.layer, operation.layer.step, self._list.scene
-        blending_of = Blending(self._painter, self._into, step, scene, self._is_opaque)
+        layer, step = operation.layer, operation.layer.step
+        blending_of = Blending(self._painter, self._into, step, self._scene, self._is_opaque)
         if has_passes(step.layer) or step.samples:
             done = blending_of.combine(self._buffers.flat(layer, step.opacity, place), rects)
         else:
             is_empty = bounds.buffer_region(layer).is_empty
             shown = None if is_empty else self._buffers.drawable(layer, place)
-            done = blending_of.draw(shown, self._contents.filter(step, scene), rects)
+            done = blending_of.draw(shown, self._contents.filter(step, self._scene), rects)
         self._pending = without(rects, done)
 
     def _flush_pending(self, rects: Rects) -> None:
@@ -172,18 +173,18 @@ class _Walk:
             return
         self._batch.flush()
         quantised = rects if len(self._pending) <= PENDING_PARTS_MAX else self._pending
-        blend.quantise(self._painter, self._into, common(self._pending, quantised))
+        backdrop.quantise(self._painter, self._into, common(self._pending, quantised))
         self._pending = without(self._pending, quantised)
 
     def _buffer(self, operation: DrawBuffer, place: str, rects: Rects) -> None:
         """Draw content, effects, opacity, matte and blend, in this order (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
-        is_early = blending.takes_opacity_first(step)
         if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
             found = self._buffers.glow(layer, place)
             if found is not None:
                 self._over_glow(operation, found, place, rects)
                 return
+        is_early = blending.takes_opacity_first(step)
         how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
         buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
         if buffer is not None and how is not None:
@@ -191,19 +192,16 @@ class _Walk:
 
     def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""
-        step = operation.layer.step
-        layers.behind(self._painter, self._into, found.glow, rects)
+        step, glow = operation.layer.step, found.glow
+        parts = shared(rects, glow.region)
+        layer_buffer.draw_parts(self._painter, self._into, None, glow, parts, "over", layer_buffer.OPAQUE)
         content = None if found.is_alone else self._buffers.drawable(operation.layer, place)
         if content is not None:
-            paint_filter = self._contents.filter(step, self._list.scene)
-            layers.content(self._painter, self._into, content, step, paint_filter, rects=rects)
+            paint_filter = self._contents.filter(step, self._scene)
+            quads.draw_layer(self._painter, content, step, self._into, paint_filter, rects=rects)
 
     def _over_backdrop(self, operation: DrawOverBackdrop, place: str, rects: Rects) -> None:
         layer, step = operation.layer, operation.layer.step
         target = self._buffers.flat(layer, step.opacity, place)
-        if target is None:
-            return
-        if step.layer.glass is not None:
-            glass.draw(self._painter, self._into, target, step, self._list.scene, around(rects))
-        else:
-            glass.blur_backdrop(self._painter, self._into, target, step, around(rects))
+        if target is not None:
+            backdrop.draw_over(self._painter, self._into, target, step, self._scene, around(rects))

@@ -7,11 +7,11 @@ picture. A glow depends on the layer's content alone. Every frame shows the same
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import layers
+from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import quad_of
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import Layer
@@ -21,7 +21,7 @@ from gpu_renderer.geometry import matrix, placement
 from gpu_renderer.geometry.placement import Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import ColorManagement, LayerSnapshot, Transform2D
+from motion.snapshot import LayerSnapshot, Transform2D
 
 RIM_PX = 3
 """Transparent pixels around content that blurs read outside its edge."""
@@ -46,31 +46,25 @@ class LayerGlow(NamedTuple):
         return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
-@dataclass(frozen=True, slots=True)
-class GlowKey:
-    """Everything that a glow depends on. The layer's position is not part of the key."""
-
-    layer: LayerSnapshot
-    content: Image | Shape
-    linear: tuple[float, float, float, float]
-    opacity: float
-    view_scale: float
-    color: ColorManagement
+def at_home(layer: LayerSnapshot) -> LayerSnapshot:
+    """Return a layer without its place, opacity and matte."""
+    return replace(layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
 
 
-def key_of(step: Draw, layer: Layer, content: Image | Shape) -> GlowKey:
-    """Return the key of the glow of a layer drawn as its step describes."""
+def key_of(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
+    """Return everything that the glow of a layer depends on. The layer's position is no part of it."""
+    step, scene = layer.step, layer.scene
     a, b, _, c, d, *_ = step.placement.matrix
-    at_home = replace(step.layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
-    return GlowKey(at_home, content, (a, b, c, d), step.opacity, layer.scene.view_scale, layer.scene.color)
+    return at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
 
 
-def drawn(painter: Painter, step: Draw, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
+def drawn(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
     """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
+    step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
-    layers.content(painter, target, content, home, filter)
+    quads.draw_layer(painter, content, home, target, filter)
     box = Box(*placement.extent(quad_of(content, home.placement)))
     where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
     baked = effects.needs_baking(home.layer)
@@ -96,9 +90,7 @@ def is_translatable(layer: Layer) -> bool:
     if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
     held = _bounds(content, placed).grown(RIM_PX)
-    if held.is_empty:
-        return False
-    if held.intersection(scene.frame) != held:
+    if held.is_empty or held.intersection(scene.frame) != held:
         return False
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:

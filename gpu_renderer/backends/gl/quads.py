@@ -1,32 +1,37 @@
-"""Draw a drawable on a quad: a texture, an analytic shape, or a group drawn before."""
+"""Draw a drawable on a quad: a texture, an analytic shape, or a group drawn before.
+
+Quads of one kind are drawn in one call. Quads that share a pixel keep their order.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import moderngl
 
-from gpu_renderer.backends.gl import quad_shader
-from gpu_renderer.backends.gl.batches import PICTURES, SHAPES, Batch, Kind
-from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, image_texture, placed_quad
-from gpu_renderer.backends.gl.quad_shader import BackdropBlend
-from gpu_renderer.content.raster import WHOLE
+from gpu_renderer.backends.gl import drawable
+from gpu_renderer.backends.gl.drawable import Drawable, Inputs, image_texture, placed_quad, quad_of
 from gpu_renderer.display_list.gradients import Gradient
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.paint import PLAIN, Filter, Image, PlacedQuad, Shape, is_clear_of_edges, is_one_to_one
 from gpu_renderer.geometry import matrix, placement
-from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.region import Rects, Region, shared
-from gpu_renderer.opengl.painter import Blend, Painter
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.geometry.region import Rects, Region, meets, shared
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
+from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 
-CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
+_PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity", 1), ("u_color", 4))
+SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
+PICTURES: Layout = (*_PLACED, ("u_crop", 4))
 _CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("18f").pack
-"""An instance, by the layouts of batches."""
+"""An instance, by the layouts."""
+LOOKED_BACK = 4
+"""Number of waiting kinds that a new quad is compared with. Comparing more costs more than the saved calls."""
+_COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
 _LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moderngl.NEAREST)
 
 
@@ -45,10 +50,68 @@ class Style:
     is_smooth: bool = True
     feeds_effects: bool = False
     lighting: Mapping[str, UniformValue] = field(default_factory=dict)
-    backdrop: BackdropBlend | None = None
+    backdrop: Inputs | None = None
 
 
 OVER = Style()
+
+
+class _Kind(NamedTuple):
+    """Properties that the quads of one call share."""
+
+    into: Target
+    layout: Layout
+    defines: Mapping[str, object]
+    textures: Mapping[str, Target | moderngl.Texture]
+    blend: Blend
+    uniforms: Mapping[str, UniformValue]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Quads of one kind, packed as 32-bit floats in the kind's layout, and the regions that they touch."""
+
+    kind: _Kind
+    instances: list[bytes] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+
+
+class Batch:
+    """Quads that wait to be drawn with later ones. Flush the batch before changing anything that its quads read."""
+
+    def __init__(self, painter: Painter) -> None:
+        self._painter = painter
+        self._waiting: list[_Waiting] = []
+
+    def add(self, kind: _Kind, instances: Sequence[bytes], region: Region) -> None:
+        """Add quads that touch no pixel outside a region."""
+        found = self._of_kind(kind, region)
+        if found is None:
+            found = _Waiting(kind)
+            self._waiting.append(found)
+        found.instances += instances
+        found.regions.append(region)
+
+    def flush(self) -> None:
+        """Draw all waiting quads."""
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            into, layout, defines, textures, blend, uniforms = each.kind
+            for first in range(0, len(each.instances), _COUNT_MAX):
+                some = each.instances[first : first + _COUNT_MAX]
+                self._painter.draw(
+                    "compositing/quad.frag", into, textures=textures, blend=blend, defines=defines, uniforms=uniforms,
+                    instances=Instances("compositing/quads.vert", layout, b"".join(some), len(some)),
+                )  # fmt: skip
+
+    def _of_kind(self, kind: _Kind, region: Region) -> _Waiting | None:
+        """Return the waiting quads of a kind, or None if quads to be drawn after them touch the region."""
+        later: list[_Waiting] = []
+        for found in reversed(self._waiting[-LOOKED_BACK:]):
+            if found.kind == kind:
+                return None if any(meets(other.regions, region) for other in later) else found
+            later.append(found)
+        return None
 
 
 def draw(
@@ -75,11 +138,33 @@ def draw(
         return
     waiting = batch or Batch(painter)
     set_filter(painter, placed.shown, waiting)
-    work = _Work(painter, placed.shown, into, placed.samples, style)
-    packed = work.packed(placed.quad.to_unit)
-    waiting.add(work.kind(quad), [_rectangle(part) + packed for part in held], whole)
+    color, own = drawable.attributes(placed.shown)
+    packed = _ATTRIBUTES(*matrix.columns(placed.quad.to_unit), style.opacity, *color, *own)
+    waiting.add(_kind(painter, placed, quad, into, style), [_rectangle(part) + packed for part in held], whole)
     if batch is None:
         waiting.flush()
+
+
+def draw_layer(
+    painter: Painter,
+    shown: Drawable,
+    step: Draw,
+    into: Target,
+    filter: Filter,
+    *,
+    feeds_effects: bool = False,
+    rects: Rects | None = None,
+) -> None:
+    """Draw a layer's content into the target or parts of it, one sample a pixel.
+
+    With motion blur the result is the mean of all sub-frames (compositing.md 10).
+    """
+    if not step.samples:
+        style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
+        draw(painter, shown, quad_of(shown, step.placement), into, style, rects=rects)
+    for sample in step.samples:
+        style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False)
+        draw(painter, shown, quad_of(shown, sample.placement), into, style, rects=rects)
 
 
 class Sampled(NamedTuple):
@@ -106,55 +191,6 @@ def sampled_on(
     return Sampled(shown, samples, placed)
 
 
-class _Work(NamedTuple):
-    """A drawable on a quad as one call of the shader."""
-
-    painter: Painter
-    shown: Drawable
-    into: Target
-    samples: int
-    style: Style
-
-    def variant(self, quad: Matrix3) -> Mapping[str, object]:
-        shown, style = self.shown, self.style
-        is_gradient = isinstance(shown, Shape) and isinstance(shown.fill, Gradient)
-        is_exact = quad_shader.is_exact(shown, style.filter, style.feeds_effects)
-        if style.filter is PLAIN and not (is_gradient or is_exact or style.lighting or style.backdrop):
-            return quad_shader.plain_variant(quad_shader.content(shown), self.samples, matrix.is_affine(quad))
-        added: dict[str, object] = {"LIT": 1} if style.lighting else {}
-        if is_exact:
-            added["IN_FLOAT"] = 1
-        if style.backdrop is not None:
-            added |= style.backdrop.defines
-        return {"SAMPLES": self.samples, **quad_shader.defines(shown, style.filter, quad), **added}
-
-    def kind(self, quad: Matrix3) -> Kind:
-        """Return the properties shared with other quads of one call."""
-        shown, style = self.shown, self.style
-        uniforms = {**quad_shader.shared_uniforms(shown, style.filter), **style.lighting}
-        textures = quad_shader.textures(self.painter, shown, style.filter)
-        if style.backdrop is not None:
-            uniforms |= style.backdrop.uniforms
-            textures |= style.backdrop.textures
-        layout = SHAPES if isinstance(shown, Shape) else PICTURES
-        is_covering = style.opacity == 1.0 and self.samples == 0 and isinstance(shown, Image)
-        hides = is_covering and isinstance(shown, Image) and shown.is_opaque and style.filter.mask is None
-        blend = "replace" if style.blend == "over" and hides else style.blend
-        return Kind(self.into, layout, self.variant(quad), textures, blend, uniforms)
-
-    def packed(self, to_unit: Matrix3) -> bytes:
-        """Return the instance's own attributes, which follow the corners."""
-        shown, color, own = self.shown, CLEAR, WHOLE
-        if isinstance(shown, Shape):
-            color = CLEAR if isinstance(shown.fill, Gradient) else shown.fill
-            own = (shown.width, shown.height, shown.radius, float(shown.is_hard))
-        elif isinstance(shown, Image):
-            color, own = shown.color or CLEAR, shown.crop
-        elif isinstance(shown, FlatTarget):
-            own = shown.crop
-        return _ATTRIBUTES(*matrix.columns(to_unit), self.style.opacity, *color, *own)
-
-
 def set_filter(painter: Painter, shown: Drawable, waiting: Batch | None = None) -> None:
     """Set the filter of an image's texture. Flush waiting quads first if the filter changes."""
     if isinstance(shown, Image):
@@ -164,6 +200,31 @@ def set_filter(painter: Painter, shown: Drawable, waiting: Batch | None = None) 
             if waiting is not None:
                 waiting.flush()
             texture.filter = wanted
+
+
+def _kind(painter: Painter, placed: Sampled, quad: Matrix3, into: Target, style: Style) -> _Kind:
+    """Return the properties that a quad shares with other quads of one call."""
+    shown, by = placed.shown, style.filter
+    textures = drawable.textures(painter, shown, by)
+    uniforms = {**drawable.shared_uniforms(shown, by), **style.lighting}
+    defines = _variant(placed, quad, style)
+    if style.backdrop is not None:
+        defines, textures = {**defines, **style.backdrop.defines}, {**textures, **style.backdrop.textures}
+        uniforms |= style.backdrop.uniforms
+    is_covering = style.opacity == 1.0 and placed.samples == 0 and isinstance(shown, Image)
+    hides = is_covering and isinstance(shown, Image) and shown.is_opaque and by.mask is None
+    blend = "replace" if style.blend == "over" and hides else style.blend
+    return _Kind(into, SHAPES if isinstance(shown, Shape) else PICTURES, defines, textures, blend, uniforms)
+
+
+def _variant(placed: Sampled, quad: Matrix3, style: Style) -> Mapping[str, object]:
+    shown, samples, _ = placed
+    is_gradient = isinstance(shown, Shape) and isinstance(shown.fill, Gradient)
+    is_plain = style.filter is PLAIN and not (is_gradient or style.lighting)
+    if is_plain and not drawable.is_exact(shown, PLAIN, style.feeds_effects):
+        return drawable.plain_variant(shown, samples, quad)
+    lit, feeds = bool(style.lighting), style.feeds_effects
+    return {"SAMPLES": samples, **drawable.defines(shown, style.filter, quad, is_lit=lit, feeds_effects=feeds)}
 
 
 def _rectangle(part: Region) -> bytes:

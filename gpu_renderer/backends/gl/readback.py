@@ -1,8 +1,11 @@
-"""Read converted frames back into an encoder's memory without waiting for the frame just drawn.
+"""Convert finished frames to NV12 and read them into an encoder's memory without waiting for the frame just drawn.
 
-A ring of `depth` slots, each with its own plane targets. `put` converts a frame into the next slot. The slot is read
-when `depth - 1` later frames have been put, so that drawing continues meanwhile. On hardware the copy into a pixel
-buffer is queued at once and collected later; a software rasteriser copies synchronously when the slot is read.
+One pass writes three ordinary 8-bit RGBA targets: even rows of Y, odd rows of Y, rows of CbCr. Their rows are exactly the
+rows of an encoder's frame, so 12 bits per pixel are read back.
+
+A ring of `depth` slots, each with its own targets. `put` converts a frame into the next slot. The slot is read when
+`depth - 1` later frames have been put, so that drawing continues meanwhile. On hardware the copy into a pixel buffer is
+queued at once and collected later; a software rasteriser copies synchronously when the slot is read.
 
 Each slot and each encoder frame remembers its stale rectangles, and only those are converted and read. The samples of a
 video that fills the frame never go to the GPU: only the rectangles drawn over them are read back.
@@ -11,14 +14,13 @@ video that fills the frame never go to the GPU: only the rectangles drawn over t
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import av
 import moderngl
 import numpy as np
 
 from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.backends.gl.nv12 import Nv12Targets
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, rows_of, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
@@ -29,6 +31,35 @@ from gpu_renderer.opengl.targets import Target
 
 TEXEL_BYTES = 4
 """Bytes per texel of the planes' targets."""
+
+
+class Nv12Targets:
+    """Targets of one converted frame. Their rows are rows of samples, four bytes per texel."""
+
+    def __init__(self, painter: Painter, of: PlaneLayout) -> None:
+        self._painter = painter
+        self.region = Region(0, 0, of.stride_bytes // TEXEL_BYTES, of.coded_height // 2)
+        """Texels of each target."""
+        self._targets = tuple(painter.pool.take(self.region, "f1") for _ in range(3))
+        self.textures = tuple(target.texture for target in self._targets)
+        """Even rows of Y, odd rows of Y, and CbCr: the attachments of the framebuffer."""
+        self.framebuffer = painter.context.framebuffer(self.textures)
+
+    def convert(self, frame: Target, rects: Rects) -> None:
+        """Convert the parts of a display-encoded, opaque 8-bit frame."""
+        into, texels = self._targets[0].through(self.framebuffer), tuple(map(texels_of, rects))
+        self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
+
+    def converted(self, frame: Target, rects: Rects) -> Rects:
+        """Convert the parts of a frame, and return their texels."""
+        self.convert(frame, rects)
+        return tuple(texels_of(part).intersection(self.region) for part in rects)
+
+    def release(self) -> None:
+        """Give the targets back to the pool."""
+        self._painter.pool.bind_lasting()
+        self.framebuffer.release()
+        self._painter.pool.give_back(*self._targets)
 
 
 @dataclass(slots=True)
@@ -47,7 +78,7 @@ class _Asked:
     """Texels of each attachment to read."""
     rects: Rects
     """Texels of the box that belong to the frame."""
-    fence: int | None = None
+    fence: int | None
     """Fence behind the copies into the slot's buffers."""
 
 
@@ -59,18 +90,16 @@ class ReadbackRing:
         self._painter, self._layout = painter, layout
         self._whole = damage.whole(Region(0, 0, layout.width, layout.height))
         self._nothing = damage.nothing(self._whole.frame)
-        self._slots = [_slot(painter, layout, pixel_buffers, self._whole) for _ in range(depth)]
+        plane_bytes = layout.stride_bytes * (layout.coded_height // 2)
+        self._slots: list[_Slot] = []
+        for _ in range(depth):
+            planes = Nv12Targets(painter, layout)
+            buffers = tuple(painter.context.buffer(reserve=plane_bytes) for _ in range(3)) if pixel_buffers else None
+            self._slots.append(_Slot(planes, buffers, self._whole))
         self._free = deque(self._slots)
         self._asked: deque[_Asked] = deque()
         self._stale: dict[int, Region] = {}
-        self._scratch = memoryview(bytearray(layout.stride_bytes * (layout.coded_height // 2)))
-
-    def __len__(self) -> int:
-        return len(self._asked)
-
-    def holds(self, frame: av.VideoFrame) -> bool:
-        """Return True if the frame is in flight."""
-        return any(frame is asked.into for asked in self._asked)
+        self._scratch = memoryview(bytearray(plane_bytes))
 
     def put(
         self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
@@ -80,19 +109,23 @@ class ReadbackRing:
         With a `passthrough` only the rectangles drawn over it are taken from the frame. The samples are in `into` after
         `collect`.
         """
-        self._mark_stale(changed)
-        slot = self._free.popleft()
-        asked = (
-            self._drawn(slot, frame.target, into)
-            if passthrough is None
-            else self._over(passthrough, slot, frame.target, into)
-        )
+        for each in self._slots:
+            each.stale = each.stale.union(changed)
+        self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
+        slot, fence = self._free.popleft(), None
+        if passthrough is None:
+            rects = self._drawn(slot, frame.target, into)
+        else:
+            passthrough.copy_samples(into, self._layout)
+            rects = slot.planes.converted(frame.target, passthrough.drawn)
+            slot.stale = self._whole
         self._stale[id(into)] = self._nothing.bounds
-        if slot.buffers is not None and not asked.box.is_empty:
+        box = around(rects)
+        if slot.buffers is not None and not box.is_empty:
             for attachment, buffer in enumerate(slot.buffers):
-                asked.slot.planes.framebuffer.read_into(buffer, asked.box, components=4, attachment=attachment)
-            asked = replace(asked, fence=self._painter.calls.fence())
-        self._asked.append(asked)
+                slot.planes.framebuffer.read_into(buffer, box, components=4, attachment=attachment)
+            fence = self._painter.calls.fence()
+        self._asked.append(_Asked(slot, into, box, rects, fence))
 
     def collect(self) -> av.VideoFrame:
         """Return the oldest frame when it is complete."""
@@ -111,9 +144,8 @@ class ReadbackRing:
             slot.planes.release()
             for buffer in slot.buffers or ():
                 buffer.release()
-        self._slots.clear()
-        self._free.clear()
-        self._asked.clear()
+        for held in (self._slots, self._free, self._asked):
+            held.clear()
 
     def _wait_for(self, asked: _Asked) -> None:
         if asked.fence is None:
@@ -121,27 +153,13 @@ class ReadbackRing:
         else:
             self._painter.calls.wait_for(asked.fence)
 
-    def _mark_stale(self, changed: Damage) -> None:
-        for slot in self._slots:
-            slot.stale = slot.stale.union(changed)
-        self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
-
-    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
-        """Return whole rows around the stale rectangles of the encoder's frame."""
+    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> Rects:
+        """Convert the stale rectangles of the slot. Return whole rows around those of the encoder's frame."""
         slot.planes.convert(picture, slot.stale.rects())
         slot.stale = self._nothing
         stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
         top, bottom = stale.y // 2, -(-stale.bottom // 2)
-        rows = Region(0, top, texels.width, bottom - top).intersection(texels)
-        return _Asked(slot, into, rows, (rows,))
-
-    def _over(self, passthrough: VideoPassthrough, slot: _Slot, picture: Target, into: av.VideoFrame) -> _Asked:
-        """Copy the video's own samples, and return the texels drawn over the video."""
-        passthrough.copy_samples(into, self._layout)
-        slot.planes.convert(picture, passthrough.drawn)
-        slot.stale = self._whole
-        rects = tuple(texels_of(part).intersection(slot.planes.region) for part in passthrough.drawn)
-        return _Asked(slot, into, around(rects), rects)
+        return (Region(0, top, texels.width, bottom - top).intersection(texels),)
 
     def _fill(self, asked: _Asked) -> None:
         """Write the copied texels into the encoder frame's memory."""
@@ -166,11 +184,3 @@ class ReadbackRing:
             columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
             held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
             rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
-
-
-def _slot(painter: Painter, layout: PlaneLayout, pixel_buffers: bool, stale: Damage) -> _Slot:
-    planes = Nv12Targets(painter, layout)
-    if not pixel_buffers:
-        return _Slot(planes, None, stale)
-    size = layout.stride_bytes * (layout.coded_height // 2)
-    return _Slot(planes, tuple(painter.context.buffer(reserve=size) for _ in range(3)), stale)

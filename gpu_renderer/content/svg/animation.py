@@ -12,8 +12,8 @@ from itertools import pairwise
 from lxml import etree
 
 from gpu_renderer.content.svg.document import Document, Element, name_of
-from gpu_renderer.content.svg.lengths import NUMBER, numbers
-from gpu_renderer.content.svg.properties import KNOWN
+from gpu_renderer.content.svg.stylesheet import KNOWN
+from gpu_renderer.content.svg.values import NUMBER, numbers
 from gpu_renderer.content.vector import css
 from motion.evaluate.easing import cubic_bezier
 

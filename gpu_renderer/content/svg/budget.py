@@ -10,7 +10,11 @@ from typing import Any, Final
 
 import skia
 
+from gpu_renderer.content.svg.document import Document, Element, children, name_of
 from gpu_renderer.errors import MediaUndecodable
+
+DEPTH_MAX = 48
+_NOT_DRAWN = ("defs", "symbol", "clipPath", "mask", "filter", "marker", "pattern", "style", "title", "desc", "metadata")
 
 
 class Cost(StrEnum):
@@ -59,19 +63,36 @@ class Budget:
                 f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
             )
 
+    def spend_layer(self, canvas: Any) -> None:
+        """Count a group that is drawn apart: its pixels are cleared, and composited."""
+        clip = _clip(canvas)
+        self.spend(Cost.layers)
+        self.spend(Cost.painted, 2 * clip.width() * clip.height())
 
-def painted_pixels(canvas: Any, box: Any) -> int:
-    """Return the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
-    device = canvas.getTotalMatrix().mapRect(box)
-    return max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
-
-
-def spend_layer(budget: Budget, canvas: Any) -> None:
-    """Count a group that is drawn apart: its pixels are cleared, and composited."""
-    clip = _clip(canvas)
-    budget.spend(Cost.layers)
-    budget.spend(Cost.painted, 2 * clip.width() * clip.height())
+    def spend_painted(self, canvas: Any, box: Any) -> None:
+        """Count the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
+        device = canvas.getTotalMatrix().mapRect(box)
+        self.spend(
+            Cost.painted, max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
+        )
 
 
 def _clip(canvas: Any) -> Any:
     return skia.Rect.Make(canvas.getDeviceClipBounds())
+
+
+def drawn_count(document: Document) -> int:
+    """Return the elements that `use` and nesting make of the root. Each element is counted once for each depth at which it is reached."""
+    known: dict[tuple[Element, int], int] = {}
+
+    def count(element: Element, depth: int) -> int:
+        if depth > DEPTH_MAX or not name_of(element):
+            return 0
+        if (element, depth) not in known:
+            target = document.linked(element) if name_of(element) == "use" else None
+            drawn = (child for child in children(element) if name_of(child) not in _NOT_DRAWN)
+            inside = drawn if target is None else [target]
+            known[element, depth] = 1 + sum(count(child, depth + 1) for child in inside)
+        return known[element, depth]
+
+    return count(document.root, 0)

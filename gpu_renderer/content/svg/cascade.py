@@ -1,4 +1,4 @@
-"""Computed style: presentation attributes, style blocks by specificity, `style` attributes, inheritance."""
+"""Computed style: presentation attributes, style blocks by specificity, `style` attributes, shorthands, inheritance."""
 
 from __future__ import annotations
 
@@ -6,35 +6,40 @@ import re
 
 from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Document, Element, name_of
-from gpu_renderer.content.svg.lengths import font_size
-from gpu_renderer.content.svg.properties import INHERITED, KNOWN, ONLY_CSS, Style, expanded, is_valid
-from gpu_renderer.content.svg.stylesheet import declarations, rules
+from gpu_renderer.content.svg.stylesheet import (
+    ATTRIBUTES,
+    INHERITED,
+    declarations,
+    is_valid,
+    matches,
+    rules,
+    specificity,
+)
+from gpu_renderer.content.svg.values import Style, font_size
 
-__all__ = ["Cascade", "Style"]
-
-_ATTRIBUTES = KNOWN - ONLY_CSS
 _REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
 _VARIABLES_MAX = 16
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
+_FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+(?P<family>.+)")
 
 
 class Cascade:
     """Style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
 
-    def __init__(self, document: Document, fill: str | None = None, budget: Budget | None = None) -> None:
+    def __init__(self, document: Document, budget: Budget, fill: str | None) -> None:
         self._fill = fill
-        self.budget = budget or Budget()
+        self._budget = budget
         blocks = (element for element in document.root.iter() if name_of(element) == "style")
         found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
-        self._rules = sorted(found, key=lambda rule: rule.selector.specificity)
+        self._rules = sorted(found, key=lambda rule: specificity(rule.selector))
         self._in_place: dict[Element, Style] = {}
 
     def computed(self, element: Element, parent: Style) -> Style:
         """Return the element's properties as strings; what is inherited is taken from the parent's."""
-        self.budget.spend(Cost.elements)
-        own = _substituted(expanded(self._declared(element)), parent, self.budget)
+        self._budget.spend(Cost.elements)
+        own = _substituted(_expanded(self._declared(element)), parent, self._budget)
         style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
         for name, value in own.items():
             _set(style, name, value.strip(), parent)
@@ -43,39 +48,50 @@ class Cascade:
 
     def in_place(self, element: Element) -> Style:
         """Return the properties where the element stands in the document, whatever refers to it."""
-        found = self._in_place.get(element)
-        if found is None:
-            parent: Style = {}
-            for outer in [*reversed(list(element.iterancestors())), element]:
-                parent = self._in_place.setdefault(outer, self.computed(outer, parent))
-            found = parent
-        return found
+        if element not in self._in_place:
+            outer = element.getparent()
+            parent = {} if outer is None else self.in_place(outer)
+            self._in_place[element] = self.computed(element, parent)
+        return self._in_place[element]
 
     def _declared(self, element: Element) -> Style:
-        own = {
-            name: value for name in _ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)
-        }
-        matching = [rule.declarations for rule in self._rules if rule.selector.matches(element, self.budget)]
+        own = {name: value for name in ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)}
+        matching = [rule.declarations for rule in self._rules if matches(element, rule.selector, self._budget)]
         matching.append(declarations(element.get("style") or ""))
-        for found in matching:
-            own.update(found.normal)
-        for found in matching:
-            own.update(found.important)
+        for values in [found.normal for found in matching] + [found.important for found in matching]:
+            own.update(values)
         if self._fill is not None and name_of(element) in _REFILLED:
             own["fill"] = self._fill
         return own
 
 
+def _expanded(own: Style) -> Style:
+    """Return the declarations with shorthands taken apart."""
+    if marker := own.pop("marker", None):
+        own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
+    if (font := own.pop("font", None)) and (match := _FONT.match(font)):
+        words = match["before"].split()
+        slants = [word for word in words if word in ("italic", "oblique")]
+        weights = [word for word in words if word in ("bold", "bolder", "lighter") or word.isdigit()]
+        style, weight = ["normal", *slants][-1], ["normal", *weights][-1]
+        own = {
+            "font-size": match["size"],
+            "font-family": match["family"],
+            "font-style": style,
+            "font-weight": weight,
+        } | own
+    return own
+
+
 def _substituted(own: Style, parent: Style, budget: Budget) -> Style:
     """Return the declarations with custom properties put in."""
     custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
-
-    def value_of(match: re.Match[str]) -> str:
-        return custom.get(match[1], match[2] or "")
-
     for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
         budget.spend(Cost.variables, sum(len(value) for value in own.values() if "var(" in value))
-        own = {name: _VARIABLE.sub(value_of, value) for name, value in own.items()}
+        own = {
+            name: _VARIABLE.sub(lambda match: custom.get(match[1], match[2] or ""), value)
+            for name, value in own.items()
+        }
     return own
 
 

@@ -1,4 +1,4 @@
-"""Clip paths as one outline."""
+"""Clip paths as one outline, and masks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,44 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.svg.budget import Cost
+from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
-from gpu_renderer.content.svg.lengths import length
-from gpu_renderer.content.svg.servers import box_matrix
-from gpu_renderer.content.svg.transforms import placement, transform
+from gpu_renderer.content.svg.filters import filter_region
+from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.values import Style, box_matrix, length, placement, transform
+
+SEGMENTS_MAX: Final = 5_000
+_FOLLOWING: Final = 4
+
+
+def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
+    """Take from the layer that is open what the mask's luminance (or alpha) does not leave. `bounds`: the box of the masked element."""
+    style = scene.cascade.in_place(mask)
+    scene.budget.spend_layer(canvas)
+    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
+    canvas.clipRect(filter_region(mask, bounds, frame.viewport))
+    if mask.get("maskContentUnits") == "objectBoundingBox":
+        canvas.concat(box_matrix(bounds))
+    scene.draw_children(mask, canvas, frame.inside(style))
+    canvas.restore()
+
+
+def _kept(style: Style) -> Any:
+    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage."""
+    if style.get("mask-type") == "alpha":
+        return None
+    luminance = skia.LumaColorFilter.Make()
+    is_linear = style.get("color-interpolation") == "linearRGB"
+    return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
 
 
 def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
     """Return the outline that a `clipPath` leaves, in the user space of the element that it clips."""
-    outline = _children_outline(scene, clip, frame.inside(scene.cascade.in_place(clip)))
+    style = scene.cascade.in_place(clip)
+    outline = _children_outline(scene, clip, frame.inside(style))
     if clip.get("clipPathUnits") == "objectBoundingBox":
         outline.transform(box_matrix(bounds))
-    outline.transform(transform(scene.cascade.in_place(clip).get("transform")))
+    outline.transform(transform(style.get("transform")))
     return _clipped(scene, clip, frame, bounds, outline)
 
 
@@ -61,9 +85,8 @@ def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline:
     inner = scene.document.referred(scene.cascade.computed(element, {}).get("clip-path"))
     if inner is None or frame.depth > DEPTH_MAX:
         return outline
-    return _operated(
-        scene, outline, clip_outline(scene, inner, frame.inside(frame.style), bounds), skia.PathOp.kIntersect_PathOp
-    )
+    cut = clip_outline(scene, inner, frame.inside(frame.style), bounds)
+    return _operated(scene, outline, cut, skia.PathOp.kIntersect_PathOp)
 
 
 def _operated(scene: Scene, one: Any, two: Any, operation: Any) -> Any:
@@ -86,17 +109,10 @@ def _crossings(one: Any, two: Any) -> int:
     return max(0, pairs - _FOLLOWING * (len(first) + len(second)))
 
 
-SEGMENTS_MAX: Final = 5_000
-_FOLLOWING: Final = 4
-
-
 def _boxes(path: Any) -> npt.NDArray[np.float32]:
     """Left, top, right and bottom of each segment."""
-    corners = [
-        (min(p.x() for p in points), min(p.y() for p in points), max(p.x() for p in points), max(p.y() for p in points))
-        for _, points in path
-        if len(points) > 1
-    ]
+    segments = ([(point.x(), point.y()) for point in points] for _, points in path if len(points) > 1)
+    corners = [(*map(min, *points), *map(max, *points)) for points in segments]
     return np.array(corners, np.float32).reshape(-1, 4)
 
 

@@ -10,18 +10,17 @@ from typing import Any
 
 from lxml import etree
 
-from gpu_renderer.content.svg.lengths import view_box
+from gpu_renderer.content.svg.values import QUANTITY, view_box
 from gpu_renderer.errors import MediaUndecodable
 
 MARKUP_MAX_BYTES = 16 << 20
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*[a-z]*\s*\Z", re.IGNORECASE)
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
-
-_UNREADABLE = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
+_LANGUAGE = "en"
+"""Language of the reference's machine."""
 
 Element = Any
 """An lxml element."""
@@ -43,35 +42,32 @@ class Document:
     def __init__(self, markup: str) -> None:
         if len(markup) > MARKUP_MAX_BYTES:
             raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
+        unreadable = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
         try:
             self.root: Element = etree.fromstring(markup.encode(), parser)
         except etree.XMLSyntaxError as error:
-            raise _UNREADABLE from error
+            raise unreadable from error
         if name_of(self.root) != "svg":
-            raise _UNREADABLE
+            raise unreadable
 
     @cached_property
     def _by_id(self) -> dict[str, Element]:
         found: dict[str, Element] = {}
-        for element in self.root.iter():
-            if isinstance(element.tag, str) and element.get("id"):
-                found.setdefault(element.get("id"), element)
+        for element in self.root.iter("*"):
+            if name := element.get("id"):
+                found.setdefault(name, element)
         return found
-
-    def by_id(self, name: str) -> Element | None:
-        """Return the first element of the id."""
-        return self._by_id.get(name)
 
     def referred(self, value: str | None) -> Element | None:
         """Return the element behind `url(#id)`; None for anything else, and for what is not in the document."""
         match = _HREF.match((value or "").strip())
-        return self.by_id(match[1]) if match else None
+        return self._by_id.get(match[1]) if match else None
 
     def linked(self, element: Element) -> Element | None:
         """Return the element behind a local `href`."""
         link = href(element)
-        return self.by_id(link[1:]) if link.startswith("#") else None
+        return self._by_id.get(link[1:]) if link.startswith("#") else None
 
     def size(self, intrinsic: tuple[float | None, float | None] = (None, None)) -> SvgSize:
         """Intrinsic size: attributes, the missing one from the view box's aspect, else 512; long edge 2048 to 4096 px."""
@@ -97,12 +93,28 @@ def name_of(element: Element) -> str:
 
 def children(element: Element) -> Iterator[Element]:
     """Return the child elements."""
-    return (child for child in element if isinstance(child.tag, str))
+    return element.iterchildren("*")  # type: ignore[no-any-return]
+
+
+def shown_children(element: Element) -> Iterator[Element]:
+    """Yield the children that are drawn: those whose conditions hold, of a `switch` the first of them."""
+    for child in children(element):
+        if _applies(child):
+            yield child
+            if name_of(element) == "switch":
+                return
 
 
 def href(element: Element) -> str:
     """Return the link of an element, in either spelling."""
     return (element.get("href") or element.get(_XLINK) or "").strip()
+
+
+def _applies(element: Element) -> bool:
+    """Return True if an element's conditions hold."""
+    languages = element.get("systemLanguage", _LANGUAGE).split(",")
+    speaks = any(tag.strip().lower().partition("-")[0] == _LANGUAGE for tag in languages)
+    return speaks and not element.get("requiredExtensions", "").strip()
 
 
 def _bounded(side: float) -> float:
@@ -112,5 +124,5 @@ def _bounded(side: float) -> float:
 
 def _pixels(text: str | None) -> float | None:
     """Return the number of a length, whatever its unit is; None for a share of what is around the document."""
-    match = _NUMBER.match(text or "")
+    match = QUANTITY.match(text or "")
     return float(match[1]) if match and float(match[1]) > 0 else None

@@ -8,28 +8,19 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.content.svg.blending import blend_mode
-from gpu_renderer.content.svg.budget import Budget, Cost, painted_pixels, spend_layer
-from gpu_renderer.content.svg.cascade import Cascade, Style
-from gpu_renderer.content.svg.clipping import clip_outline
-from gpu_renderer.content.svg.conditions import shown_children
-from gpu_renderer.content.svg.document import Document, Element, SvgSize, children, name_of
-from gpu_renderer.content.svg.embedded import draw_picture
-from gpu_renderer.content.svg.expansion import drawn_count
-from gpu_renderer.content.svg.filters import image_filter
-from gpu_renderer.content.svg.frame import DEPTH_MAX, Frame, Scene
-from gpu_renderer.content.svg.lengths import Viewport, fitted, fraction, length, view_box
+from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
+from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost, drawn_count
+from gpu_renderer.content.svg.clipping import clip_outline, draw_mask
+from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
+from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import letterings, text_box
-from gpu_renderer.content.svg.markers import draw_markers
-from gpu_renderer.content.svg.masking import draw_mask
-from gpu_renderer.content.svg.path_text import arc_joints
-from gpu_renderer.content.svg.regions import filter_region
+from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of, context_paints, paint_of
-from gpu_renderer.content.svg.shapes import SHAPES, path_data, shape_path
-from gpu_renderer.content.svg.strokes import as_stroke, draw_stroke, path_length_scale
-from gpu_renderer.content.svg.transforms import placement
-from gpu_renderer.content.svg.viewports import draw_viewport, place_of
-from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.svg.shapes import SHAPES, shape_path
+from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale
+from gpu_renderer.content.svg.values import Viewport, fitted, fitted_box, fraction, length, numbers, placement, view_box
+from gpu_renderer.content.vector.surface import image
+from gpu_renderer.errors import MediaUndecodable
 
 _CONTAINERS = ("g", "a", "switch")
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
@@ -38,13 +29,6 @@ _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "cl
 
 class Drawing(Scene):
     """One document being drawn."""
-
-    def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
-        self.document = document
-        self.budget = Budget()
-        self.cascade = Cascade(document, fill, self.budget)
-        self.fonts = fonts
-        self.warnings: dict[str, None] = {}
 
     def draw(self, canvas: Any, size: SvgSize) -> None:
         """Draw the whole document into its raster at the canvas's origin."""
@@ -56,32 +40,14 @@ class Drawing(Scene):
         )
         style = self.cascade.computed(root, {})
         frame = Frame(style, Viewport(box[2], box[3]))
-        self._draw_background(style, canvas)
-        self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
-
-    def _draw_background(self, style: Style, canvas: Any) -> None:
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))
-
-    def warn(self, line: str) -> None:
-        """Say once what is not drawn."""
-        self.warnings.setdefault(line)
+        self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
 
     def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
         """Draw an element's children in order."""
         for child in shown_children(element):
             self._draw(child, canvas, frame)
-
-    def bounds(self, element: Element, frame: Frame) -> Any:
-        """Return the box of an element's geometry in its own user space, without strokes."""
-        if name_of(element) in (*_CONTAINERS, "svg", "use"):
-            return self._children_bounds(element, frame)
-        if name_of(element) == "image":
-            x, y, width, height = _rectangle(element, frame.viewport)
-            return skia.Rect.MakeXYWH(x, y, width, height)
-        if name_of(element) == "text":
-            return text_box(letterings(self, element, frame))
-        return self.geometry(element, frame).computeTightBounds()
 
     def geometry(self, element: Element, frame: Frame) -> Any:
         """Return the outline of a shape or text in its own user space; empty for anything else."""
@@ -93,13 +59,23 @@ class Drawing(Scene):
                 path.addPath(lettering.path, 0, 0)
         return path
 
+    def _bounds(self, element: Element, frame: Frame) -> Any:
+        """Return the box of an element's geometry in its own user space, without strokes; an empty one where it has none."""
+        if name_of(element) in (*_CONTAINERS, "svg", "use"):
+            return self._children_bounds(element, frame)
+        if name_of(element) == "image":
+            return skia.Rect.MakeXYWH(*_rectangle(element, frame.viewport))
+        if name_of(element) == "text":
+            return text_box(letterings(self, element, frame))
+        return self.geometry(element, frame).computeTightBounds()
+
     def _children_bounds(self, element: Element, frame: Frame) -> Any:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
         for child in [target] if target is not None else children(element):
             if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
                 style = self.cascade.computed(child, frame.style)
-                box = self.bounds(child, frame.inside(style))
+                box = self._bounds(child, frame.inside(style))
                 found.join(placement(style, frame.viewport, partial(skia.Rect, box)).mapRect(box))
         if target is not None:
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
@@ -112,58 +88,41 @@ class Drawing(Scene):
         frame = outer.inside(self.cascade.computed(element, outer.style))
         if frame.style.get("display") == "none":
             return
-        paint = self._painter(name, element, canvas, frame)
+        paint = _PAINTERS.get(name)
         if paint is None:
             self.warn(f"The SVG element <{name}> is not drawn.")
             return
-        self._composed(element, canvas, frame, paint)
-
-    def _painter(self, name: str, element: Element, canvas: Any, frame: Frame) -> Callable[[], None] | None:
-        if name in SHAPES:
-            return lambda: self._draw_shape(element, canvas, frame)
-        if name in _CONTAINERS:
-            return lambda: self.draw_children(element, canvas, frame)
-        others = {"text": self._draw_text, "use": self._draw_use, "svg": self._draw_nested, "image": self._draw_image}
-        draw = others.get(name)
-        return None if draw is None else lambda: draw(element, canvas, frame)
+        self._composed(element, canvas, frame, lambda: paint(self, element, canvas, frame))
 
     def _composed(self, element: Element, canvas: Any, frame: Frame, paint: Callable[[], None]) -> None:
         """Paint inside the element's transform, clip, opacity, mask and filter."""
         style, depth = frame.style, canvas.save()
         if element is not self.document.root:
-            canvas.concat(placement(style, frame.viewport, lambda: self.bounds(element, frame)))
+            canvas.concat(placement(style, frame.viewport, lambda: self._bounds(element, frame)))
         wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask", "filter")}
         needs_bounds = any(found is not None for found in wanted.values())
-        bounds = self.bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
+        bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
         if (clip := wanted["clip-path"]) is not None:
             canvas.clipPath(clip_outline(self, clip, frame, bounds), skia.ClipOp.kIntersect, True)
-        self._open_group(style, canvas, has_mask=wanted["mask"] is not None)
+        opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
+        is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
+        if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
+            self.budget.spend_layer(canvas)
+            canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
         self._filtered(wanted["filter"], canvas, frame, bounds, paint)
         if (mask := wanted["mask"]) is not None:
             draw_mask(self, mask, canvas, frame, bounds)
         canvas.restoreToCount(depth)
 
-    def _open_group(self, style: Style, canvas: Any, *, has_mask: bool) -> None:
-        opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
-        is_apart = has_mask or style.get("isolation") == "isolate"
-        if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
-            spend_layer(self.budget, canvas)
-            canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
-
     def _filtered(
-        self,
-        wanted: Element | None,
-        canvas: Any,
-        frame: Frame,
-        bounds: Any,
-        paint: Callable[[], None],
+        self, wanted: Element | None, canvas: Any, frame: Frame, bounds: Any, paint: Callable[[], None]
     ) -> None:
         if wanted is None or name_of(wanted) != "filter":
             paint()
             return
         if next(children(wanted), None) is None:
             return
-        spend_layer(self.budget, canvas)
+        self.budget.spend_layer(canvas)
         canvas.save()
         canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
         chain = image_filter(self, wanted, frame, bounds)
@@ -176,20 +135,18 @@ class Drawing(Scene):
         path = shape_path(element, frame)
         self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path))
         if name_of(element) in ("path", "line", "polyline", "polygon"):
-            joints = arc_joints(path_data(element, frame)) if name_of(element) == "path" else frozenset[int]()
-            draw_markers(self, path, joints, canvas, frame)
+            draw_markers(self, element, path, canvas, frame)
 
     def _draw_text(self, element: Element, canvas: Any, frame: Frame) -> None:
         found = letterings(self, element, frame)
         box = text_box(found)
         for lettering in found:
-            is_faint = lettering.opacity < 1
-            if is_faint:
-                spend_layer(self.budget, canvas)
+            depth = canvas.save()
+            if lettering.opacity < 1:
+                self.budget.spend_layer(canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
             self._paint_outline(lettering.path, canvas, lettering.frame, box)
-            if is_faint:
-                canvas.restore()
+            canvas.restoreToCount(depth)
 
     def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None, dash_scale: float = 1.0) -> None:
         style = frame.style
@@ -202,7 +159,7 @@ class Drawing(Scene):
         for kind in ("stroke", "fill") if stroke_first else ("fill", "stroke"):
             if (paint := paint_of(self, kind, frame, box)) is None:
                 continue
-            self.budget.spend(Cost.painted, painted_pixels(canvas, box))
+            self.budget.spend_painted(canvas, box)
             if kind == "fill":
                 canvas.drawPath(path, paint)
             else:
@@ -212,35 +169,80 @@ class Drawing(Scene):
         target = self.document.linked(element)
         if target is None:
             return
-        canvas.translate(
-            length(element.get("x"), frame.viewport.width), length(element.get("y"), frame.viewport.height)
-        )
+        canvas.translate(*_rectangle(element, frame.viewport)[:2])
         frame = frame._replace(style=frame.style | context_paints(frame.style))
-        if name_of(target) in ("symbol", "svg"):
-            self._draw_used_viewport(target, element, canvas, frame)
-        else:
+        if name_of(target) not in ("symbol", "svg"):
             self._draw(target, canvas, frame)
+            return
+        inner = frame.inside(self.cascade.computed(target, frame.style))
+        if inner.depth <= DEPTH_MAX and inner.style.get("display") != "none":
+            self._composed(target, canvas, inner, lambda: self._draw_viewport(target, canvas, inner, element))
 
-    def _draw_used_viewport(self, target: Element, use: Element, canvas: Any, outer: Frame) -> None:
-        frame = outer.inside(self.cascade.computed(target, outer.style))
-        if frame.depth <= DEPTH_MAX and frame.style.get("display") != "none":
-            place = place_of(target, frame, use)
-            self._composed(target, canvas, frame, lambda: draw_viewport(self, target, canvas, frame, place))
-
-    def _draw_nested(self, element: Element, canvas: Any, frame: Frame) -> None:
-        draw_viewport(self, element, canvas, frame, place_of(element, frame))
+    def _draw_viewport(self, element: Element, canvas: Any, frame: Frame, use: Element | None = None) -> None:
+        """Draw an element's children in a viewport of its own; the width and height of a `use` of it count before its own."""
+        width, height = (
+            length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)
+            for name, reference in zip(("width", "height"), frame.viewport, strict=True)
+        )
+        box, stated = view_box(element), numbers(element.get("viewBox"))
+        is_collapsed = len(stated) == 4 and min(stated[2:]) == 0
+        if width <= 0 or height <= 0 or is_collapsed:
+            return
+        canvas.save()
+        canvas.translate(*_rectangle(element, frame.viewport)[:2])
+        if frame.style.get("overflow", "hidden") not in ("visible", "auto"):
+            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
+        canvas.concat(fitted(element, width, height))
+        viewport = Viewport(*box[2:]) if box else Viewport(width, height)
+        self.draw_children(element, canvas, frame.inside(frame.style, viewport))
+        canvas.restore()
 
     def _draw_image(self, element: Element, canvas: Any, frame: Frame) -> None:
-        smooth = not _is_pixelated(frame.style)
-        if not draw_picture(self, element, canvas, _rectangle(element, frame.viewport), smooth=smooth):
+        """Draw a picture, if the document carries it itself. Raises MediaUndecodable over budget."""
+        picture = self._picture(href(element))
+        if picture is None:
             self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
+            return
+        x, y, width, height = _rectangle(element, frame.viewport)
+        if element.get("height") in (None, "auto"):
+            height = width * picture.height() / picture.width() if element.get("width") else picture.height()
+        if element.get("width") in (None, "auto"):
+            width = height * picture.width() / picture.height()
+        if width <= 0 or height <= 0:
+            return
+        canvas.save()
+        canvas.clipRect(skia.Rect.MakeXYWH(x, y, width, height), skia.ClipOp.kIntersect, True)
+        canvas.translate(x, y)
+        box = (0.0, 0.0, float(picture.width()), float(picture.height()))
+        canvas.concat(fitted_box(box, element.get("preserveAspectRatio"), width, height))
+        is_pixelated = frame.style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")
+        mode = skia.FilterMode.kNearest if is_pixelated else skia.FilterMode.kLinear
+        canvas.drawImage(picture, 0, 0, skia.SamplingOptions(mode))
+        canvas.restore()
+
+    def _picture(self, link: str) -> Any:
+        """Return the embedded picture behind a link; None where there is none that can be read."""
+        if not link.startswith("data:"):
+            return None
+        data = data_url_bytes(link)
+        self.budget.spend(Cost.pictures, stated_area(data))
+        try:
+            return image(bitmap_pixels(data))
+        except MediaUndecodable:
+            return None
+
+
+_PAINTERS: dict[str, Callable[[Drawing, Element, Any, Frame], None]] = {
+    **dict.fromkeys(SHAPES, Drawing._draw_shape),
+    **dict.fromkeys(_CONTAINERS, Drawing.draw_children),
+    "text": Drawing._draw_text,
+    "use": Drawing._draw_use,
+    "svg": Drawing._draw_viewport,
+    "image": Drawing._draw_image,
+}
 
 
 def _rectangle(element: Element, viewport: Viewport) -> tuple[float, float, float, float]:
     x, width = (length(element.get(name), viewport.width) for name in ("x", "width"))
     y, height = (length(element.get(name), viewport.height) for name in ("y", "height"))
     return x, y, width, height
-
-
-def _is_pixelated(style: Style) -> bool:
-    return style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")

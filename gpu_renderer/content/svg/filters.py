@@ -1,34 +1,54 @@
-"""Filter chains as Skia image filters."""
+"""Filter chains as Skia image filters, and the rectangles that filters and masks are cut to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+import numpy as np
 import skia
 
-from gpu_renderer.content.svg.blending import blend_mode
 from gpu_renderer.content.svg.budget import Cost
-from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.frame import Frame, Scene
-from gpu_renderer.content.svg.lengths import fraction, length, numbers
-from gpu_renderer.content.svg.recolouring import color_matrix_rows, transfer_table
-from gpu_renderer.content.svg.regions import filter_region, primitive_region
+from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of
+from gpu_renderer.content.svg.values import UNIT, Viewport, fraction, length, numbers
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
-from gpu_renderer.content.vector.gradient import packed
+from gpu_renderer.content.vector.paints import packed
 from gpu_renderer.geometry.color import Rgba, decoded
 
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
 """Primitives that give the same in either light, or state their colour."""
+_BLENDS = {
+    "normal": skia.BlendMode.kSrcOver, "multiply": skia.BlendMode.kMultiply, "screen": skia.BlendMode.kScreen,
+    "darken": skia.BlendMode.kDarken, "lighten": skia.BlendMode.kLighten, "overlay": skia.BlendMode.kOverlay,
+    "color-dodge": skia.BlendMode.kColorDodge, "color-burn": skia.BlendMode.kColorBurn, "hard-light": skia.BlendMode.kHardLight,
+    "soft-light": skia.BlendMode.kSoftLight, "difference": skia.BlendMode.kDifference, "exclusion": skia.BlendMode.kExclusion,
+    "hue": skia.BlendMode.kHue, "saturation": skia.BlendMode.kSaturation, "color": skia.BlendMode.kColor,
+    "luminosity": skia.BlendMode.kLuminosity, "plus-lighter": skia.BlendMode.kPlus,
+}  # fmt: skip
 _OPERATORS = {
     "over": skia.BlendMode.kSrcOver, "in": skia.BlendMode.kSrcIn, "out": skia.BlendMode.kSrcOut, "atop": skia.BlendMode.kSrcATop,
     "xor": skia.BlendMode.kXor, "lighter": skia.BlendMode.kPlus,
 }  # fmt: skip
+_CHANNELS = {"R": skia.ColorChannel.kR, "G": skia.ColorChannel.kG, "B": skia.ColorChannel.kB}
+_REGION = {"x": "-10%", "y": "-10%", "width": "120%", "height": "120%"}
+_LUMINANCE = np.array([[0.213, 0.715, 0.072]] * 3)
+_TURN = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.715, 0.072]])
+
+
+def blend_mode(name: str | None) -> Any:
+    """Return the Skia mode of a CSS blend mode, source-over for what is not known."""
+    return _BLENDS.get(name or "normal", skia.BlendMode.kSrcOver)
+
+
+def filter_region(element: Element, bounds: Any, viewport: Viewport) -> Any:
+    """Return the rectangle that a filter (or mask) is cut to."""
+    in_user_space = (element.get("filterUnits") or element.get("maskUnits")) == "userSpaceOnUse"
+    stated = {name: element.get(name) or default for name, default in _REGION.items()}
+    return _rectangle(stated, viewport, None if in_user_space else bounds)
 
 
 def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> Any:
@@ -46,37 +66,52 @@ class _Chain:
     def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
         self._scene = scene
         self._viewport = frame.viewport
-        self._style = scene.cascade.in_place(element)
+        self._outer_style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
         self._box = bounds if in_box else None
-        self._unit_x: float = bounds.width() if in_box else 1.0
-        self._unit_y: float = bounds.height() if in_box else 1.0
+        self._units: tuple[float, float] = (bounds.width(), bounds.height()) if in_box else (1.0, 1.0)
         self._results: dict[str, Any] = {}
         self.last: Any = None
         self._whole = filter_region(element, bounds, frame.viewport)
-        self._region = self._whole
-        """Region of the current primitive."""
-        self._regions: dict[int, Any] = {}
+        self._regions: dict[Any, Any] = {}
+        self._primitive, self._style, self._region = element, self._outer_style, self._whole
+        """The current primitive, its style, and the rectangle that it is cut to."""
 
     def add(self, primitive: Element) -> None:
-        method = _PRIMITIVES.get(name_of(primitive))
-        if method is None:
-            self._scene.warn(f"The SVG filter primitive <{name_of(primitive)}> is not drawn.")
+        name = name_of(primitive)
+        if name not in _PRIMITIVES:
+            self._scene.warn(f"The SVG filter primitive <{name}> is not drawn.")
             return
-        style = self._scene.cascade.computed(primitive, self._style)
-        make, inputs = partial(method, self), self._inputs(primitive)
-        in_linear = is_linear(style) and name_of(primitive) not in _COLOR_BLIND
-        self._region = primitive_region(primitive, self._whole, self._box, self._viewport)
-        made = _in_linear_light(make, primitive, style, inputs) if in_linear else make(primitive, style, inputs)
-        self.last = _cut(made, self._region)
-        self._regions[id(self.last)] = self._region
+        self._primitive = primitive
+        self._style = self._scene.cascade.computed(primitive, self._outer_style)
+        self._region = self._primitive_region()
+        inputs, in_linear = self._inputs(), self._is_linear() and name not in _COLOR_BLIND
+        if in_linear:
+            decoding = skia.ColorFilters.SRGBToLinearGamma()
+            inputs = [skia.ImageFilters.ColorFilter(decoding, given) for given in inputs]
+        made = _PRIMITIVES[name](self, inputs)
+        if in_linear:
+            made = skia.ImageFilters.ColorFilter(skia.ColorFilters.LinearToSRGBGamma(), made)
+        self.last = skia.ImageFilters.Tile(self._region, self._region, made)  # nothing outside of it
+        self._regions[self.last] = self._region
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
 
-    def _inputs(self, primitive: Element) -> list[Any]:
-        if name_of(primitive) == "feMerge":
-            return [self._input(node.get("in")) for node in children(primitive)]
-        return [self._input(primitive.get("in")), self._input(primitive.get("in2"))]
+    def _primitive_region(self) -> Any:
+        """Return the rectangle that the primitive is cut to: the filter's, where it does not state its own."""
+        stated = {name: value for name in _REGION if (value := self._primitive.get(name)) is not None}
+        own = _rectangle(stated, self._viewport, self._box)
+        sides = (getattr(own if name in stated else self._whole, name)() for name in _REGION)
+        return skia.Rect.MakeXYWH(*sides) if stated else self._whole
+
+    def _is_linear(self) -> bool:
+        """Return True if primitives of the style compute in linear light."""
+        return self._style.get("color-interpolation-filters", "linearRGB") != "sRGB"
+
+    def _inputs(self) -> list[Any]:
+        if name_of(self._primitive) == "feMerge":
+            return [self._input(node.get("in")) for node in children(self._primitive)]
+        return [self._input(self._primitive.get("in")), self._input(self._primitive.get("in2"))]
 
     def _input(self, name: str | None) -> Any:
         if name in ("SourceGraphic", "BackgroundImage", "FillPaint", "StrokePaint"):
@@ -85,80 +120,87 @@ class _Chain:
             return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix([0.0] * 18 + [1.0, 0.0]))
         return self._results.get(name, self.last) if name else self.last
 
-    def _gaussian_blur(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        sigma = (numbers(primitive.get("stdDeviation")) or [0.0]) * 2
-        x, y = max(0.0, sigma[0]) * self._unit_x, max(0.0, sigma[1]) * self._unit_y
-        if not x and not y:
-            return inputs[0]
-        return blur_filter(x, y, inputs[0])
+    def _number(self, name: str, default: float = 0.0) -> float:
+        return length(self._primitive.get(name), 1.0, default)
 
-    def _offset(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        dx, dy = (length(primitive.get(name), 1.0) for name in ("dx", "dy"))
-        return skia.ImageFilters.Offset(dx * self._unit_x, dy * self._unit_y, inputs[0])
+    def _pair(self, name: str, default: float = 0.0) -> tuple[float, float]:
+        """Return a number for each direction, in user units; a single one counts for both."""
+        found = (numbers(self._primitive.get(name)) or [default]) * 2
+        return found[0] * self._units[0], found[1] * self._units[1]
 
-    def _flood(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
+    def _shift(self, default: float = 0.0) -> tuple[float, float]:
+        return self._number("dx", default) * self._units[0], self._number("dy", default) * self._units[1]
+
+    def _flood_color(self, *, linear: bool) -> int:
+        """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
+        color = color_of(self._style.get("flood-color", "black"), self._style) or css.BLACK
+        red, green, blue = map(decoded, color[:3]) if linear else color[:3]
+        return packed(Rgba(red, green, blue, color.alpha * fraction(self._style.get("flood-opacity"), 1.0)))
+
+    def _painted(self, paint: Any) -> Any:
         recorder = skia.PictureRecorder()
-        recorder.beginRecording(self._region).drawRect(self._region, skia.Paint(Color=_flood(style)))
+        recorder.beginRecording(self._region).drawRect(self._region, paint)
         return skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), self._region)
 
-    def _tile(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        return skia.ImageFilters.Tile(self._regions.get(id(inputs[0]), self._whole), self._region, inputs[0])
+    def _gaussian_blur(self, inputs: list[Any]) -> Any:
+        x, y = (max(0.0, sigma) for sigma in self._pair("stdDeviation"))
+        return blur_filter(x, y, inputs[0]) if x or y else inputs[0]
 
-    def _merge(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
+    def _offset(self, inputs: list[Any]) -> Any:
+        return skia.ImageFilters.Offset(*self._shift(), inputs[0])
+
+    def _flood(self, inputs: list[Any]) -> Any:
+        return self._painted(skia.Paint(Color=self._flood_color(linear=False)))
+
+    def _tile(self, inputs: list[Any]) -> Any:
+        return skia.ImageFilters.Tile(self._regions.get(inputs[0], self._whole), self._region, inputs[0])
+
+    def _merge(self, inputs: list[Any]) -> Any:
         return skia.ImageFilters.Merge(inputs)
 
-    def _blend(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        return skia.ImageFilters.Xfermode(blend_mode(primitive.get("mode")), inputs[1], inputs[0])
+    def _blend(self, inputs: list[Any]) -> Any:
+        return skia.ImageFilters.Xfermode(blend_mode(self._primitive.get("mode")), inputs[1], inputs[0])
 
-    def _composite(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        if primitive.get("operator") == "arithmetic":
-            k1, k2, k3, k4 = (length(primitive.get(name), 1.0) for name in ("k1", "k2", "k3", "k4"))
-            return skia.ImageFilters.Arithmetic(k1, k2, k3, k4, True, inputs[1], inputs[0])
-        operator = _OPERATORS.get(primitive.get("operator") or "over", skia.BlendMode.kSrcOver)
-        return skia.ImageFilters.Xfermode(operator, inputs[1], inputs[0])
+    def _composite(self, inputs: list[Any]) -> Any:
+        name = self._primitive.get("operator") or "over"
+        if name == "arithmetic":
+            factors = (self._number(f"k{index}") for index in range(1, 5))
+            return skia.ImageFilters.Arithmetic(*factors, True, inputs[1], inputs[0])
+        return skia.ImageFilters.Xfermode(_OPERATORS.get(name, skia.BlendMode.kSrcOver), inputs[1], inputs[0])
 
-    def _color_matrix(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        matrix = color_matrix_rows(primitive.get("type") or "matrix", numbers(primitive.get("values")))
-        kept = skia.ColorFilters.Matrix(matrix) if matrix else None
-        return skia.ImageFilters.ColorFilter(kept, inputs[0]) if kept else inputs[0]
+    def _color_matrix(self, inputs: list[Any]) -> Any:
+        matrix = _color_matrix(self._primitive.get("type") or "matrix", numbers(self._primitive.get("values")))
+        return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix(matrix), inputs[0]) if matrix else inputs[0]
 
-    def _component_transfer(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        tables = {name_of(child)[-1]: transfer_table(child) for child in children(primitive)}
-        straight = list(range(256))
-        found = [tables.get(channel, straight) for channel in "ARGB"]
+    def _component_transfer(self, inputs: list[Any]) -> Any:
+        tables = {name_of(child)[-1]: _transfer_table(child) for child in children(self._primitive)}
+        found = [tables.get(channel, list(range(256))) for channel in "ARGB"]
         return skia.ImageFilters.ColorFilter(skia.TableColorFilter.MakeARGB(*found), inputs[0])
 
-    def _drop_shadow(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        sigma = (numbers(primitive.get("stdDeviation")) or [2.0]) * 2
-        dx, dy = (length(primitive.get(name), 1.0, 2.0) for name in ("dx", "dy"))
-        return skia.ImageFilters.DropShadow(
-            dx * self._unit_x, dy * self._unit_y,
-            sigma[0] * self._unit_x / BOX_SIGMA, sigma[1] * self._unit_y / BOX_SIGMA,
-            _flood(style, linear=is_linear(style)), inputs[0],
-        )  # fmt: skip
+    def _drop_shadow(self, inputs: list[Any]) -> Any:
+        sigmas = (sigma / BOX_SIGMA for sigma in self._pair("stdDeviation", 2.0))
+        color = self._flood_color(linear=self._is_linear())
+        return skia.ImageFilters.DropShadow(*self._shift(2.0), *sigmas, color, inputs[0])
 
-    def _morphology(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        radius = (numbers(primitive.get("radius")) or [0.0]) * 2
-        make = skia.ImageFilters.Dilate if primitive.get("operator") == "dilate" else skia.ImageFilters.Erode
-        return make(radius[0] * self._unit_x, radius[1] * self._unit_y, inputs[0])
+    def _morphology(self, inputs: list[Any]) -> Any:
+        is_dilation = self._primitive.get("operator") == "dilate"
+        make = skia.ImageFilters.Dilate if is_dilation else skia.ImageFilters.Erode
+        return make(*self._pair("radius"), inputs[0])
 
-    def _turbulence(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        frequency = (numbers(primitive.get("baseFrequency")) or [0.0]) * 2
-        octaves = int(length(primitive.get("numOctaves"), 1.0, 1.0))
-        is_fractal = primitive.get("type") == "fractalNoise"
+    def _turbulence(self, inputs: list[Any]) -> Any:
+        frequency = (numbers(self._primitive.get("baseFrequency")) or [0.0]) * 2
+        is_fractal = self._primitive.get("type") == "fractalNoise"
         make = skia.PerlinNoiseShader.MakeFractalNoise if is_fractal else skia.PerlinNoiseShader.MakeTurbulence
-        shader = make(frequency[0], frequency[1], min(octaves, 9), length(primitive.get("seed"), 1.0))
-        recorder = skia.PictureRecorder()
-        recorder.beginRecording(self._region).drawRect(self._region, skia.Paint(Shader=shader))
-        return skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), self._region)
+        octaves = int(min(self._number("numOctaves", 1.0), 9.0))
+        return self._painted(skia.Paint(Shader=make(frequency[0], frequency[1], octaves, self._number("seed"))))
 
-    def _displacement_map(self, primitive: Element, style: Style, inputs: list[Any]) -> Any:
-        channels = {"R": skia.ColorChannel.kR, "G": skia.ColorChannel.kG, "B": skia.ColorChannel.kB}
-        x, y = (channels.get(primitive.get(f"{axis}ChannelSelector"), skia.ColorChannel.kA) for axis in "xy")
-        return skia.ImageFilters.DisplacementMap(x, y, length(primitive.get("scale"), 1.0), inputs[1], inputs[0])
+    def _displacement_map(self, inputs: list[Any]) -> Any:
+        names = (self._primitive.get(f"{axis}ChannelSelector") for axis in "xy")
+        x, y = (_CHANNELS.get(name, skia.ColorChannel.kA) for name in names)
+        return skia.ImageFilters.DisplacementMap(x, y, self._number("scale"), inputs[1], inputs[0])
 
 
-_PRIMITIVES = {
+_PRIMITIVES: dict[str, Callable[[_Chain, list[Any]], Any]] = {
     "feGaussianBlur": _Chain._gaussian_blur,
     "feOffset": _Chain._offset,
     "feFlood": _Chain._flood,
@@ -175,23 +217,42 @@ _PRIMITIVES = {
 }
 
 
-def _flood(style: Style, *, linear: bool = False) -> int:
-    """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
-    color = color_of(style.get("flood-color", "black"), style) or css.BLACK
-    red, green, blue = map(decoded, color[:3]) if linear else color[:3]
-    return packed(Rgba(red, green, blue, color.alpha * fraction(style.get("flood-opacity"), 1.0)))
+def _rectangle(stated: dict[str, str], viewport: Viewport, box: Any) -> Any:
+    """Return the rectangle of stated sides, 0 for the others; they are shares of a box where one is given."""
+    reference = viewport if box is None else UNIT
+    x, width = (length(stated.get(name), reference.width) for name in ("x", "width"))
+    y, height = (length(stated.get(name), reference.height) for name in ("y", "height"))
+    if box is not None:
+        x, width = box.x() + x * box.width(), width * box.width()
+        y, height = box.y() + y * box.height(), height * box.height()
+    return skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
 
 
-def _cut(made: Any, region: Any) -> Any:
-    """Return the result inside a rectangle only."""
-    return skia.ImageFilters.Tile(region, region, made)
+def _color_matrix(kind: str, values: list[float]) -> list[float]:
+    """Return the 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
+    if kind == "matrix":
+        return values if len(values) == 20 else []
+    if kind == "luminanceToAlpha":
+        return [0.0] * 15 + [0.2126, 0.7152, 0.0722, 0.0, 0.0]
+    amount = values[0] if values else (1.0 if kind == "saturate" else 0.0)
+    cos, sin = (amount, 0.0) if kind == "saturate" else (np.cos(np.radians(amount)), np.sin(np.radians(amount)))
+    rows = _LUMINANCE + cos * (np.eye(3) - _LUMINANCE) + sin * _TURN
+    return [*np.pad(rows, ((0, 0), (0, 2))).ravel().tolist(), 0.0, 0.0, 0.0, 1.0, 0.0]
 
 
-def is_linear(style: Style) -> bool:
-    """Return True if primitives of the style compute in linear light."""
-    return style.get("color-interpolation-filters", "linearRGB") != "sRGB"
-
-
-def _in_linear_light(make: Callable[..., Any], primitive: Element, style: Style, inputs: list[Any]) -> Any:
-    decoded = [skia.ImageFilters.ColorFilter(skia.ColorFilters.SRGBToLinearGamma(), given) for given in inputs]
-    return skia.ImageFilters.ColorFilter(skia.ColorFilters.LinearToSRGBGamma(), make(primitive, style, decoded))
+def _transfer_table(function: Element) -> list[int]:
+    """Return the 256 levels that a transfer function makes of a channel's."""
+    kind = function.get("type") or "identity"
+    y = x = np.arange(256) / 255
+    values = numbers(function.get("tableValues"))
+    slope, amplitude, exponent = (length(function.get(name), 1.0, 1.0) for name in ("slope", "amplitude", "exponent"))
+    intercept, offset = (length(function.get(name), 1.0) for name in ("intercept", "offset"))
+    if kind == "linear":
+        y = slope * x + intercept
+    elif kind == "gamma":
+        y = amplitude * x**exponent + offset
+    elif kind == "table" and values:
+        y = np.interp(x, np.linspace(0, 1, len(values)), values)
+    elif kind == "discrete" and values:
+        y = np.array(values)[np.minimum((x * len(values)).astype(int), len(values) - 1)]
+    return np.floor(y.clip(0, 1) * 255 + 0.5).astype(int).tolist()  # type: ignore[no-any-return]

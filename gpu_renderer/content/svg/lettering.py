@@ -1,4 +1,4 @@
-"""Text, spans and text on a path, as outlines in user space."""
+"""Text, spans and text on a path, as outlines in user space, with the lines along them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import skia
 
-from gpu_renderer.content.svg.baselines import Extent, baseline, extent
-from gpu_renderer.content.svg.cascade import Style
-from gpu_renderer.content.svg.decoration import line_box, lines_of
 from gpu_renderer.content.svg.document import Element
-from gpu_renderer.content.svg.frame import Frame, Scene
-from gpu_renderer.content.svg.lengths import font_size, fraction, length
-from gpu_renderer.content.svg.text_content import Piece, pieces_of
+from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.text_content import Owners, Piece, pieces_of
+from gpu_renderer.content.svg.values import Style, font_size, fraction, length
 from gpu_renderer.content.text import families
 from gpu_renderer.content.text.families import Chain, Fonts
 from gpu_renderer.content.text.glyph_raster import glyph_outline
@@ -35,6 +32,8 @@ _WEIGHTS = {"normal": 400.0, "bold": 700.0}
 _OUTLINE_SIZE_PX = 512.0
 """Outlines are read at this size and scaled: small sizes lose precision in the font's own grid."""
 _ANCHORS = {"middle": 0.5, "end": 1.0}
+_LINE_THICKNESS = 0.1
+"""In ems."""
 
 
 @dataclass(slots=True)
@@ -46,6 +45,14 @@ class Lettering:
     box: Any
     """Cells of the glyphs, which the box of the text is made of."""
     opacity: float = 1.0
+
+
+class _Extent(NamedTuple):
+    """Ascent, descent and x-height of a font's line from its alphabetic baseline, in ems."""
+
+    ascent: float
+    descent: float
+    x_height: float
 
 
 def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
@@ -83,7 +90,7 @@ def _fit(pieces: list[Piece], fonts: Fonts) -> None:
 
 def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
     """Pieces that are anchored together: a new position, or another path, begins a new chunk."""
-    chunks: list[list[Piece]] = [[pieces[0]]] if pieces else []
+    chunks = [pieces[:1]] if pieces else []
     for before, piece in pairwise(pieces):
         if piece.x is not None or piece.y is not None or piece.track is not before.track:
             chunks.append([piece])
@@ -106,7 +113,10 @@ def _placed_runs(
         x, y = x + piece.dx, y + piece.dy
         found += _piece_letterings(piece, x, y, fonts)
         x += _advance(piece, fonts)
-    return found, _end_of(track.path) if track else (x, y)
+    if track:
+        last = track.path.getPoint(track.path.countPoints() - 1)
+        x, y = last.x(), last.y()
+    return found, (x, y)
 
 
 def _anchored(style: Style) -> float:
@@ -116,29 +126,65 @@ def _anchored(style: Style) -> float:
 
 
 def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
-    chain, size = _chain(piece.frame.style, fonts), font_size(piece.frame.style)
-    margin = extent(chain)
-    lettering = _glyphs(piece, x, y + baseline(piece.frame, piece.owners, chain), chain, margin)
-    if piece.track is not None:
-        return [lettering]
+    """Return the glyphs of a piece between the lines below and above them."""
+    chain = _chain(piece.frame.style, fonts)
+    extent = _extent(chain)
+    lettering = _glyphs(piece, x, y + _baseline(piece.frame, piece.owners, extent), chain, extent)
     below: list[Lettering] = []
     above: list[Lettering] = []
-    for _, frame in piece.owners:
-        for line in lines_of(frame.style):
-            box = line_box(line, margin, x, y, _advance(piece, fonts), size)
-            (above if line == "line-through" else below).append(
-                Lettering(frame, _rectangle(box), lettering.box, lettering.opacity)
-            )
+    for _, frame in piece.owners if piece.track is None else ():
+        for line, top, thickness in _lines(frame.style, extent, font_size(piece.frame.style)):
+            path = skia.Path().addRect(skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness))
+            drawn = Lettering(frame, path, lettering.box, lettering.opacity)
+            (above if line == "line-through" else below).append(drawn)
     return [*below, lettering, *above]
 
 
-def _rectangle(box: Any) -> Any:
-    path = skia.Path()
-    path.addRect(box)
-    return path
+def _lines(style: Style, extent: _Extent, size: float) -> list[tuple[str, float, float]]:
+    """Return the lines that a style draws: name, top from the baseline and thickness in user units."""
+    stated = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}".split()
+    thickness = _LINE_THICKNESS * size
+    tops = {
+        "underline": thickness / 2,
+        "overline": -extent.ascent * size - thickness,
+        "line-through": -extent.ascent * size / 3 - thickness / 2,
+    }
+    return [(line, top, thickness) for line, top in tops.items() if line in stated]
 
 
-def _glyphs(piece: Piece, x: float, y: float, chain: Chain, margin: Extent) -> Lettering:
+def _extent(chain: Chain) -> _Extent:
+    """Return the extent of the first face."""
+    face = chain.primary.face
+    found = face.shaper.get_font_extents("ltr")
+    return _Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.x_height)
+
+
+def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
+    """Return the distance of the alphabetic baseline below the pen, user units."""
+    named = frame.style.get("alignment-baseline") if len(owners) > 1 else None
+    if named in (None, "auto", "baseline"):
+        named = frame.style.get("dominant-baseline")
+    places = {
+        "middle": extent.x_height / 2,
+        "central": (extent.ascent - extent.descent) / 2,
+        "hanging": extent.ascent * 0.8,
+        "mathematical": extent.ascent / 2,
+        **dict.fromkeys(("text-before-edge", "before-edge"), extent.ascent),
+        **dict.fromkeys(("text-after-edge", "after-edge", "ideographic"), -extent.descent),
+    }
+    shift = sum(_shift(owner.style, extent) for _, owner in owners[1:])
+    return places.get(named or "auto", 0.0) * font_size(frame.style) - shift
+
+
+def _shift(style: Style, extent: _Extent) -> float:
+    """Return the height of a span above its parent's baseline. `super` is half of its own line, as in browsers."""
+    stated, size = style.get("baseline-shift", "baseline"), font_size(style)
+    half = (extent.ascent + extent.descent) * size / 2
+    named = {"super": half, "sub": -half, "baseline": 0.0}
+    return named[stated] if stated in named else length(stated, size, 0.0, size)
+
+
+def _glyphs(piece: Piece, x: float, y: float, chain: Chain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
     for glyph, pen in _paints(piece, chain):
@@ -147,7 +193,7 @@ def _glyphs(piece: Piece, x: float, y: float, chain: Chain, margin: Extent) -> L
         if matrix is None:
             continue
         matrix.preScale(piece.stretch, 1.0)
-        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -margin.ascent * size, width, margin.descent * size)))
+        box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
         outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
         if outline is not None:
             matrix.preTranslate(glyph.dx * size, glyph.dy * size)
@@ -162,9 +208,9 @@ def _glyphs(piece: Piece, x: float, y: float, chain: Chain, margin: Extent) -> L
 def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> Any:
     """Return the matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
     if measure is None or piece.track is None:
-        matrix = skia.Matrix.Translate(x, y)
-        return matrix.preRotate(piece.rotation)
-    middle = piece.track.start + x + advance * piece.stretch / 2
+        return skia.Matrix.Translate(x, y).preRotate(piece.rotation)
+    half = advance * piece.stretch / 2
+    middle = piece.track.start + x + half
     if not 0 <= middle <= measure.getLength():
         return None
     if (standing := measure.getPosTan(middle)) is None:  # a path whose length is no number
@@ -172,13 +218,8 @@ def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> A
     point, tangent = standing
     matrix = skia.Matrix.Translate(point.x(), point.y())
     matrix.preRotate(math.degrees(math.atan2(tangent.y(), tangent.x())))
-    matrix.preTranslate(-advance * piece.stretch / 2, y)
+    matrix.preTranslate(-half, y)
     return matrix.preRotate(piece.rotation)
-
-
-def _end_of(path: Any) -> tuple[float, float]:
-    last = path.getPoint(path.countPoints() - 1)
-    return last.x(), last.y()
 
 
 def _paints(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:

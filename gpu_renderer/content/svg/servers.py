@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import skia
 
-from gpu_renderer.content.svg.cascade import Style
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.frame import Frame, Scene
-from gpu_renderer.content.svg.lengths import Viewport, fitted, fraction, length
-from gpu_renderer.content.svg.transforms import transform
+from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.values import UNIT, Style, Viewport, box_matrix, fitted, fraction, length, transform
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.gradient import packed
-from gpu_renderer.content.vector.paints import solid
+from gpu_renderer.content.vector.paints import packed, solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
-_SPREADS = {"pad": skia.TileMode.kClamp, "reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
-_UNIT = Viewport(1.0, 1.0)
+_SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
 def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
@@ -28,15 +23,14 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
     value = style.get(kind, "black" if kind == "fill" else "none")
     value = style.get(f"-{value}", "none") if value.startswith("context-") else value
     opacity = fraction(style.get(f"{kind}-opacity"), 1.0)
-    if not value.startswith("url("):
-        return _plain(value, style, opacity)
-    server = scene.document.referred(value)
-    if server is None:
-        return _plain(value.partition(")")[2].strip() or "none", style, opacity)
-    shader = _SERVERS.get(name_of(server), _nothing)(scene, server, frame, bounds)
-    if shader is None:
-        return _plain(value.partition(")")[2].strip() or "none", style, opacity)
-    return skia.Paint(Shader=shader, AntiAlias=True, Alphaf=opacity)
+    if value.startswith("url("):
+        server = scene.document.referred(value)
+        shader = None if server is None else _Server(scene, server, frame, bounds).shader()
+        if shader is not None:
+            return skia.Paint(Shader=shader, AntiAlias=True, Alphaf=opacity)
+        value = value.partition(")")[2].strip() or "none"
+    color = None if value == "none" else color_of(value, style) or css.BLACK
+    return None if color is None else solid(color, opacity)
 
 
 def context_paints(style: Style) -> Style:
@@ -51,129 +45,96 @@ def color_of(value: str, style: Style) -> Rgba | None:
     return css.parse(value)
 
 
-def _plain(value: str, style: Style, opacity: float) -> Any:
-    color = None if value == "none" else color_of(value, style) or css.BLACK
-    return None if color is None else solid(color, opacity)
+class _Server:
+    """A gradient or pattern for a box. What it does not state itself, the chain of its links states."""
 
+    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
+        self._scene, self._frame, self._bounds = scene, frame, bounds
+        self._kind = name_of(element)
+        self._chain: list[Element] = []
+        while element is not None and len(self._chain) < _CHAIN_MAX:
+            self._chain.append(element)
+            element = scene.document.linked(element)
 
-def _nothing(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
-    scene.warn(f"A paint server <{name_of(server)}> of an SVG document is not drawn.")
-
-
-def _linear(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
-    matrix, box = _gradient_space(scene, server, frame, bounds)
-    colors, offsets = _stops(scene, server)
-    if matrix is None or not colors:
+    def shader(self) -> Any:
+        """Return the Skia shader; None where nothing can be painted."""
+        if self._kind in ("linearGradient", "radialGradient"):
+            return self._gradient()
+        if self._kind == "pattern":
+            return self._pattern() if self._frame.depth <= _CHAIN_MAX else None
+        self._scene.warn(f"A paint server <{self._kind}> of an SVG document is not drawn.")
         return None
-    x1, x2 = (length(_attribute(scene, server, name), box.width, d * box.width) for name, d in (("x1", 0), ("x2", 1)))
-    y1, y2 = (length(_attribute(scene, server, name), box.height) for name in ("y1", "y2"))
-    ends = [skia.Point(x1, y1), skia.Point(x2, y2)]
-    if (x1, y1) == (x2, y2) or len(colors) == 1:
-        return skia.Shaders.Color(colors[-1])
-    return skia.GradientShader.MakeLinear(ends, colors, offsets, _spread(scene, server), 0, matrix)
 
+    def _gradient(self) -> Any:
+        in_user_space = self._attribute("gradientUnits") == "userSpaceOnUse"
+        colors, offsets = self._stops()
+        if not colors or not (in_user_space or (self._bounds.width() > 0 and self._bounds.height() > 0)):
+            return None
+        box = self._frame.viewport if in_user_space else UNIT
+        matrix = transform(self._attribute("gradientTransform"))
+        matrix = matrix if in_user_space else skia.Matrix.Concat(box_matrix(self._bounds), matrix)
+        spread = _SPREADS.get(self._attribute("spreadMethod") or "pad", skia.TileMode.kClamp)
+        if len(colors) == 1:
+            return skia.Shaders.Color(colors[0])
+        make = self._linear if self._kind == "linearGradient" else self._radial
+        return make(box, colors, offsets, spread, 0, matrix)
 
-def _radial(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
-    matrix, box = _gradient_space(scene, server, frame, bounds)
-    colors, offsets = _stops(scene, server)
-    if matrix is None or not colors:
-        return None
-    cx = length(_attribute(scene, server, "cx"), box.width, box.width / 2)
-    cy = length(_attribute(scene, server, "cy"), box.height, box.height / 2)
-    radius = length(_attribute(scene, server, "r"), box.diagonal, box.diagonal / 2)
-    fx, fy = (
-        length(_attribute(scene, server, "fx"), box.width, cx),
-        length(_attribute(scene, server, "fy"), box.height, cy),
-    )
-    focal = length(_attribute(scene, server, "fr"), box.diagonal)
-    if radius <= 0 or len(colors) == 1:
-        return skia.Shaders.Color(colors[-1])
-    start, end = skia.Point(fx, fy), skia.Point(cx, cy)
-    return skia.GradientShader.MakeTwoPointConical(
-        start, focal, end, radius, colors, offsets, _spread(scene, server), 0, matrix
-    )
+    def _linear(self, box: Viewport, colors: list[int], *ramp: Any) -> Any:
+        x1, x2 = self._length("x1", box.width), self._length("x2", box.width, box.width)
+        y1, y2 = self._length("y1", box.height), self._length("y2", box.height)
+        if (x1, y1) == (x2, y2):
+            return skia.Shaders.Color(colors[-1])
+        return skia.GradientShader.MakeLinear([skia.Point(x1, y1), skia.Point(x2, y2)], colors, *ramp)
 
+    def _radial(self, box: Viewport, colors: list[int], *ramp: Any) -> Any:
+        cx, cy = self._length("cx", box.width, box.width / 2), self._length("cy", box.height, box.height / 2)
+        fx, fy = self._length("fx", box.width, cx), self._length("fy", box.height, cy)
+        radius, focal = self._length("r", box.diagonal, box.diagonal / 2), self._length("fr", box.diagonal)
+        if radius <= 0:
+            return skia.Shaders.Color(colors[-1])
+        start, end = skia.Point(fx, fy), skia.Point(cx, cy)
+        return skia.GradientShader.MakeTwoPointConical(start, focal, end, radius, colors, *ramp)
 
-def _pattern(scene: Scene, server: Element, frame: Frame, bounds: Any) -> Any:
-    if frame.depth > _CHAIN_MAX:
-        return None
-    holder = next((link for link in _chain(scene, server) if len(link)), server)
-    in_box = (_attribute(scene, server, "patternUnits") or "objectBoundingBox") == "objectBoundingBox"
-    tile = _tile(scene, server, bounds, frame.viewport, in_box)
-    if tile.isEmpty():
-        return None
-    recorder = skia.PictureRecorder()
-    canvas = recorder.beginRecording(skia.Rect.MakeWH(tile.width(), tile.height()))
-    canvas.clipRect(skia.Rect.MakeWH(tile.width(), tile.height()))
-    if holder.get("viewBox"):
-        canvas.concat(fitted(holder, tile.width(), tile.height()))
-    elif _attribute(scene, server, "patternContentUnits") == "objectBoundingBox":
-        canvas.scale(bounds.width(), bounds.height())
-    scene.draw_children(holder, canvas, frame.inside(scene.cascade.in_place(holder)))
-    picture = recorder.finishRecordingAsPicture()
-    matrix = transform(_attribute(scene, server, "patternTransform"))
-    matrix.preTranslate(tile.x(), tile.y())
-    repeat = skia.TileMode.kRepeat
-    box = skia.Rect.MakeWH(tile.width(), tile.height())
-    return picture.makeShader(repeat, repeat, skia.FilterMode.kLinear, matrix, box)
+    def _stops(self) -> tuple[list[int], list[float]]:
+        """Colours and rising offsets, from the first gradient of the chain that has any."""
+        stops = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
+        colors, offsets, last = [], [], 0.0
+        for stop in next(filter(None, stops), []):
+            style = self._scene.cascade.in_place(stop)
+            color = color_of(style.get("stop-color", "black"), style) or css.BLACK
+            last = max(last, fraction(stop.get("offset"), 0.0))
+            colors.append(packed(color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0))))
+            offsets.append(last)
+        return colors, offsets
 
+    def _pattern(self) -> Any:
+        holder = next((link for link in self._chain if len(link)), self._chain[0])
+        tile = self._tile()
+        if tile.isEmpty():
+            return None
+        box, recorder = skia.Rect.MakeWH(tile.width(), tile.height()), skia.PictureRecorder()
+        canvas = recorder.beginRecording(box)
+        canvas.clipRect(box)
+        if holder.get("viewBox"):
+            canvas.concat(fitted(holder, tile.width(), tile.height()))
+        elif self._attribute("patternContentUnits") == "objectBoundingBox":
+            canvas.scale(self._bounds.width(), self._bounds.height())
+        self._scene.draw_children(holder, canvas, self._frame.inside(self._scene.cascade.in_place(holder)))
+        matrix = transform(self._attribute("patternTransform"))
+        matrix.preTranslate(tile.x(), tile.y())
+        repeat = skia.TileMode.kRepeat
+        return recorder.finishRecordingAsPicture().makeShader(repeat, repeat, skia.FilterMode.kLinear, matrix, box)
 
-_SERVERS = {"linearGradient": _linear, "radialGradient": _radial, "pattern": _pattern}
+    def _tile(self) -> Any:
+        in_box = (self._attribute("patternUnits") or "objectBoundingBox") == "objectBoundingBox"
+        reference = UNIT if in_box else self._frame.viewport
+        x, width = (self._length(name, reference.width) for name in ("x", "width"))
+        y, height = (self._length(name, reference.height) for name in ("y", "height"))
+        tile = skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
+        return box_matrix(self._bounds).mapRect(tile) if in_box else tile
 
+    def _attribute(self, name: str) -> str | None:
+        return next((link.get(name) for link in self._chain if link.get(name) is not None), None)
 
-def _tile(scene: Scene, server: Element, bounds: Any, viewport: Viewport, in_box: bool) -> Any:
-    reference = _UNIT if in_box else viewport
-    x, width = (length(_attribute(scene, server, name), reference.width) for name in ("x", "width"))
-    y, height = (length(_attribute(scene, server, name), reference.height) for name in ("y", "height"))
-    tile = skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
-    return box_matrix(bounds).mapRect(tile) if in_box else tile
-
-
-def _gradient_space(scene: Scene, server: Element, frame: Frame, bounds: Any) -> tuple[Any, Viewport]:
-    """Return the shader's matrix, None where a box has no area, and what its percentages refer to."""
-    matrix = transform(_attribute(scene, server, "gradientTransform"))
-    if _attribute(scene, server, "gradientUnits") == "userSpaceOnUse":
-        return matrix, frame.viewport
-    if bounds.width() <= 0 or bounds.height() <= 0:
-        return None, _UNIT
-    return skia.Matrix.Concat(box_matrix(bounds), matrix), _UNIT
-
-
-def box_matrix(bounds: Any) -> Any:
-    """Return the matrix from the unit square to an element's bounding box."""
-    return skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
-
-
-def _stops(scene: Scene, server: Element) -> tuple[list[int], list[float]]:
-    """Colours and rising offsets, from the first gradient of the chain that has any."""
-    holder = next((link for link in _chain(scene, server) if _stop_elements(link)), server)
-    colors, offsets, last = [], [], 0.0
-    for stop in _stop_elements(holder):
-        style = scene.cascade.in_place(stop)
-        color = color_of(style.get("stop-color", "black"), style) or css.BLACK
-        last = max(last, fraction(stop.get("offset"), 0.0))
-        colors.append(packed(color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0))))
-        offsets.append(last)
-    return colors, offsets
-
-
-def _stop_elements(element: Element) -> list[Element]:
-    return [child for child in children(element) if name_of(child) == "stop"]
-
-
-def _spread(scene: Scene, server: Element) -> Any:
-    return _SPREADS.get(_attribute(scene, server, "spreadMethod") or "pad", skia.TileMode.kClamp)
-
-
-def _attribute(scene: Scene, server: Element, name: str) -> str | None:
-    """An attribute, inherited along the chain of links."""
-    return next((link.get(name) for link in _chain(scene, server) if link.get(name) is not None), None)
-
-
-def _chain(scene: Scene, server: Element) -> Iterator[Element]:
-    link: Element | None = server
-    for _ in range(_CHAIN_MAX):
-        if link is None:
-            return
-        yield link
-        link = scene.document.linked(link)
+    def _length(self, name: str, reference: float, default: float = 0.0) -> float:
+        return length(self._attribute(name), reference, default)

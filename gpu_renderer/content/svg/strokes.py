@@ -1,36 +1,44 @@
-"""Stroke properties of a style."""
+"""Stroke properties of a style, and markers at the vertices of paths, lines and polygons."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import skia
 
-from gpu_renderer.content.svg.cascade import Style
+from gpu_renderer.content.svg.budget import DEPTH_MAX
 from gpu_renderer.content.svg.document import Element
-from gpu_renderer.content.svg.lengths import Viewport, font_size, length
-from gpu_renderer.content.vector.paints import dash_pattern
+from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.servers import context_paints
+from gpu_renderer.content.svg.shapes import arc_joints, path_data
+from gpu_renderer.content.svg.values import Style, Viewport, fitted, font_size, length, view_box
+from gpu_renderer.content.vector.paints import CAPS, JOINS, set_dashes
 
-_CAPS = {"round": skia.Paint.kRound_Cap, "square": skia.Paint.kSquare_Cap}
-_JOINS = {"round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
+Place = tuple[float, float]
 
 
-def stroke_width(style: Style, viewport: Viewport) -> float:
-    """Return the width in user units, 1 by default."""
-    return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
+class Vertex(NamedTuple):
+    """A vertex, and the directions in which the outline arrives and leaves; None at an end."""
+
+    x: float
+    y: float
+    arriving: Place | None
+    leaving: Place | None
 
 
 def as_stroke(paint: Any, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> Any:
     """Return the paint, made to stroke as the style says; `dash_scale` stretches the dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
-    paint.setStrokeWidth(stroke_width(style, viewport))
-    paint.setStrokeCap(_CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
-    paint.setStrokeJoin(_JOINS.get(style.get("stroke-linejoin", ""), skia.Paint.kMiter_Join))
+    paint.setStrokeWidth(_stroke_width(style, viewport))
+    paint.setStrokeCap(CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
+    paint.setStrokeJoin(JOINS.get(style.get("stroke-linejoin", ""), skia.Paint.kMiter_Join))
     paint.setStrokeMiter(length(style.get("stroke-miterlimit"), 1.0, 4.0))
-    dashes = [dash * dash_scale for dash in _dashes(style, viewport)]
-    offset = length(style.get("stroke-dashoffset"), viewport.diagonal, 0.0, font_size(style)) * dash_scale
-    if dashes and (effect := skia.DashPathEffect.Make(dashes, offset)) is not None:
-        paint.setPathEffect(effect)
+    words = style.get("stroke-dasharray", "none").replace(",", " ").split()
+    em, reference = font_size(style), viewport.diagonal
+    dashes = [length(word, reference, -1.0, em) for word in words]
+    set_dashes(paint, dashes, length(style.get("stroke-dashoffset"), reference, 0.0, em), dash_scale)
     return paint
 
 
@@ -64,8 +72,93 @@ def outline_length(path: Any) -> float:
     return found
 
 
-def _dashes(style: Style, viewport: Viewport) -> list[float]:
-    words = style.get("stroke-dasharray", "none").replace(",", " ").split()
-    if not words or words == ["none"]:
-        return []
-    return list(dash_pattern(tuple(length(word, viewport.diagonal, -1.0, font_size(style)) for word in words)))
+def draw_markers(scene: Scene, element: Element, path: Any, canvas: Any, frame: Frame) -> None:
+    """Draw the markers that a frame's style names at the vertices of an element's path."""
+    names = {at: frame.style.get(f"marker-{at}", "none") for at in ("start", "mid", "end")}
+    if frame.depth > DEPTH_MAX or set(names.values()) == {"none"}:
+        return
+    found = vertices(path, arc_joints(path_data(element, frame)))
+    for index, vertex in enumerate(found):
+        at = "start" if index == 0 else "end" if index == len(found) - 1 else "mid"
+        if (marker := scene.document.referred(names[at])) is not None:
+            _draw_marker(scene, marker, vertex, canvas, frame, is_start=index == 0)
+
+
+def vertices(path: Any, joints: frozenset[int] = frozenset()) -> list[Vertex]:
+    """Return the vertices in order, with the directions that the segments have there; a closed outline turns at its start too.
+
+    `joints`: the verbs that end at no vertex.
+    """
+    found: list[Vertex] = []
+    start = 0
+    for segment, ends_outline in _segments(path, joints):
+        if len(segment) == 1:
+            start = len(found)
+            found.append(Vertex(*segment[0], None, None))
+            continue
+        found[-1] = found[-1]._replace(leaving=_direction(segment))
+        found.append(Vertex(*segment[-1], _direction([*reversed(segment)], -1.0), None))
+        if ends_outline:
+            found[start] = found[start]._replace(arriving=found[-1].arriving)
+            found[-1] = found[-1]._replace(leaving=found[start].leaving)
+    return found
+
+
+def _stroke_width(style: Style, viewport: Viewport) -> float:
+    """Return the width in user units, 1 by default."""
+    return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
+
+
+def _segments(path: Any, joints: frozenset[int]) -> Iterator[tuple[list[Place], bool]]:
+    """Yield the points of each segment, a single one where an outline begins; and whether it closes its outline."""
+    start = last = (0.0, 0.0)
+    pending: list[Place] = []
+    for index, (verb, points) in enumerate(skia.Path.RawIter(path)):
+        places = [(point.x(), point.y()) for point in points]
+        if verb == skia.Path.kMove_Verb:
+            start = last = places[0]
+            yield [last], False
+        elif verb == skia.Path.kClose_Verb:
+            yield [last, start], True
+            last = start
+        else:
+            last = places[-1]
+            pending += places
+            if index not in joints:
+                yield pending, False
+                pending = []
+
+
+def _direction(points: list[Place], sign: float = 1.0) -> Place | None:
+    x, y = points[0]
+    return next((((px - x) * sign, (py - y) * sign) for px, py in points[1:] if (px, py) != (x, y)), None)
+
+
+def _draw_marker(scene: Scene, marker: Element, vertex: Vertex, canvas: Any, frame: Frame, *, is_start: bool) -> None:
+    width, height = length(marker.get("markerWidth"), 1.0, 3.0), length(marker.get("markerHeight"), 1.0, 3.0)
+    in_strokes = (marker.get("markerUnits") or "strokeWidth") == "strokeWidth"
+    scale = _stroke_width(frame.style, frame.viewport) if in_strokes else 1.0
+    inner, box = fitted(marker, width, height), view_box(marker)
+    reference = inner.mapPoints([skia.Point(length(marker.get("refX"), 1.0), length(marker.get("refY"), 1.0))])[0]
+    style = scene.cascade.in_place(marker)
+    canvas.save()
+    canvas.translate(vertex.x, vertex.y)
+    canvas.rotate(_angle(marker.get("orient"), vertex, is_start))
+    canvas.scale(scale, scale)
+    canvas.translate(-reference.x(), -reference.y())
+    if style.get("overflow", "hidden") not in ("visible", "auto"):
+        shown = inner.mapRect(skia.Rect.MakeXYWH(*box)) if box else skia.Rect.MakeWH(width, height)
+        canvas.clipRect(shown, skia.ClipOp.kIntersect, True)
+    canvas.concat(inner)
+    scene.draw_children(marker, canvas, frame.inside(style | context_paints(frame.style)))
+    canvas.restore()
+
+
+def _angle(orient: str | None, vertex: Vertex, is_start: bool) -> float:
+    if orient not in ("auto", "auto-start-reverse"):
+        return length((orient or "0").replace("deg", ""), 1.0)
+    angles = [math.atan2(y, x) for x, y in (d for d in (vertex.arriving, vertex.leaving) if d)]
+    if not angles:
+        return 0.0
+    mean = math.atan2(sum(math.sin(a) for a in angles), sum(math.cos(a) for a in angles))
+    return math.degrees(mean) + (180.0 if is_start and orient == "auto-start-reverse" else 0.0)

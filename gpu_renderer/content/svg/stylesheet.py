@@ -1,20 +1,63 @@
-"""Style blocks: rules, and the declarations inside them."""
+"""Style sheets: the properties that are read, declarations, and selectors, read from text, weighed and matched."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
-from gpu_renderer.content.svg.properties import KNOWN, Style, is_valid
-from gpu_renderer.content.svg.selectors import Selector, selector
+from gpu_renderer.content.svg.budget import Budget, Cost
+from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.values import Style
+from gpu_renderer.content.vector import css
+
+INHERITED: Final = frozenset([
+    "fill", "fill-opacity", "fill-rule", "paint-order",
+    "stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-dasharray",
+    "stroke-dashoffset", "marker-start", "marker-mid", "marker-end",
+    "font-family", "font-size", "font-weight", "font-style", "letter-spacing", "word-spacing", "text-anchor", "text-transform",
+    "dominant-baseline", "white-space", "direction",
+    "color", "color-interpolation", "color-interpolation-filters", "clip-rule", "visibility", "image-rendering",
+])  # fmt: skip
+GEOMETRY: Final = frozenset(["x", "y", "width", "height", "cx", "cy", "r", "rx", "ry", "d"])
+ONLY_CSS: Final = GEOMETRY | {"translate", "rotate", "scale", "background", "background-color", "font", "marker"}
+"""Properties that no attribute of the same name states."""
+ATTRIBUTES: Final = INHERITED | frozenset([
+    "opacity", "clip-path", "mask", "mask-type", "filter", "display", "overflow", "mix-blend-mode", "isolation",
+    "stop-color", "stop-opacity", "flood-color", "flood-opacity", "lighting-color", "alignment-baseline", "baseline-shift",
+    "transform", "transform-origin", "transform-box", "vector-effect", "text-decoration", "text-decoration-line",
+])  # fmt: skip
+"""Properties that presentation attributes state too."""
+KNOWN: Final = ATTRIBUTES | ONLY_CSS
+_COLORS = frozenset(["fill", "stroke", "color", "stop-color", "flood-color", "lighting-color"])
+_COLOR_WORDS = ("none", "currentcolor", "context-fill", "context-stroke", "inherit", "initial", "unset")
 
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _STATEMENT = re.compile(r"\s*@(?:import|charset|namespace)\b[^;{}]*;")
 _HEAD = re.compile(r"[^{}]*")
+_BRACE = re.compile(r"[{}]")
 _IMPORTANT = re.compile(r"!\s*important\s*\Z", re.IGNORECASE)
 _DECLARATION = re.compile(r"(?:[^;()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 _SHOWN_MEDIA = re.compile(r"(?:only\s+)?(?:all|screen)\b|\(", re.IGNORECASE)
+
+_PARTS = re.compile(
+    r"(?P<kind>[.#])(?P<name>[\w-]+)"
+    r"|\[\s*(?P<attribute>[\w:-]+)\s*(?:(?P<operator>[~|^$*]?=)\s*['\"]?(?P<value>[^'\"\]]*)['\"]?\s*)?\]"
+    r"|(?P<colons>::?)(?P<pseudo>[\w-]+)(?:\((?P<inside>[^()]*)\))?"
+)
+_COMPOUND = re.compile(rf"(?P<type>\*|[a-zA-Z][\w-]*)?(?P<parts>(?:{re.sub('[?]P<[a-z]+>', '?:', _PARTS.pattern)})*)\Z")
+_NTH = re.compile(r"(?P<step>[+-]?\d*)n(?P<offset>[+-]\d+)?\Z")
+_OPERATORS: dict[str, Callable[[str, str], bool]] = {
+    "=": lambda found, value: found == value,
+    "~=": lambda found, value: value in found.split(),
+    "|=": lambda found, value: found == value or found.startswith(value + "-"),
+    "^=": lambda found, value: bool(value) and found.startswith(value),
+    "$=": lambda found, value: bool(value) and found.endswith(value),
+    "*=": lambda found, value: bool(value) and value in found,
+}
+
+Selector = tuple[tuple[str, str], ...]
+"""Compound selectors from the left, each with the combinator before it."""
 
 
 class Declarations(NamedTuple):
@@ -31,13 +74,26 @@ class Rule(NamedTuple):
     declarations: Declarations
 
 
+def is_valid(name: str, value: str) -> bool:
+    """Return True if a declaration stands; one that does not leaves the property as it was."""
+    if name not in _COLORS:
+        return bool(value)
+    word = value.strip().lower()
+    return word in _COLOR_WORDS or word.startswith(("url(", "var(")) or css.parse(word) is not None
+
+
 def rules(text: str) -> Iterator[Rule]:
     """Yield the rules of a style block in order; those inside a media query that a screen fulfils are among them."""
     text, at = _STATEMENT.sub("", _COMMENT.sub("", text)), 0
     while (head := _HEAD.match(text, at)) and head.end() < len(text):
-        end = _end_of_block(text, head.end())
-        yield from _block(head[0].strip(), text[head.end() + 1 : end - 1])
-        at = end
+        at = _end_of_block(text, head.end())
+        name, body = head[0].strip(), text[head.end() + 1 : at - 1]
+        if name.startswith("@media"):
+            yield from rules(body) if _SHOWN_MEDIA.match(name[6:].strip()) else ()
+        elif not name.startswith("@"):
+            found = declarations(body)
+            selectors = map(selector, re.split(r",(?![^()]*\))", name))
+            yield from (Rule(chosen, found) for chosen in selectors if chosen)
 
 
 def declarations(text: str) -> Declarations:
@@ -53,22 +109,107 @@ def declarations(text: str) -> Declarations:
     return found
 
 
-def _block(head: str, body: str) -> Iterator[Rule]:
-    if head.startswith("@media"):
-        if _SHOWN_MEDIA.match(head[6:].strip()):
-            yield from rules(body)
-    elif not head.startswith("@"):
-        found = declarations(body)
-        for text in re.split(r",(?![^()]*\))", head):
-            if chosen := selector(text.strip()):
-                yield Rule(chosen, found)
+def selector(text: str) -> Selector | None:
+    """Return the selector; None for what is not understood."""
+    tight = re.sub(r"\([^()]*\)", lambda match: re.sub(r"\s+", "", match[0]), text)
+    steps: list[tuple[str, str]] = []
+    combinator = " "
+    for word in re.sub(r"\s*([>+~])(?![=\d])\s*", r" \1 ", tight).split():
+        if word in (">", "+", "~"):
+            combinator = word
+        elif _COMPOUND.match(word):
+            steps.append((combinator, word))
+            combinator = " "
+        else:
+            return None
+    return tuple(steps) if combinator == " " else None
+
+
+def specificity(selector: Selector) -> tuple[int, ...]:
+    """Return the numbers of ids, of classes (with attributes and pseudo-classes), and of types."""
+    return tuple(map(sum, zip(*(_weight(compound) for _, compound in selector), strict=True)))
+
+
+def matches(element: Element, selector: Selector, budget: Budget) -> bool:
+    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+    *outer, (combinator, compound) = selector
+    budget.spend(Cost.matches)
+    if not _is(element, compound, budget):
+        return False
+    return not outer or any(matches(other, tuple(outer), budget) for other in _candidates(element, combinator))
 
 
 def _end_of_block(text: str, at: int) -> int:
     """Return the place after the brace that closes the one at a place; the text's end where none does."""
     depth = 0
-    for match in re.compile("[{}]").finditer(text, at):
+    for match in _BRACE.finditer(text, at):
         depth += 1 if match[0] == "{" else -1
         if depth <= 0:
             return match.end()
     return len(text) + 1
+
+
+def _weight(compound: str) -> tuple[int, int, int]:
+    match = _COMPOUND.match(compound)
+    ids = classes = 0
+    for part in _PARTS.finditer(match["parts"] if match else ""):
+        if part["pseudo"] in ("not", "is"):
+            inner = _weight(part["inside"] or "")
+            ids, classes = ids + inner[0], classes + inner[1]
+        elif part["pseudo"] != "where":
+            ids, classes = ids + (part["kind"] == "#"), classes + (part["kind"] != "#")
+    return ids, classes, int(match is not None and match["type"] not in (None, "*"))
+
+
+def _candidates(element: Element, combinator: str) -> Iterator[Element]:
+    """Yield the elements that a combinator leads to."""
+    axes = {" ": element.iterancestors(), "~": element.itersiblings(preceding=True)}
+    nearest = {">": element.getparent(), "+": element.getprevious()}.get(combinator)
+    yield from axes.get(combinator, [] if nearest is None else [nearest])
+
+
+def _is(element: Element, compound: str, budget: Budget) -> bool:
+    match = _COMPOUND.match(compound)
+    if match is None or match["type"] not in (None, "*", name_of(element)):
+        return False
+    return all(_has(element, part, budget) for part in _PARTS.finditer(match["parts"]))
+
+
+def _has(element: Element, part: re.Match[str], budget: Budget) -> bool:
+    if part["kind"] == "#":
+        return bool(element.get("id") == part["name"])
+    if part["kind"] == ".":
+        return part["name"] in (element.get("class") or "").split()
+    if part["attribute"]:
+        found, operator = element.get(part["attribute"]), part["operator"]
+        return found is not None and (operator is None or _OPERATORS[operator](found, part["value"].strip()))
+    return part["colons"] == ":" and _is_in_state(element, part["pseudo"], part["inside"] or "", budget)
+
+
+def _is_in_state(element: Element, pseudo: str, inside: str, budget: Budget) -> bool:
+    if pseudo in ("not", "is", "where"):
+        return any(_is(element, word, budget) for word in inside.split(",")) != (pseudo == "not")
+    parent = element.getparent()
+    if pseudo == "root":
+        return parent is None
+    same_type = pseudo.endswith("of-type")
+    siblings = children(parent) if parent is not None else [element]
+    candidates = [other for other in siblings if not same_type or name_of(other) == name_of(element)]
+    budget.spend(Cost.matches, len(candidates))
+    place, last = candidates.index(element) + 1, len(candidates)
+    if pseudo.startswith("nth-"):
+        return _is_nth(inside, last + 1 - place if pseudo.startswith("nth-last") else place)
+    wanted = {"first": place == 1, "last": place == last, "only": last == 1}
+    return pseudo.endswith(("-child", "-of-type")) and wanted.get(pseudo.partition("-")[0], False)
+
+
+def _is_nth(formula: str, place: int) -> bool:
+    formula = {"odd": "2n+1", "even": "2n"}.get(formula, formula)
+    if formula.lstrip("+-").isdigit():
+        return place == int(formula)
+    match = _NTH.match(formula)
+    if match is None:
+        return False
+    step = int(match["step"] + "1" if match["step"] in ("", "+", "-") else match["step"])
+    beyond = place - int(match["offset"] or "0")
+    return beyond == 0 if step == 0 else beyond % step == 0 and beyond // step >= 0

@@ -9,14 +9,16 @@ from typing import Any
 
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, name_of
-from gpu_renderer.content.svg.frame import Frame, Scene
-from gpu_renderer.content.svg.lengths import font_size, length, numbers
+from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.strokes import outline_length, path_length_scale
-from gpu_renderer.content.svg.transforms import placement
+from gpu_renderer.content.svg.values import font_size, length, numbers, placement
 
 _SPAN_DEPTH_MAX = 32
 _SPACE = re.compile(r"[ \t\n\r]")
 _SPACE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}space"
+
+Owners = tuple[tuple[Element, Frame], ...]
+"""The element that a text stands in, and those around that, from the outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,7 @@ class Piece:
 
     text: str
     frame: Frame
-    owners: tuple[tuple[Element, Frame], ...]
-    """Element it stands in, and those around that, from the outside."""
+    owners: Owners
     track: Track | None
     x: float | None = None
     y: float | None = None
@@ -54,8 +55,12 @@ class Piece:
 
 def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
     """Return the pieces of a `text` element in reading order. `frame` carries the element's own style."""
-    characters = _collapsed(list(_characters(scene, element, frame, (), None)))
-    for owner, owned in _by_owner(characters).items():
+    characters = _collapsed(_characters(scene, element, frame, (), None))
+    inside: dict[Element, list[Piece]] = {}
+    for character in characters:
+        for owner, _ in character.owners:
+            inside.setdefault(owner, []).append(character)
+    for owner, owned in inside.items():
         _position(owner, owned)
     pieces: list[Piece] = []
     for character in characters:
@@ -69,18 +74,7 @@ def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
     return pieces
 
 
-def _by_owner(characters: list[Piece]) -> dict[Element, list[Piece]]:
-    """Return the characters inside each element, in reading order."""
-    found: dict[Element, list[Piece]] = {}
-    for character in characters:
-        for owner, _ in character.owners:
-            found.setdefault(owner, []).append(character)
-    return found
-
-
-def _characters(
-    scene: Scene, element: Element, frame: Frame, outer: tuple[tuple[Element, Frame], ...], track: Track | None
-) -> Iterator[Piece]:
+def _characters(scene: Scene, element: Element, frame: Frame, outer: Owners, track: Track | None) -> Iterator[Piece]:
     owners = (*outer, (element, frame))
     for text, child in _content(element):
         if child is None:
@@ -91,16 +85,12 @@ def _characters(
             yield from _span(scene, child, inside, owners, track)
 
 
-def _span(
-    scene: Scene, child: Element, frame: Frame, owners: tuple[tuple[Element, Frame], ...], track: Track | None
-) -> Iterator[Piece]:
-    if frame.style.get("display") == "none" or name_of(child) not in ("tspan", "a", "textPath"):
-        return
-    if name_of(child) == "textPath":
-        track = _track(scene, child, frame)
-        if track is None:
-            return
-    yield from _characters(scene, child, frame, owners, track)
+def _span(scene: Scene, child: Element, frame: Frame, owners: Owners, track: Track | None) -> Iterator[Piece]:
+    name = name_of(child)
+    if frame.style.get("display") != "none" and name in ("tspan", "a", "textPath"):
+        track = _track(scene, child, frame) if name == "textPath" else track
+        if track is not None or name != "textPath":
+            yield from _characters(scene, child, frame, owners, track)
 
 
 def _track(scene: Scene, child: Element, frame: Frame) -> Track | None:
@@ -110,8 +100,8 @@ def _track(scene: Scene, child: Element, frame: Frame) -> Track | None:
     inside = frame.inside(scene.cascade.in_place(target))
     path = scene.geometry(target, inside)
     offset = child.get("startOffset") or "0"
-    whole = outline_length(path)
-    start = length(offset, whole) * (1.0 if offset.endswith("%") else path_length_scale(target, path))
+    scale = 1.0 if offset.endswith("%") else path_length_scale(target, path)
+    start = length(offset, outline_length(path)) * scale
     path.transform(placement(inside.style, frame.viewport, path.computeTightBounds))
     return Track(path, start)
 
@@ -126,28 +116,24 @@ def _content(element: Element) -> Iterator[tuple[str, Element | None]]:
             yield child.tail, None
 
 
-def _collapsed(characters: list[Piece]) -> list[Piece]:
+def _collapsed(characters: Iterator[Piece]) -> list[Piece]:
     """White space as XML text has it: runs become one space, none at the ends."""
     kept: list[Piece] = []
     after_space = True
     for character in characters:
         is_space = bool(_SPACE.match(character.text))
         character.text = " " if is_space else character.text
-        if _keeps_space(character):
-            after_space = False
-        elif is_space and after_space:
-            continue
-        else:
-            after_space = is_space
-        kept.append(character)
+        keeps = _keeps_space(character)
+        if keeps or not is_space or not after_space:
+            kept.append(character)
+        after_space = is_space and not keeps
     while kept and kept[-1].text == " " and not _keeps_space(kept[-1]):
         kept.pop()
     return kept
 
 
 def _keeps_space(character: Piece) -> bool:
-    stated = character.frame.style.get("white-space")
-    if stated:
+    if stated := character.frame.style.get("white-space"):
         return stated.startswith(("pre", "break-spaces")) and stated != "pre-line"
     attribute = next((value for owner, _ in reversed(character.owners) if (value := owner.get(_SPACE_ATTRIBUTE))), None)
     return attribute == "preserve"
@@ -157,17 +143,13 @@ def _position(owner: Element, characters: list[Piece]) -> None:
     """Give the characters inside an element what its lists state for each."""
     frame = next(frame for other, frame in characters[0].owners if other is owner)
     for name in ("x", "y", "dx", "dy") if name_of(owner) != "textPath" else ():
-        for character, value in zip(characters, _lengths(owner, name, frame), strict=False):
-            setattr(character, name, value)
+        reference = frame.viewport.width if name.endswith("x") else frame.viewport.height
+        words = (owner.get(name) or "").replace(",", " ").split()
+        for character, word in zip(characters, words, strict=False):
+            setattr(character, name, length(word, reference, 0.0, font_size(frame.style)))
     if turns := numbers(owner.get("rotate")):
         for index, character in enumerate(characters):
             character.rotation = turns[min(index, len(turns) - 1)]
-
-
-def _lengths(element: Element, name: str, frame: Frame) -> list[float]:
-    reference = frame.viewport.width if name.endswith("x") else frame.viewport.height
-    words = (element.get(name) or "").replace(",", " ").split()
-    return [length(word, reference, 0.0, font_size(frame.style)) for word in words]
 
 
 def _cased(text: str, wanted: str) -> str:

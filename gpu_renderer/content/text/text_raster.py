@@ -33,9 +33,8 @@ from gpu_renderer.content.text.lines import chain_of, measured_box, placed_lines
 from gpu_renderer.content.text.shaping import Glyph, shaped
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blurred_part, filter_margin
-from gpu_renderer.content.vector.paints import solid
+from gpu_renderer.content.vector.paints import solid, tinted
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image, rgba
-from gpu_renderer.content.vector.tint import tinted
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, TextSource
 from motion.timing import round_half_up

@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import skia
 from PIL import Image, ImageFilter
 
@@ -68,23 +67,6 @@ def filter_margin(sigma: float) -> int:
     return math.ceil(MARGIN_SIGMAS * sigma)
 
 
-def _three_boxes(sigma: float) -> npt.NDArray[np.float32]:
-    """Return the weights of Skia's three boxes around a pixel. Two boxes of an even width lie half a px to either side."""
-    width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
-    box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)
-    return np.convolve(np.convolve(box, box), last).astype(np.float32)
-
-
-def _weighted(values: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the weighted means down each column; nothing lies beyond."""
-    half = len(weights) // 2
-    padded = np.pad(values, ((half, half), *((0, 0),) * (values.ndim - 1)))
-    means = np.zeros_like(values)
-    for offset, weight in enumerate(weights):
-        means += weight * padded[offset : offset + len(values)]
-    return means
-
-
 def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
     """Return the part of an axis that is not empty after blurring."""
     found = np.flatnonzero(painted)
@@ -94,31 +76,30 @@ def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
 
 
 def _boxed(pixels: Pixels, sigma: float) -> Pixels:
-    weights, soft = _three_boxes(sigma), pixels.astype(np.float32)
+    """Blur by Skia's three boxes. Two boxes of an even width lie half a px to either side."""
+    width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
+    box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)
+    weights = np.convolve(np.convolve(box, box), last).astype(np.float32)
+    half, soft = len(weights) // 2, pixels.astype(np.float32)
     for _ in range(2):  # down the columns, and along the rows
-        soft = _weighted(soft, weights).swapaxes(0, 1)
+        padded = np.pad(soft, ((half, half), *((0, 0),) * (soft.ndim - 1)))
+        means = np.zeros_like(soft)
+        for offset, weight in enumerate(weights):
+            means += weight * padded[offset : offset + len(soft)]
+        soft = means.swapaxes(0, 1)
     return np.rint(soft).astype(np.uint8)
 
 
 def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
     margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
-    factor = _reduction(sigma) if pixels.ndim == 2 else 1  # Pillow reduces RGBA as if it were straight
+    reductions = REDUCTIONS if pixels.ndim == 2 else ()  # Pillow reduces RGBA as if it were straight
+    factor = next((factor for factor in reductions if sigma >= SIGMA_REDUCED * factor), 1)
+    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0  # by the means and the bilinear enlarging
     margin += -margin % factor
     rows, columns = pixels.shape[:2]
     beyond = [(margin, margin + -side % factor) for side in (rows, columns)]
     picture = Image.fromarray(np.pad(pixels, [*beyond, (0, 0)][: pixels.ndim]))
-    half = ImageFilter.GaussianBlur(_reduced(sigma, factor) / math.sqrt(2))
+    half = ImageFilter.GaussianBlur(math.sqrt(sigma**2 - spread) / factor / math.sqrt(2))
     soft = picture.reduce(factor).filter(half).filter(half).resize(picture.size, Image.Resampling.BILINEAR)
     whole: Pixels = np.asarray(soft)
     return whole[margin : margin + rows, margin : margin + columns]
-
-
-def _reduction(sigma: float) -> int:
-    """How many times as small a blur is worked out."""
-    return next((factor for factor in REDUCTIONS if sigma >= SIGMA_REDUCED * factor), 1)
-
-
-def _reduced(sigma: float, factor: int) -> float:
-    """Return the sigma that is left for the small picture, in its px, beside the means and the bilinear enlarging."""
-    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0
-    return math.sqrt(sigma**2 - spread) / factor

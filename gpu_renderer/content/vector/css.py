@@ -15,8 +15,8 @@ BLACK = Rgba(0.0, 0.0, 0.0)
 TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
 _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
 _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)\Z")
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad)?\Z")
-_DEGREES = {"deg": 1.0, None: 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad|)\Z")
+DEGREES = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
 
 
 @lru_cache(maxsize=4096)
@@ -45,17 +45,17 @@ def _from_function(name: str, inside: str) -> Rgba | None:
     return _from_hsl(parts, alpha)
 
 
-def _from_hsl(parts: list[tuple[float, str | None]], alpha: float) -> Rgba | None:
+def _from_hsl(parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
     if parts[0][1] == "%":
         return None
-    hue = parts[0][0] * _DEGREES[parts[0][1]] / 360.0
+    hue = parts[0][0] * DEGREES[parts[0][1]] / 360.0
     saturation, lightness = (min(1.0, max(0.0, value / 100.0)) for value, _ in parts[1:3])
     channels = colorsys.hls_to_rgb(hue % 1.0, lightness, saturation)
     red, green, blue = (_byte(channel * 255.0) for channel in channels)
     return Rgba(red, green, blue, alpha)
 
 
-def _alpha(value: float, unit: str | None) -> float:
+def _alpha(value: float, unit: str) -> float:
     return min(1.0, max(0.0, value / 100.0 if unit == "%" else value))
 
 

@@ -1,4 +1,7 @@
-"""Coverage rasters of masks (compositing.md 5): paths painted in order, each feathered on its own."""
+"""Coverage rasters of masks (compositing.md 5): paths painted in order, each feathered on its own.
+
+Where vertices have feathers of their own (5.3), the coverage is a distance field, ramped by the nearest width.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,7 @@ import skia
 
 from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, blurred, filter_margin
 from gpu_renderer.content.vector.outline import add_run
-from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale
-from gpu_renderer.content.vector.vertex_feather import vertex_feathered
+from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 from motion.timing import round_half_up
 
@@ -23,6 +25,12 @@ _STARTS_EMPTY = ("add", "lighten")
 _LEAST_NORMAL = 0.2
 _LEVELS = np.arange(256, dtype=np.uint16)
 _COINCIDENT_PX = 1e-4
+_SAMPLES = 12
+"""Places along each segment at which a feather of its own is known."""
+_HARD = 128
+_FAR = np.float32(1e6)
+
+Floats = npt.NDArray[np.float32]
 
 
 def mask_coverage(
@@ -59,60 +67,6 @@ def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, 
     return tuple(_moved(points, index, expansion) for index in range(len(points)))
 
 
-def mask_outline(path: MaskPath) -> Any:
-    """Return the path, expanded and closed, as a Skia path."""
-    points = [PathPoint(*point[:6]) for point in expanded(path.points, path.expansion)]
-    outline = skia.Path()
-    add_run(outline, points, closed=True)
-    return outline
-
-
-def _path_coverage(
-    path: MaskPath,
-    box: tuple[float, float],
-    whole: tuple[float, float],
-    scale: tuple[float, float],
-    shape: tuple[int, ...],
-) -> Pixels:
-    rows, columns = shape
-    if any(point.feather is not None for point in path.points):
-        return vertex_feathered(path, mask_outline(path), whole, (rows, columns))
-    wanted = path.feather * FEATHER_SIGMA
-    sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
-    beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
-    pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
-    canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
-    canvas.scale(*scale)
-    canvas.drawPath(_filled_outline(path, box), skia.Paint(AntiAlias=True))
-    return blurred(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
-
-
-def _filled_outline(path: MaskPath, box: tuple[float, float]) -> Any:
-    outline = mask_outline(path)
-    if path.inverted:
-        outline.addRect(skia.Rect.MakeLTRB(-box[0] / 2, -box[1] / 2, box[0] / 2, box[1] / 2))
-    outline.setFillType(skia.PathFillType.kEvenOdd)
-    return outline
-
-
-def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
-    """Return the accumulated alpha with a path painted on it, in 8 bits."""
-    p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
-    painted, a = p[covered], accumulated.astype(np.uint16)
-    if path.mode == "subtract":
-        return _over_255(a * (255 - painted))
-    if path.mode == "intersect":
-        return _over_255(a * painted)
-    return (painted + _over_255(a * (255 - painted))).astype(np.uint8)
-
-
-def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
-    """A product of two bytes divided by 255, rounded."""
-    half = product + np.uint16(128)
-    rounded: Pixels = ((half + (half >> 8)) >> 8).astype(np.uint8)
-    return rounded
-
-
 def _moved(points: Sequence[MaskPoint], index: int, expansion: float) -> MaskPoint:
     point = points[index]
     before, after = points[index - 1], points[(index + 1) % len(points)]
@@ -134,3 +88,120 @@ def _tangent(
         x, y = neighbour[0] - point.x, neighbour[1] - point.y
     length = math.hypot(x, y) or 1.0
     return sign * x / length, sign * y / length
+
+
+def mask_outline(path: MaskPath) -> Any:
+    """Return the path, expanded and closed, as a Skia path."""
+    points = [PathPoint(*point[:6]) for point in expanded(path.points, path.expansion)]
+    outline = skia.Path()
+    add_run(outline, points, closed=True)
+    return outline
+
+
+def _path_coverage(
+    path: MaskPath,
+    box: tuple[float, float],
+    whole: tuple[float, float],
+    scale: tuple[float, float],
+    shape: tuple[int, ...],
+) -> Pixels:
+    rows, columns = shape
+    if any(point.feather is not None for point in path.points):
+        return _vertex_feathered(path, whole, (rows, columns))
+    wanted = path.feather * FEATHER_SIGMA
+    sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
+    beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
+    pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
+    canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
+    canvas.scale(*scale)
+    outline = mask_outline(path)
+    if path.inverted:
+        outline.addRect(skia.Rect.MakeLTRB(-box[0] / 2, -box[1] / 2, box[0] / 2, box[1] / 2))
+    outline.setFillType(skia.PathFillType.kEvenOdd)
+    canvas.drawPath(outline, skia.Paint(AntiAlias=True))
+    return blurred(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
+
+
+def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
+    """Return the accumulated alpha with a path painted on it, in 8 bits."""
+    p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
+    painted, a = p[covered], accumulated.astype(np.uint16)
+    if path.mode == "subtract":
+        return _over_255(a * (255 - painted))
+    if path.mode == "intersect":
+        return _over_255(a * painted)
+    return (painted + _over_255(a * (255 - painted))).astype(np.uint8)
+
+
+def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
+    """A product of two bytes divided by 255, rounded."""
+    half = product + np.uint16(128)
+    rounded: Pixels = ((half + (half >> 8)) >> 8).astype(np.uint8)
+    return rounded
+
+
+def _vertex_feathered(path: MaskPath, box: tuple[float, float], shape: tuple[int, int]) -> Pixels:
+    """Return the path's coverage, computed at one pixel a px and stretched to the mask's raster."""
+    columns, rows = max(1, round(box[0])), max(1, round(box[1]))
+    pixels, canvas = coverage(columns, rows)
+    canvas.translate(columns / 2, rows / 2)
+    canvas.drawPath(mask_outline(path), skia.Paint(AntiAlias=True))
+    ramped = _ramped((pixels >= _HARD) != path.inverted, path)
+    stretched, canvas = coverage(shape[1], shape[0])
+    linear = skia.SamplingOptions(skia.FilterMode.kLinear)
+    canvas.drawImageRect(image(ramped), skia.Rect.MakeWH(shape[1], shape[0]), linear)
+    return stretched
+
+
+def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath) -> Pixels:
+    distance = (_chamfer(~inside) - _chamfer(inside)) / np.float32(3)  # in px, positive inside
+    feathers = [path.feather if point.feather is None else point.feather for point in path.points]
+    near = np.abs(distance) <= max(feathers) / 2 + 1.5
+    widths = _nearest_widths(near, path, feathers)
+    covered = inside.astype(np.float32)
+    u = np.clip(distance[near] / np.maximum(widths, 1e-6) + 0.5, 0, 1)
+    covered[near] = np.where(widths < 0.5, covered[near], u * u * (3 - 2 * u))
+    ramped: Pixels = np.floor(covered * 255 + 0.5).astype(np.uint8)
+    return ramped
+
+
+def _nearest_widths(near: npt.NDArray[np.bool_], path: MaskPath, feathers: list[float]) -> Floats:
+    """For each pixel marked: the feather at the nearest of the samples along the outline."""
+    rows, columns = near.shape
+    y, x = np.nonzero(near)
+    nearest = np.zeros(len(x), np.float32)
+    least = np.full(len(x), np.inf, np.float32)
+    at_x, at_y = x + 0.5 - columns / 2, y + 0.5 - rows / 2
+    for index, start in enumerate(path.points):
+        after = (index + 1) % len(path.points)
+        for t in (step / _SAMPLES for step in range(_SAMPLES)):
+            px, py = _cubic(start, path.points[after], t)
+            squared = ((at_x - px) ** 2 + (at_y - py) ** 2).astype(np.float32)
+            closer = squared < least
+            least[closer] = squared[closer]
+            nearest[closer] = feathers[index] + (feathers[after] - feathers[index]) * t
+    return nearest
+
+
+def _cubic(a: MaskPoint, b: MaskPoint, t: float) -> tuple[float, float]:
+    u = 1 - t
+    weights = (u**3, 3 * u * u * t, 3 * u * t * t, t**3)
+    x = sum(w * v for w, v in zip(weights, (a.x, a.out_x, b.in_x, b.x), strict=True))
+    y = sum(w * v for w, v in zip(weights, (a.y, a.out_y, b.in_y, b.y), strict=True))
+    return x, y
+
+
+def _chamfer(zero: npt.NDArray[np.bool_]) -> Floats:
+    """Distance to the nearest marked pixel: 3 for a step along an axis, 4 for a diagonal one."""
+    distance = np.where(zero, np.float32(0), _FAR)
+    for flip in (1, -1):
+        field = distance[::flip, ::flip]
+        previous = np.full(field.shape[1], _FAR, np.float32)
+        ramp = 3 * np.arange(field.shape[1], dtype=np.float32)
+        for row in field:
+            row[:] = np.minimum(row, previous + 3)
+            row[1:] = np.minimum(row[1:], previous[:-1] + 4)
+            row[:-1] = np.minimum(row[:-1], previous[1:] + 4)
+            row[:] = np.minimum.accumulate(row - ramp) + ramp
+            previous = row
+    return distance

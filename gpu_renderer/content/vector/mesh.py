@@ -15,8 +15,8 @@ import skia
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import surface
-from gpu_renderer.content.vector.sampled import SAMPLES
-from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.content.vector.outline import SAMPLES
+from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, enclosing
 from motion.snapshot import Mesh

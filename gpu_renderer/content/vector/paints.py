@@ -1,24 +1,51 @@
-"""Fill and stroke styles with a canvas's memory: a colour that it cannot read leaves the previous one in force."""
+"""Paints of shapes: colours, gradients with their dither, pens; and coverage in one colour as RGBA.
+
+Gradients have the geometry and stops of layers.md 6 and are interpolated in encoded sRGB with straight alpha, as a canvas does.
+
+The reference's canvas adds noise of half a level to gradients before it rounds them to 8 bits. It was measured on a reference
+picture whose effect amplifies it. Skia's own dither on the processor ranks the same 64 places of a square of 8 x 8 px in
+another order.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.dither import dithered
-from gpu_renderer.content.vector.gradient import shader
+from gpu_renderer.content.vector.surface import Pixels, image, rgba
 from gpu_renderer.geometry.color import Rgba
-from motion.snapshot import Paint, SolidPaint, Stroke
+from motion.snapshot import GradientStop, LinearGradient, OpacityStop, Paint, RadialGradient, SolidPaint, Stroke
 
 MITER_LIMIT = 10.0
-_CAPS = {"butt": skia.Paint.kButt_Cap, "round": skia.Paint.kRound_Cap, "square": skia.Paint.kSquare_Cap}
-_JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
+CAPS = {"butt": skia.Paint.kButt_Cap, "round": skia.Paint.kRound_Cap, "square": skia.Paint.kSquare_Cap}
+JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
+_LEAST_RADIUS = 0.01
+_DITHER_SIDE_PX = 8
+_DITHER = """
+uniform shader paint;
+uniform shader ranks;  // 0, 4 .. 252 of 255
+
+half4 main(float2 at) {
+    half4 color = paint.eval(at);
+    half noise = (ranks.eval(at).r * 255.0 / 256.0 - 63.0 / 128.0) / 255.0;
+    return half4(clamp(color.rgb + noise, half3(0.0), color.aaa), color.a);
+}
+"""
 
 
 class Style:
     """Current fill or stroke style over a box of width x height px; black to begin with.
+
+    It has a canvas's memory: a colour that it cannot read leaves the previous one in force.
 
     `matrix`: from the box to the pixels of the raster.
     """
@@ -31,41 +58,146 @@ class Style:
 
     def paint(self, wanted: Paint, opacity: float = 1.0) -> Any:
         """Return the Skia paint of a style, anti-aliased, its alpha multiplied by the opacity."""
-        if isinstance(wanted, SolidPaint):
-            self._set_color(wanted.color)
-        else:
-            found = shader(wanted, *self._box)
+        if not isinstance(wanted, SolidPaint):
+            found = gradient_shader(wanted, *self._box)
             self._shader = self._shader if found is None else dithered(found, self._matrix)
-        if self._shader is not None:
-            return skia.Paint(Shader=self._shader, AntiAlias=True, Alphaf=min(1.0, max(0.0, opacity)))
-        return solid(self._color, opacity)
-
-    def _set_color(self, text: str) -> None:
-        if (color := css.parse(text)) is not None:
+        elif (color := css.parse(wanted.color)) is not None:
             self._color, self._shader = color, None
+        if self._shader is not None:
+            return skia.Paint(Shader=self._shader, AntiAlias=True, Alphaf=_unit(opacity))
+        return solid(self._color, opacity)
 
 
 def solid(color: Rgba, opacity: float = 1.0) -> Any:
     """An anti-aliased Skia paint of one colour."""
-    alpha = min(1.0, max(0.0, color.alpha * opacity))
-    return skia.Paint(Color4f=skia.Color4f(color.red, color.green, color.blue, alpha), AntiAlias=True)
+    color = color._replace(alpha=_unit(color.alpha * opacity))
+    return skia.Paint(Color4f=skia.Color4f(*color), AntiAlias=True)
+
+
+def packed(color: Rgba) -> int:
+    """Return a colour as Skia's 32 bits, rounded."""
+    red, green, blue, alpha = (math.floor(channel * 255 + 0.5) for channel in color)
+    return skia.ColorSetARGB(alpha, red, green, blue)  # type: ignore[no-any-return]
+
+
+def tinted(coverage: Pixels, color: Rgba) -> Pixels:
+    """uint8 (rows, columns, 4): what drawing the coverage (rows, columns) in that colour leaves on a transparent buffer.
+
+    Skia draws that seven times as fast as an image of coverage.
+    """
+    found: Pixels = _texels(color)[coverage].view(np.uint8).reshape(*coverage.shape, 4)
+    return found
+
+
+def rgba_of(raster: Raster) -> Pixels:
+    """A raster's pixels, uint8 (rows, columns, 4), also where it keeps only their coverage."""
+    return raster.pixels if raster.color is None else tinted(raster.pixels, raster.color)
+
+
+@lru_cache(maxsize=64)
+def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
+    """Return the texel of each coverage, as Skia makes it."""
+    texels, canvas = rgba(256, 1)
+    steps = np.arange(256, dtype=np.uint8).reshape(1, 256)
+    canvas.drawImage(image(steps), 0, 0, skia.SamplingOptions(), solid(color))
+    return texels.view(np.uint32).ravel().copy()
 
 
 def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
     """Return the paint, made to stroke with the width and the stroke's cap, join and dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(width)
-    paint.setStrokeCap(_CAPS[stroke.cap])
-    paint.setStrokeJoin(_JOINS[stroke.join])
+    paint.setStrokeCap(CAPS[stroke.cap])
+    paint.setStrokeJoin(JOINS[stroke.join])
     paint.setStrokeMiter(MITER_LIMIT)
-    dashes = list(dash_pattern(stroke.dash))
-    if dashes and (effect := skia.DashPathEffect.Make(dashes, stroke.dash_offset)) is not None:
-        paint.setPathEffect(effect)
+    set_dashes(paint, stroke.dash, stroke.dash_offset)
     return paint
 
 
-def dash_pattern(dash: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
+def set_dashes(paint: Any, dash: Sequence[float], offset: float, scale: float = 1.0) -> None:
+    """Dash a pen by a canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
     if not dash or min(dash) < 0 or sum(dash) <= 0:
-        return ()
-    return dash * 2 if len(dash) % 2 else dash
+        return
+    pattern = [length * scale for length in dash] * (1 + len(dash) % 2)
+    if (effect := skia.DashPathEffect.Make(pattern, offset * scale)) is not None:
+        paint.setPathEffect(effect)
+
+
+def ends(gradient: LinearGradient, width: float, height: float) -> tuple[float, float]:
+    """Return the end of a linear gradient, px from the box centre. Its start is the opposite point."""
+    x, y = math.cos(math.radians(gradient.angle)), math.sin(math.radians(gradient.angle))
+    half = (abs(x) * width + abs(y) * height) / 2
+    return half * x, half * y
+
+
+def circle(gradient: RadialGradient, width: float, height: float) -> tuple[float, float, float]:
+    """Centre in px from the box centre, and the radius."""
+    radius = max(_LEAST_RADIUS, gradient.radius) * math.hypot(width, height) / 2
+    return (gradient.center_x - 0.5) * width, (gradient.center_y - 0.5) * height, radius
+
+
+def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[OpacityStop]) -> list[tuple[float, Rgba]]:
+    """Colour stops in order of offset, with the opacity stops merged in; an unreadable colour is black.
+
+    Stops at the same offset stay in their order: they are a hard step.
+    """
+    colors = sorted(((_unit(stop.offset), css.parse(stop.color) or css.BLACK) for stop in stops), key=itemgetter(0))
+    if not opacity_stops or not colors:
+        return colors
+    opacities = sorted(((_unit(stop.offset), (stop.opacity,)) for stop in opacity_stops), key=itemgetter(0))
+    offsets = sorted({offset for offset, _ in colors} | {offset for offset, _ in opacities})
+    return [(offset, _faded(Rgba(*_at(colors, offset)), *_at(opacities, offset))) for offset in offsets]
+
+
+def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> Any:
+    """Return the Skia shader of the gradient over a width x height box centred on the origin; None without any stop."""
+    stops = resolved_stops(gradient.stops, gradient.opacity_stops)
+    if not stops:
+        return None
+    colors, offsets = [packed(color) for _, color in stops], [offset for offset, _ in stops]
+    if len(stops) == 1:
+        colors, offsets = colors * 2, [0.0, 1.0]
+    if isinstance(gradient, LinearGradient):
+        x, y = ends(gradient, width, height)
+        return skia.GradientShader.MakeLinear([skia.Point(-x, -y), skia.Point(x, y)], colors, offsets)
+    x, y, radius = circle(gradient, width, height)
+    return skia.GradientShader.MakeRadial(skia.Point(x, y), radius, colors, offsets)
+
+
+def dithered(shader: Any, matrix: Any) -> Any:
+    """Return the shader with the noise for pixels that a matrix leads to; the shader itself where that cannot be inverted."""
+    from_pixels = skia.Matrix()
+    if not matrix.invert(from_pixels):
+        return shader
+    effect, ranks = _dither()
+    tiled = ranks.makeShader(skia.TileMode.kRepeat, skia.TileMode.kRepeat, skia.SamplingOptions(), from_pixels)
+    builder = skia.RuntimeShaderBuilder(effect)
+    builder.setChild("paint", shader)
+    builder.setChild("ranks", tiled)
+    return builder.makeShader()
+
+
+@lru_cache(maxsize=1)
+def _dither() -> tuple[Any, Any]:
+    """Return the effect, and the rank of every place of the square, four times as an 8-bit level."""
+    y, x = np.mgrid[:_DITHER_SIDE_PX, :_DITHER_SIDE_PX]
+    rank = (y & 1) << 5 | (x & 1) << 4 | (y & 2) << 2 | (x & 2) << 1 | (y & 4) >> 1 | (x & 4) >> 2
+    level = (4 * rank).astype(np.uint8)
+    return skia.RuntimeEffect.MakeForShader(_DITHER), image(np.dstack([level] * 3 + [np.full_like(level, 255)]))
+
+
+def _unit(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _faded(color: Rgba, opacity: float) -> Rgba:
+    return color._replace(alpha=math.floor(_unit(color.alpha * opacity) * 255 + 0.5) / 255)
+
+
+def _at(stops: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> tuple[float, ...]:
+    """Return the channels at an offset, between those of the stops around it."""
+    below = [stop for stop in stops if stop[0] <= offset] or stops[:1]
+    above = [stop for stop in stops if stop[0] >= offset] or stops[-1:]
+    (start, a), (end, b) = below[-1], above[0]
+    u = (offset - start) / (end - start) if end > start else 0.0
+    return tuple(p + (q - p) * u for p, q in zip(a, b, strict=True))

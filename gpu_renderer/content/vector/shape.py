@@ -1,4 +1,4 @@
-"""Raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes, into a padded supersampled buffer."""
+"""Raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes (12.3), into a padded supersampled buffer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import skia
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector import css, sampled
-from gpu_renderer.content.vector.brush import paint_over
-from gpu_renderer.content.vector.outline import fill_outline, outline, runs_outline
-from gpu_renderer.content.vector.paints import Style, as_pen
-from gpu_renderer.content.vector.surface import coverage, fitting_scale, rgba
+from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.blur import blur_filter
+from gpu_renderer.content.vector.outline import fill, fill_outline, outline, runs_outline
+from gpu_renderer.content.vector.paints import Style, as_pen, solid
+from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image, rgba
 from gpu_renderer.geometry.color import Rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
-from motion.snapshot import Run, ShapeSource, SolidPaint, Stroke
+from motion.snapshot import BrushStroke, Run, ShapeSource, SolidPaint, Stroke
 from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
@@ -49,7 +49,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     canvas.scale(scale, scale)
     drawn = source if color is None else _in_white(source)
     _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
-    paint_over(pixels, canvas, source.brush_strokes, scale)
+    _paint_over(pixels, canvas, source.brush_strokes, scale)
     return Raster(pixels, source.width, source.height, padded, color)
 
 
@@ -74,11 +74,11 @@ def _in_white(source: ShapeSource) -> ShapeSource:
 
 
 def _escape(source: ShapeSource) -> float:
-    right, bottom = source.width / 2, source.height / 2
+    """Return how far vertices and handles lie beyond the box, px; negative where all lie inside."""
     points = [point for run in source.runs for point in run.points]
-    margin_x = max((max(abs(p.x), abs(p.in_x), abs(p.out_x)) for p in points), default=0.0)
-    margin_y = max((max(abs(p.y), abs(p.in_y), abs(p.out_y)) for p in points), default=0.0)
-    return max(margin_x - right, margin_y - bottom)
+    beyond_x = max((abs(x) for point in points for x in point[:6:2]), default=0.0) - source.width / 2
+    beyond_y = max((abs(y) for point in points for y in point[1:6:2]), default=0.0) - source.height / 2
+    return max(beyond_x, beyond_y)
 
 
 class _Drawing:
@@ -106,18 +106,18 @@ class _Drawing:
             self._stroke_with(path, (run,), opacity, factor)
 
     def _fill_with(self, path: Any, count: int, opacity: float) -> None:
-        for fill in self._source.fills[:count]:
-            paint = self._fill.paint(fill, opacity)
+        for wanted in self._source.fills[:count]:
+            paint = self._fill.paint(wanted, opacity)
             if self._sampled_size is None:
                 self._canvas.drawPath(path, paint)
             else:
-                sampled.fill(self._canvas, self._sampled_size, path, paint)
+                fill(self._canvas, self._sampled_size, path, paint)
 
     def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
-                self._canvas.drawPath(_ribbons(runs, stroke, 1.0), paint)
+                self._canvas.drawPath(_ribbons(runs, stroke), paint)
             else:
                 self._draw_stroke(path, stroke, opacity, width_factor)
 
@@ -133,10 +133,10 @@ class _Drawing:
         self._canvas.restore()
 
 
-def _ribbons(runs: tuple[Run, ...], stroke: Stroke, width_factor: float) -> Any:
-    path, width = skia.Path(), stroke.width * width_factor
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> Any:
+    path = skia.Path()
     for run in runs:
-        for points in ribbons(run, width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
+        for points in ribbons(run, stroke.width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
             path.addPoly([skia.Point(x, y) for x, y in points], True)
     return path
 
@@ -146,3 +146,44 @@ def _all_but(path: Any) -> Any:
     outside.addRect(skia.Rect.MakeLTRB(-_HUGE_PX, -_HUGE_PX, _HUGE_PX, _HUGE_PX))
     outside.setFillType(skia.PathFillType.kEvenOdd)
     return outside
+
+
+def _paint_over(pixels: Pixels, canvas: Any, strokes: tuple[BrushStroke, ...], scale: float) -> None:
+    """Draw the strokes on the canvas, which is centred and scaled; `pixels` are what the canvas draws into."""
+    before = image(pixels.copy()) if any(stroke.mode == "clone" for stroke in strokes) else None
+    for stroke in strokes:
+        if stroke.points:
+            canvas.drawPath(_line(stroke), _brush(stroke, canvas, before, scale))
+
+
+def _line(stroke: BrushStroke) -> Any:
+    path = skia.Path()
+    path.moveTo(*stroke.points[0])
+    for point in stroke.points[1:] or stroke.points:
+        path.lineTo(*point)
+    return path
+
+
+def _brush(stroke: BrushStroke, canvas: Any, before: Any, scale: float) -> Any:
+    paint = solid(css.parse(stroke.color) or css.BLACK, stroke.opacity)
+    if stroke.mode == "erase":
+        paint.setBlendMode(skia.BlendMode.kDstOut)
+        paint.setColor4f(skia.Color4f(0, 0, 0, stroke.opacity))
+    elif stroke.mode == "clone":
+        paint = skia.Paint(Shader=_shifted(stroke, canvas, before), AntiAlias=True, Alphaf=stroke.opacity)
+    paint.setStyle(skia.Paint.kStroke_Style)
+    paint.setStrokeWidth(stroke.size)
+    paint.setStrokeCap(skia.Paint.kRound_Cap)
+    paint.setStrokeJoin(skia.Paint.kRound_Join)
+    if stroke.hardness < 1:
+        sigma = (1 - stroke.hardness) * stroke.size / 3 / scale  # raster px: a canvas filter ignores the transform
+        paint.setImageFilter(blur_filter(sigma, sigma))
+    return paint
+
+
+def _shifted(stroke: BrushStroke, canvas: Any, before: Any) -> Any:
+    """Return the pixels before painting, moved by minus the offset, as a shader in the canvas's own space."""
+    raster_to_layer = skia.Matrix()
+    canvas.getTotalMatrix().invert(raster_to_layer)
+    raster_to_layer.postTranslate(-stroke.clone_x, -stroke.clone_y)
+    return before.makeShader(skia.TileMode.kDecal, skia.TileMode.kDecal, skia.SamplingOptions(), raster_to_layer)

@@ -66,7 +66,7 @@ def test_every_move_follows_an_edge_of_the_state_table(name: str) -> None:
 
 OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
     "claim_jobs": {"account_jobs_max": 64, "candidates": 32, "jobs_max": 8, "lease_seconds": 20, "token": "t"},
-    "open_work": {"heads_max": 8, "renderers": None},
+    "open_work": {"heads_max": 8, "renderers": None, "depth_least": 2},
 }
 FILL: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
@@ -83,6 +83,14 @@ TASKS: Final = """
 """
 
 
+async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) -> int:
+    async with database.engine.connect() as connection:
+        explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name).text}")
+        plan = (await connection.execute(explained, {"now": utc_now(), **values})).scalar_one()[0]["Plan"]
+        await connection.rollback()
+        return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
+
+
 @pytest.mark.service
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
 @pytest.mark.parametrize("name", sorted(OPEN))
@@ -94,11 +102,7 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
     async def measured(database: Database) -> int:
         async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             await connection.execute(text(settle))
-        async with database.engine.connect() as connection:
-            explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name).text}")
-            plan = (await connection.execute(explained, {"now": utc_now(), **OPEN[name]})).scalar_one()[0]["Plan"]
-            await connection.rollback()
-            return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
+        return await blocks_read(database, name, OPEN[name])
 
     async def story() -> None:
         database = Database(database_url)
@@ -114,6 +118,69 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
         await database.close()
         # 40 times as many jobs make indexes a level deeper: each look into one reads a block more.
         assert blocks[1] < 3 * blocks[0], f"{blocks[0]} blocks at 200 jobs, {blocks[1]} at 8,000"
+
+    asyncio.run(story())
+
+
+HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
+    "adopt_jobs": {"jobs_max": 8, "lease_seconds": 20, "token": "t"},
+    "unpin_jobs": {"renderers": ["another"]},
+    "rescue_tasks": {"tasks_max": 8},
+    "count_open": {},
+    "miscounted_accounts": {},
+    "queue_page": {"after": "", "accounts_max": 20},
+    "recent_frames": {"since": utc_now()},
+    "claim_deliveries": {
+        "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "place": "p", "noted_seconds": 9, "late_seconds": 9,
+    },
+    "next_delivery": {},
+}  # fmt: skip
+"""Statements that run again and again, however many jobs have ended."""
+ENDED: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, finished_at, video_key)
+    SELECT 'completed' || n, templates.account_id, templates.id, 'completed', 0, '{}', 64, 64, 30, 90, 3000, '', '', 0,
+        now() - make_interval(secs => n), now() - interval '1 hour', 'results/' || n
+    FROM generate_series(CAST(:first AS int), CAST(:last AS int)) AS n
+    JOIN templates ON templates.account_id = (ARRAY(SELECT id FROM accounts ORDER BY id))[1 + n % 20]
+"""
+ENDED_TASKS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, finished_at, worker)
+    SELECT id || '.0', id, 0, 'render', 0, 90, 'done', 0, now(), now() - interval '1 hour', 'w' FROM jobs
+    WHERE status = 'completed' AND NOT EXISTS (SELECT 1 FROM tasks WHERE job_id = jobs.id)
+"""
+DELIVERED: Final = """
+    INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at, finished_at)
+    SELECT id, id, '', '{}', 'delivered', 1, now(), '[]', now(), now() FROM jobs
+    WHERE status = 'completed' ON CONFLICT DO NOTHING
+"""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
+def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(settle: str, database_url: str) -> None:
+    """With statistics, and with those from before the tables were filled."""
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+            await session.execute(text(FILL), {"first": 1, "last": 100})
+            await session.execute(text(TASKS))
+        blocks = dict[str, list[int]]()
+        for first, last in ((1, 200), (201, 8000)):
+            async with database.work() as session:
+                for filling in (ENDED, ENDED_TASKS, DELIVERED):
+                    await session.execute(text(filling), {"first": first, "last": last} if filling is ENDED else {})
+            async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+                await connection.execute(text(settle))
+            for name, values in HISTORY.items():
+                blocks.setdefault(name, []).append(await blocks_read(database, name, values))
+        await database.close()
+        # Indexes are a level deeper: each look into one reads a block more.
+        grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
+        assert grown == {}
 
     asyncio.run(story())
 

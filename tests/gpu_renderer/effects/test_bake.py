@@ -12,9 +12,8 @@ import pytest
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.shape import padding as shape_padding
-from gpu_renderer.effects import bake, baking, every_effect, needs_baking
+from gpu_renderer.effects import Route, bake, baking, every_effect, needs_baking
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.registry import Route
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     AdjustmentSource,

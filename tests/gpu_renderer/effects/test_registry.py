@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import shaders
 from gpu_renderer.effects import Effect, Route, Tier, every_effect, find, unknown
 from gpu_renderer.effects.parameters import Kind
 from gpu_renderer.effects.passes import Chain
+from gpu_renderer.effects.registry import CATALOG, read_catalog
 from gpu_renderer.effects.stage import MatrixEffect, TableEffect
 from gpu_renderer.effects.surface import uniforms_of
 from motion.snapshot import EffectSnapshot
@@ -65,9 +68,31 @@ def test_a_shader_declares_only_what_the_effect_gives_it(effect: Effect) -> None
     declared = uniforms_of(effect.shader, (("BAKED", "1"),)) | uniforms_of(effect.shader)
     # A sampler and its region are given by name in the effect's own code.
     samplers = set(re.findall(r"uniform sampler2D (\w+);", text))
-    given = {parameter.uniform for parameter in effect.parameters} | effect.derived | PASS_UNIFORMS
+    given = {parameter.uniform for parameter in effect.parameters} | PASS_UNIFORMS
     given |= samplers | {f"{name}_region" for name in samplers}
     assert declared - given <= _passed_in_code(effect)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('tier = "core"', 'tier = "often"', "blur in blur.toml: .*often"),
+        ('route = "gpu"', 'route = "sideways"', "blur in blur.toml: .*SIDEWAYS"),
+        ("is_soft = true", "is_loud = true", "blur in blur.toml: .*is_loud"),
+        ('amount = "<= 0"', 'strength = "<= 0"', "blur in blur.toml: .*strength"),
+        ('["amount", "px", 6, 0, 40]', '["amount", "miles", 6, 0, 40]', "blur in blur.toml: .*amount cannot be miles"),
+        ("[blur]", "[fuzz]", "code without an entry: .*blur"),
+        ("[sharpen]", "[gaussian-blur]", "gaussian-blur in blur.toml: declared twice"),
+    ],
+)
+def test_a_wrong_entry_of_the_catalogue_is_refused_by_name(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    folder = Path(shutil.copytree(CATALOG, tmp_path / "catalog"))
+    file = folder / "blur.toml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=fault):
+        read_catalog(folder)
 
 
 def test_unknown_and_plugin_types_are_named_once() -> None:
@@ -78,9 +103,9 @@ def test_unknown_and_plugin_types_are_named_once() -> None:
 
 def test_a_chain_has_the_colour_with_its_opacity_only_where_the_effect_says_so() -> None:
     for effect in EFFECTS:
-        for key, opacity in effect.folded:
-            assert effect.parameter(key).kind is Kind.COLOR
-            assert effect.parameter(opacity).unit == "%"
+        for key, opacity in effect.folded.items():
+            assert effect.by_key[key].kind is Kind.COLOR
+            assert effect.by_key[opacity].unit == "%"
     assert Chain.defines == ()
 
 
@@ -96,7 +121,7 @@ def test_ids_tiers_routes_and_defaults_are_those_of_the_formats_table() -> None:
         assert (effect.tier.value, effect.route.value) == (tier, route)
         stored = re.findall(r"`(\w+)` ([NCBEKLX]) (?:(?:px|°|%|s|x|fps|Hz|stops) )?([^\s\[;]+)", parameters)
         for key, kind, default in stored if effect_id not in _LISTED_TOGETHER else []:
-            declared = effect.parameter(key)
+            declared = effect.by_key[key]
             assert declared.kind.value == kind, (effect_id, key)
             assert _default_text(declared.default) == _default_text(_read(kind, default)), (effect_id, key)
 
@@ -125,7 +150,8 @@ def _default_text(value: object) -> str:
 
 
 def _passed_in_code(effect: Effect) -> set[str]:
-    """Uniform names that the module of the effect writes out."""
-    module = __import__(type(effect).__module__, fromlist=["x"]).__file__
-    names = set(re.findall(r'"(u_\w+)"', Path(str(module)).read_text(encoding="utf-8")))
-    return names | {f"{name}_region" for name in names} | {"u_lattice", "u_lattice_starts"}
+    """Uniform names that the module of the effect's code, or what it draws with, writes out."""
+    module = Path(str(sys.modules[type(effect).__module__].__file__))
+    texts = [path.read_text(encoding="utf-8") for path in (module, module.with_name("canvas.py"))]
+    names = set(re.findall(r'"(u_\w+)"', "".join(texts)))
+    return names | {f"{name}_region" for name in names}

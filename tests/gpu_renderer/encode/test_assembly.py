@@ -9,12 +9,12 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.encode.assemble import SegmentUnusable, assemble
 from gpu_renderer.encode.check import Plan, VideoNotAsPlanned, boxes, check
+from gpu_renderer.encode.finish import SegmentUnusable, assemble
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, rate
-from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.segments import SegmentWriter
 
 PROFILE = EncoderProfile(threads=1)
 WIDTH, HEIGHT = 96, 64

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_renderer.encode.probe import chosen, probe
-from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile
+from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, probe
 from gpu_renderer.errors import EncoderUnavailable
 
 

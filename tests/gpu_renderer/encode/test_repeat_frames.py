@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode import bitstream
-from gpu_renderer.encode.assemble import assemble
-from gpu_renderer.encode.bitstream import BitReader, BitWriter, NalUnit, StreamNotUnderstood
+from gpu_renderer.encode.bitstream import BitReader, NalUnit, StreamNotUnderstood, exp_golomb, signed_exp_golomb
 from gpu_renderer.encode.check import Plan, check
+from gpu_renderer.encode.finish import assemble
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.repeat_frames import ENCODED_REPEATS, repeat_frames
-from gpu_renderer.encode.segment import SegmentWriter
+from gpu_renderer.encode.segments import SegmentWriter
 
 PROFILE = EncoderProfile()
 SIZES = [(96, 64), (160, 90), (640, 362)]
@@ -121,16 +121,13 @@ def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: 
 
 
 def test_numbers_are_read_as_they_were_written() -> None:
-    bits = BitWriter()
-    for value in (0, 1, 2, 7, 255, 70_000):
-        bits.unsigned(value)
-        bits.signed(value)
-        bits.signed(-value)
-    bits.fixed(5, 3)
-    reader = BitReader(bits.aligned("1"))
-    for value in (0, 1, 2, 7, 255, 70_000):
-        assert (reader.unsigned(), reader.signed(), reader.signed()) == (value, value, -value)
-    assert reader.fixed(3) == 5
+    values = (0, 1, 2, 7, 255, 70_000)
+    written = [(value, value, -value) for value in values]
+    bits = "".join(exp_golomb(a) + signed_exp_golomb(b) + signed_exp_golomb(c) for a, b, c in written) + "101"
+    bits += "1" * (-len(bits) % 8)
+    reader = BitReader(int(bits, 2).to_bytes(len(bits) // 8))
+    assert [tuple(reader.fields("uss")) for _ in values] == written
+    assert (reader.fields("1"), reader.fixed(2)) == ([1], 1)
     with pytest.raises(StreamNotUnderstood, match="too early"):
         reader.fixed(64)
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from gpu_renderer.backends.cpu import kernel_operations
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
-from gpu_renderer.backends.gl import blend, quads
-from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget
-from gpu_renderer.backends.gl.quad_shader import BackdropBlend
+from gpu_renderer.backends.gl import backdrop as below
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
@@ -119,7 +119,7 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
             yield from _buffer(painter, texels, opacity, variant, rng)
             continue
         if variant.kind == QUANTISE:
-            yield _Trial(lambda into: blend.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
+            yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
             continue
         quad = _quad(variant, number, rng)
         mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
@@ -138,9 +138,9 @@ def _shown(
         quads.draw(painter, shown, quad, into, style)
 
     def draw_blended(into: Target) -> None:
-        blend.quantise(painter, into, (_FRAME,))
-        for rects, backdrop in blend.backdrops(painter, into, (_FRAME,)):
-            merged = BackdropBlend({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
+        below.quantise(painter, into, (_FRAME,))
+        for rects, backdrop in below.backdrops(painter, into, (_FRAME,)):
+            merged = Inputs({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
             quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
 
     return _Trial(draw_blended, [draw_op(Variant(QUANTISE), _FRAME), op]) if mode else _Trial(draw, [op])

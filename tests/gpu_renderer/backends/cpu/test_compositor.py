@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
-from gpu_renderer.frame.renderer import FrameRenderer
+from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import (
     BUFFER,
@@ -33,7 +33,6 @@ from gpu_renderer.kernels.bindings import (
 )
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.optimisation import Optimisations
 from motion.snapshot import (
     CompositionSource,
     EffectSnapshot,

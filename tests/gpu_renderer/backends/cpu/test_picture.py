@@ -38,7 +38,7 @@ def test_every_way_of_display_gives_the_bytes_of_the_shader(
     values[..., 3] = 1.0 if is_opaque else rng.uniform(0, 1, values.shape[:2])
     with painter.pool.acquired(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
-        gpu, host = GlFrame.taken(painter, FRAME), CpuFrame(painter, native, FRAME)
+        gpu, host = GlFrame(painter, painter.pool.take(FRAME, "f1")), CpuFrame(painter, native, FRAME)
         gpu.target.framebuffer.clear()
         frames: tuple[GlFrame | CpuFrame, ...] = (gpu, host)
         for frame in frames:

@@ -7,8 +7,8 @@ import pytest
 
 from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.content.svg.document import Document
-from gpu_renderer.content.svg.markers import vertices
-from gpu_renderer.content.svg.path_text import path_of
+from gpu_renderer.content.svg.shapes import path_of
+from gpu_renderer.content.svg.strokes import vertices
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.svg import svg_pixels
-from gpu_renderer.content.svg.markers import vertices
-from gpu_renderer.content.svg.path_text import arc_joints, path_of
+from gpu_renderer.content.svg.shapes import arc_joints, path_of
+from gpu_renderer.content.svg.strokes import vertices
 from tests.gpu_renderer.content.media.test_svg import BLUE, NOTHING, RED, at, svg
 from tests.gpu_renderer.fonts import reference_fonts
 

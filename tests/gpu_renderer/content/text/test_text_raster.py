@@ -11,7 +11,7 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.glyph_raster import contrast_table
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.tint import rgba_of
+from gpu_renderer.content.vector.paints import rgba_of
 from motion.snapshot import GlyphPose, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.vector.gradient import circle, ends, resolved_stops
+from gpu_renderer.content.vector.paints import circle, ends, resolved_stops, rgba_of
 from gpu_renderer.content.vector.shape import padding, shape_raster
-from gpu_renderer.content.vector.tint import rgba_of
 from motion.snapshot import (
     BrushStroke,
     GradientStop,

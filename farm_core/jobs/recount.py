@@ -1,0 +1,77 @@
+"""Check and mend the tables that triggers keep: counts, next jobs and open jobs of accounts.
+
+They are wrong after rows were loaded with triggers off, or from a part of a backup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import CursorResult, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+from farm_core.db.database import Database
+from farm_core.jobs.repository import notify
+from farm_core.jobs.sql import statement
+
+PAGE: Final = 500
+"""Accounts that one statement checks."""
+
+ACCOUNTS_AT_ONCE: Final = 200
+"""Accounts that one transaction counts."""
+
+_ALONE: Final = text("SELECT pg_advisory_xact_lock(7263951482)")
+"""Two recounts at once would add the same differences twice."""
+
+_CHANGED: Final = ("queued", "processing", "completed", "failed", "cancelled", "reserved_ms", "stored_bytes")
+
+
+async def doubtful_accounts(database: Database) -> list[str]:
+    """Return the accounts whose queue row or open jobs are not what their jobs say.
+
+    Reads the first queued job of each account and all jobs in processing, but no finished jobs.
+    """
+    found, after = set[str](), ""
+    while True:
+        values = {"after": after, "accounts_max": PAGE}
+        page = (await database.single(partial(_run, name="queue_page", values=values))).all()
+        found.update(row.id for row in page if not row.is_right)
+        if len(page) < PAGE:
+            break
+        after = page[-1].id
+    found.update((await database.single(partial(_run, name="miscounted_accounts", values={}))).scalars())
+    return sorted(found)
+
+
+async def recount(database: Database, account_ids: Sequence[str]) -> int:
+    """Count the jobs of the accounts anew and rebuild their open jobs; return how many accounts had wrong counts.
+
+    The farm can run meanwhile: accounts are locked only while the differences are written.
+    """
+    wrong = 0
+    for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
+        some = sorted(account_ids[start : start + ACCOUNTS_AT_ONCE])
+        await database.single(partial(_run, name="add_queue_rows", values={"account_ids": some}))
+        wrong += await database.transaction(partial(_recounted, account_ids=some))
+    return wrong
+
+
+async def _recounted(session: AsyncSession, account_ids: Sequence[str]) -> int:
+    """Mend the accounts' rows and wake the schedulers. Differences are right whatever other transactions add meanwhile."""
+    await session.execute(_ALONE)
+    accounts = {"account_ids": list(account_ids)}
+    rows = (await session.execute(statement("queue_differences"), accounts)).all()
+    await session.execute(statement("lock_queues"), accounts)
+    changes = {name: [getattr(row, name) for row in rows] for name in _CHANGED}
+    await session.execute(statement("change_queues"), {"account_ids": [row.account_id for row in rows], **changes})
+    await session.execute(statement("rebuild_open_jobs"), accounts)
+    await session.execute(statement("point_queues"), accounts)
+    await notify(session, "jobs", "")
+    await notify(session, "tasks", "")
+    return sum(any(row[1:]) for row in rows)
+
+
+async def _run(connection: AsyncConnection, name: str, values: Mapping[str, Any]) -> CursorResult[Any]:
+    return await connection.execute(statement(name), values)

@@ -1,0 +1,233 @@
+"""Planes in 3D space: planes that hide one another, and effects of planes.
+
+Planes are drawn in painter's order where that gives the same pixels, else as geometry with four samples and a depth
+buffer (format/three-d.md 4). Effects run in the layer's own space, and the result is projected, so that lengths
+foreshorten (format/three-d.md 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import moderngl
+
+from gpu_renderer import effects
+from gpu_renderer.backends.gl import drawable, quads
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
+from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.content.raster import WHOLE
+from gpu_renderer.display_list import flat_box
+from gpu_renderer.display_list.blending import fixed_function
+from gpu_renderer.display_list.graph import Draw, Scene
+from gpu_renderer.display_list.paint import Filter, Image
+from gpu_renderer.display_list.space import lights, overlaps
+from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.region import Rects, Region, shared
+from gpu_renderer.opengl.painter import Instances, Painter
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Format, Target
+from motion.snapshot import EffectSnapshot
+
+SAMPLES = 4
+SIGMA_APART_MAX_PX = 12.0
+"""Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
+_GEOMETRY = Instances("space/plane.vert", (), b"", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedPlane:
+    """A plane with its drawable content in `shown`, or None without content."""
+
+    step: Draw
+    shown: Drawable | None
+    filter: Filter
+    scene: Scene
+    writes_depth: bool = True
+
+    @property
+    def lighting(self) -> dict[str, UniformValue]:
+        """Return the uniforms that light the plane, empty for a plane that accepts no light."""
+        plane, shown = self.step.plane, self.shown
+        if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
+            return {}
+        width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
+        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
+
+
+def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
+    """Draw planes in painter's order over parts of the target. Nearer planes hide those behind them."""
+    if hide_in_order(planes):
+        for plane in planes:
+            draw_alone(painter, into, plane, rects)
+    else:
+        _tested(painter, into, planes, region, rects)
+
+
+def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
+    """Draw one plane over parts of the target: four samples a pixel, no depth buffer."""
+    if plane.shown is not None:
+        step = plane.step
+        style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
+        quads.draw(painter, plane.shown, quad_of(plane.shown, step.placement), into, style, rects=rects)
+
+
+def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
+    """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
+    cards: list[overlaps.Card] = []
+    for plane in planes:
+        if (shown := plane.shown) is None:
+            continue
+        if plane.step.is_hard:
+            return False  # a body's faces share their edges
+        box = shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
+        card = overlaps.card(quad_of(shown, plane.step.placement), box, hides=plane.writes_depth)
+        if card is None:
+            return False
+        cards.append(card)
+    return overlaps.hide_in_order(cards)
+
+
+def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
+    """Draw the planes with a depth buffer.
+
+    The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn
+    upside down, as the reference does: the samples of a pixel are not symmetrical.
+    """
+    context, held = painter.context, region.intersection(into.region)
+    resolved = painter.pool.take(held, into.format, clear=False)
+    with _multisampled(painter, held, into.format) as framebuffer:
+        buffer = resolved.through(framebuffer)
+        framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
+        framebuffer.clear(depth=1.0)
+        painter.draw("copy.frag", buffer, textures={"u_source": into}, defines={"FLIPPED": 1})
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<="
+        try:
+            for plane in planes:
+                _plane(painter, buffer, plane)
+        finally:
+            context.disable(moderngl.DEPTH_TEST)
+            framebuffer.depth_mask = True
+        framebuffer.scissor = (0, 0, held.width, held.height)
+        framebuffer.use()
+        context.copy_framebuffer(resolved.framebuffer, framebuffer)
+    if parts := shared(rects, held):
+        painter.draw("copy.frag", into, textures={"u_source": resolved}, scissor=parts, defines={"UPSIDE_DOWN": 1})
+    painter.pool.give_back(resolved)
+
+
+def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
+    step, shown, lighting = plane.step, plane.shown, plane.lighting
+    if shown is None:
+        return
+    quad = quad_of(shown, step.placement)
+    to_unit = matrix.inverse(quad)
+    if to_unit is None:
+        return
+    into.framebuffer.depth_mask = plane.writes_depth
+    quads.set_filter(painter, shown)
+    variant = drawable.defines(shown, plane.filter, quad, is_lit=bool(lighting), feeds_effects=False)
+    painter.draw(
+        "compositing/quad.frag",
+        into,
+        instances=_GEOMETRY,
+        textures=drawable.textures(painter, shown, plane.filter),
+        blend=fixed_function(step),
+        defines={"SAMPLES": 0, "FLIPPED": 1, **variant},
+        uniforms={
+            "u_to_frame": matrix.columns(quad),
+            "u_subpixels": float(matrix.SUBPIXELS),
+            "u_to_unit": matrix.columns(to_unit),
+            "u_opacity": step.opacity,
+            **drawable.uniforms(shown, plane.filter),
+            **lighting,
+        },
+    )
+
+
+@contextmanager
+def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
+    """Yield a framebuffer of four samples with depth, of one where the driver has no more (Mesa's softpipe)."""
+    context, size = painter.context, (region.width, region.height)
+    samples = SAMPLES if context.max_samples >= SAMPLES else 0
+    color = context.renderbuffer(size, 4, samples=samples, dtype=format)
+    depth = context.depth_renderbuffer(size, samples=samples)
+    framebuffer = context.framebuffer([color], depth)
+    try:
+        yield framebuffer
+    finally:
+        painter.pool.bind_lasting()
+        for held in (framebuffer, color, depth):
+            held.release()
+
+
+def flattened(
+    painter: Painter,
+    shown: Drawable,
+    filter: Filter,
+    step: Draw,
+    scene: Scene,
+    layer_target: Callable[[str], Target | None],
+) -> FlatTarget:
+    """Return the unprojected layer with its effects, about as large as the frame.
+
+    A layer of which only a glow is left is smaller. The caller owns the target.
+    """
+    width, height = flat_box.box(step, shown)
+    across, down = flat_box.world_scale(step)
+    lengths = _length_scales(step, scene, width * across, height * down)
+    scale_x, scale_y = lengths[0] * across, lengths[1] * down
+    buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))
+    own_width, own_height = shown.width * scale_x, shown.height * scale_y
+    own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
+    place = EffectScene(
+        buffer, own, shown.width, shown.height, output_scale=min(lengths), length_scales=lengths, layer_target=layer_target,
+        layer_id=step.layer.id,
+    )  # fmt: skip
+    centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale_x, scale_y))
+    target = painter.pool.take(buffer)
+    quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, Style(filter=filter, is_smooth=False))
+    baked = effects.needs_baking(step.layer)
+    drawn = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
+    width, height = buffer.width / scale_x, buffer.height / scale_y
+    content_box = WHOLE
+    if not effects.is_resampled(step.layer.effects, after_baking=baked):  # only a glow around the content is added
+        content_box = (
+            own.left / buffer.width,
+            own.top / buffer.height,
+            own.width / buffer.width,
+            own.height / buffer.height,
+        )
+    if (glow := drawn.glow) is None or not drawn.is_glow_alone:
+        return FlatTarget(effects.flattened(painter, drawn), width, height, content_box=content_box)
+    painter.pool.give_back(drawn.sharp)
+    (x, y, columns, rows), cell = glow.target.region, glow.cell_px
+    crop = (
+        (buffer.x / cell - x) / columns, (buffer.y / cell - y) / rows,
+        buffer.width / cell / columns, buffer.height / cell / rows,
+    )  # fmt: skip
+    return FlatTarget(glow.target, width, height, crop=crop, content_box=content_box)
+
+
+def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tuple[float, float]:
+    """Buffer px per world px, across and down: the reference stretches a buffer of the frame's size over the layer.
+
+    `width`, `height`: the layer with its margins, world px.
+    """
+    across, down = scene.frame.width / width, scene.frame.height / height
+    if any(_is_round(entry, max(across, down)) for entry in step.layer.effects):
+        return min(across, down), min(across, down)
+    return across, down
+
+
+def _is_round(entry: EffectSnapshot, scale: float) -> bool:
+    """Return True for an effect that needs square pixels: all with round lengths but narrow blurs."""
+    effect = effects.find(entry.type)
+    if effect is None or not effect.round_lengths:
+        return False
+    return entry.type != "blur" or effects.resolve(effect, entry).number("amount") * scale > SIGMA_APART_MAX_PX

@@ -1,0 +1,46 @@
+"""The drawing of a document as its parts see it, and the state around an element while it is drawn."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gpu_renderer.content.svg.budget import Budget
+from gpu_renderer.content.svg.cascade import Cascade
+from gpu_renderer.content.svg.document import Document, Element
+from gpu_renderer.content.svg.values import Style, Viewport
+from gpu_renderer.content.text.families import Fonts
+
+
+class Frame(NamedTuple):
+    """Inherited style, what percentages refer to, and how deep the element lies."""
+
+    style: Style
+    viewport: Viewport
+    depth: int = 0
+
+    def inside(self, style: Style, viewport: Viewport | None = None) -> Frame:
+        """Return the frame of an element's children."""
+        return Frame(style, viewport or self.viewport, self.depth + 1)
+
+
+class Scene:
+    """Interface of the whole drawing to its parts; `fill` beats whatever fills shapes and texts."""
+
+    def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
+        self.document = document
+        self.fonts = fonts
+        self.budget = Budget()
+        self.cascade = Cascade(document, self.budget, fill)
+        self.warnings: dict[str, None] = {}
+
+    def warn(self, line: str) -> None:
+        """Say once what is not drawn."""
+        self.warnings.setdefault(line)
+
+    def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
+        """Draw an element's children in order."""
+        raise NotImplementedError
+
+    def geometry(self, element: Element, frame: Frame) -> Any:
+        """Return the outline of a shape or text in its own user space; empty for anything else."""
+        raise NotImplementedError

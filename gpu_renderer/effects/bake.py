@@ -1,0 +1,254 @@
+"""Frame of the raster route: when a layer is baked, at which scale, and in which order (format/effects.md 2 and 4).
+
+if needs_baking(layer):
+    plan = baking(layer, output_scale, width, height)
+    raster = contents.raster(layer.source, plan.scale, plan.padding_px)
+    baked = bake(painter, raster, layer, contents.mask)
+    ... draw baked.target as the layer's texture, then buffer_chain(..., after_baking=True) ...
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content import masks
+from gpu_renderer.content.raster import Raster, tier
+from gpu_renderer.effects.canvas import Canvas, Masking
+from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.values import EffectValues, Route, resolve
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    EffectSnapshot,
+    ImageSource,
+    LayerSnapshot,
+    LightWash,
+    MaskPath,
+    MissingSource,
+    ParticleSource,
+    ShapeSource,
+    SvgSource,
+    VideoSource,
+)
+
+PADDING_EFFECTS_MAX_PX = 256
+PADDING_MAX_PX = 512
+SIDE_MAX_PX = 4096
+PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
+"""Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
+PICTURE_QUALITY_MAX = 4.0
+PICTURE_OVERSAMPLING = 1.5
+
+PICTURES = (ImageSource, SvgSource, VideoSource)
+"""Sources that come in a size of their own."""
+_NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
+_BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Baking:
+    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects reach, layer px.
+
+    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `mask_scale`: canvas px
+    per layer px of its masks, which the reference paints as if the layer were not scaled (compositing.md 2.5); None for
+    pictures, whose masks fit their canvas.
+    """
+
+    scale: float
+    bleed_px: float
+    mask_scale: float | None = None
+
+    @property
+    def padding_px(self) -> float:
+        """Padding of a layer that nothing but its effects makes larger."""
+        return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Baked:
+    """A baked layer. `target`: 8-bit sRGB-encoded premultiplied, row 0 on top; it covers the layer box of width x height
+    layer px grown by `padding` on every side. Whoever baked it owns the target."""
+
+    target: Target
+    width: float
+    height: float
+    padding: float
+
+
+def needs_baking(layer: LayerSnapshot) -> bool:
+    """Return True if the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
+    if isinstance(layer.source, _NEVER_BAKED):
+        return False
+    faded = isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1
+    return faded or any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects)
+
+
+def container_padding_px(layer: LayerSnapshot) -> float:
+    """How far the box and the mask of a container are stretched on every side, layer px.
+
+    Its raster effects are not drawn, and yet it counts as baked: all effects and styles make room (compositing.md 2.4).
+    """
+    if not any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects):
+        return 0.0
+    return Baking(1.0, min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))).padding_px
+
+
+def keeps_color(layer: LayerSnapshot) -> bool:
+    """Return True if baking leaves content of one colour in that colour: its alpha is all there is to know."""
+    found = (find(entry.type) for entry in layer.effects)
+    return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
+
+
+def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float, *, requested: float = 1.0) -> Baking:
+    """Scale and reach of a baked layer of width x height layer px.
+
+    `requested`: output px per layer px, at least `output_scale`; of a 3D layer as it is projected (layers.md 5.3).
+
+    Video keeps its own pixels, a picture those that the output can show.
+    """
+    bleed = min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))
+    if isinstance(layer.source, VideoSource):
+        return Baking(math.inf, bleed)
+    if isinstance(layer.source, (ImageSource, SvgSource)):
+        quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
+        return Baking(PICTURE_OVERSAMPLING * quality, bleed)
+    scale = tier(requested, continuous=layer.continuous_raster, width=width, height=height)
+    longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, tier(output_scale))
+
+
+def bake(
+    painter: Painter,
+    raster: Raster,
+    layer: LayerSnapshot,
+    masking: Masking,
+    typeface: Callable[[], Any] | None = None,
+    *,
+    scale_max: float = math.inf,
+    mask_scale: float | None = None,
+) -> Baked:
+    """Run mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
+
+    `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
+    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist
+    on the GPU are left for the chain.
+    """
+    canvas = Canvas.of(painter, raster, scale_max)
+    scale = canvas.scale
+    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
+    if masks.has_paths(layer):
+        _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
+    if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
+        canvas.fade(max(0.0, layer.fill_opacity))
+    running = [_Step(effect, values, _scope(layer, entry)) for entry, effect, values in _values(layer, scale)]
+    running = [step for step in running if not _leaves_unchanged(step.values)]
+    for index, step in enumerate(running):
+        following = running[index + 1] if index + 1 < len(running) else None
+        _run(canvas, step, following, _Masks(raster, masking, mask_scale))
+    return Baked(canvas.close(), raster.width, raster.height, raster.padding)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """An effect of the stack with its values, and the mask that it is limited to."""
+
+    effect: Effect
+    values: EffectValues
+    scope: MaskPath | None
+
+    @property
+    def shares_buffer(self) -> bool:
+        """Return True if neighbouring pixel kernels share their straight buffer with this one (effects.md 4.7)."""
+        return self.scope is None and self.effect.reads_pixels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Masks:
+    """How the masks of a layer are painted on its canvas."""
+
+    raster: Raster
+    masking: Masking
+    scale: float | None
+
+    def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_centred: bool = False) -> moderngl.Texture:
+        """Return the coverage of the paths, of the canvas's size; the caller releases it.
+
+        Masks of another scale than the canvas start at its corner, or lie in its middle if `is_centred`, and cover nothing
+        beyond their box.
+        """
+        raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
+        # A picture fills its layer box: where it has other proportions, its pixels are not square on the layer.
+        down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
+        covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down)
+        if self.scale is not None and self.scale != canvas.scale:
+            covered = _placed(covered, canvas.height, canvas.width, is_centred=is_centred)
+        rows, columns = covered.shape
+        return canvas.texture(np.ascontiguousarray(covered).tobytes(), columns, rows, channels=1)
+
+
+def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centred: bool) -> npt.NDArray[np.uint8]:
+    """Coverage on a canvas of another size, at its corner or in its middle, nothing elsewhere."""
+    placed = np.zeros((rows, columns), np.uint8)
+    top, left = ((rows - covered.shape[0]) // 2, (columns - covered.shape[1]) // 2) if is_centred else (0, 0)
+    shown = covered[max(0, -top) : max(0, -top) + rows, max(0, -left) : max(0, -left) + columns]
+    top, left = max(0, top), max(0, left)
+    placed[top : top + shown.shape[0], left : left + shown.shape[1]] = shown
+    return placed
+
+
+def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, Effect, EffectValues]]:
+    """Effects with a raster form and their values, lengths in canvas px."""
+    for entry in layer.effects:
+        effect = find(entry.type)
+        if effect is not None and effect.route in _BAKED_ROUTES:
+            yield entry, effect, resolve(effect, entry).scaled(scale)
+
+
+def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:
+    if step.scope is None:
+        canvas.run(step.effect, step.values, keep_straight=following is not None and following.shares_buffer)
+        return
+    before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
+    canvas.run(step.effect, step.values, keep_straight=False)
+    coverage = painted.coverage(canvas, (step.scope,), is_centred=True)
+    canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
+
+
+def _leaves_unchanged(values: EffectValues) -> bool:
+    """Return True if the raster form of the effect does not run with these values (effects.md 4.6)."""
+    return values.effect.is_idle(values) or values.are_in(values.effect.idle_baked)
+
+
+def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
+    """Return the path that an effect is limited to, painted on its own in mode add; an id that matches none limits nothing."""
+    path = next((path for path in layer.masks if path.id == entry.mask_id), None)
+    return None if path is None else dataclasses.replace(path, mode="add")
+
+
+def _cover(canvas: Canvas, paths: Sequence[MaskPath], painted: _Masks) -> None:
+    if all(path.mode == "none" for path in paths):
+        return
+    coverage = painted.coverage(canvas, paths)
+    canvas.apply("effects/baked/cover.frag", spent={"u_coverage": coverage})
+
+
+def _effects_bleed_px(effects: Sequence[EffectSnapshot]) -> float:
+    found = [(find(entry.type), entry) for entry in effects]
+    return max(
+        (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
+    )
+
+
+def _route(entry: EffectSnapshot) -> Route | None:
+    effect = find(entry.type)
+    return None if effect is None else effect.route

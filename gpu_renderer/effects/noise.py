@@ -1,0 +1,164 @@
+"""Hashes and noise, and the effects that are made of them (format/effects.md 6, 8.6 to 8.9).
+
+Most hashes are in shaders/include/hash.glsl, for keys that come from here. Lattices that need doubles are hashed here, and
+interpolated by shaders (shaders/include/sine_noise.glsl).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.effects.gaussian import NEAREST
+from gpu_renderer.effects.registry import Effect, effect
+from gpu_renderer.effects.surface import Textures, Uniforms
+from gpu_renderer.effects.values import Defines, EffectValues
+from gpu_renderer.opengl.programs import UniformValue
+
+if TYPE_CHECKING:
+    from gpu_renderer.effects.canvas import Canvas
+
+DOUBLE_BITS = 53
+KEY_FACTOR = 1442695040888963328
+"""Factor of the seed in the keys of scattering hashes (effects.md 6)."""
+LATTICES_MAX = 8
+ROW = 2048
+"""Texels in a row of the texture that holds the lattices one after the other."""
+FINE = 2.0
+"""Above this frequency each pixel brings its own two corners a side: the lattice between them would be larger."""
+
+
+def hash_key(k: float) -> tuple[int, int]:
+    """Return a hash's key for the shader: its low 32 bits, signed, and the exponent of its last place as a double."""
+    whole = int(k)
+    low = whole & 0xFFFFFFFF
+    exponent = max(0, math.frexp(float(whole))[1] - DOUBLE_BITS)
+    return (low - (1 << 32) if low >= 1 << 31 else low), exponent
+
+
+def hash_keys(keys: Iterable[float]) -> bytes:
+    """Hash keys as an array of ivec2."""
+    return np.asarray([hash_key(k) for k in keys], np.int32).tobytes()
+
+
+def sine_hash(x: npt.ArrayLike, y: npt.ArrayLike, seed: float) -> npt.NDArray[np.float64]:
+    """HS: a hash that needs doubles, so it is made here and reaches shaders as a texture."""
+    wave = np.sin(127.1 * np.asarray(x) + 311.7 * np.asarray(y) + 74.7 * seed) * 43758.5453
+    return np.asarray(wave - np.floor(wave), np.float64)
+
+
+def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Uniforms, Textures]:
+    """Value noise HS for each (frequency, seed) over the canvas: uniforms and textures for `sine_noise(octave, pixel)`."""
+    parts, starts, columns, start = [], [], [], 0
+    for frequency, seed in octaves:
+        x, y = _corners(canvas.width, frequency), _corners(canvas.height, frequency)
+        parts.append(sine_hash(x[None, :], y[:, None], seed).ravel().astype(np.float32))
+        starts.append(start)
+        columns.append(len(x))
+        start += parts[-1].size
+    rows = -(-start // ROW)
+    held = np.concatenate([*parts, np.zeros(rows * ROW - start, np.float32)])
+    uniforms = {
+        "u_lattice_starts": _ints(starts),
+        "u_lattice_columns": _ints(columns),
+        "u_lattice_frequencies": np.resize(np.asarray([f for f, _ in octaves], np.float32), LATTICES_MAX).tobytes(),
+    }
+    return uniforms, {"u_lattice": _texture(canvas, held, ROW, rows, 1)}
+
+
+def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Texture:
+    """Return the feature point of each cell from (-1, -1) on, in fractions of the cell, as a two-channel texture."""
+    columns, rows = (np.arange(-1, int(side / cell) + 3) for side in (canvas.width, canvas.height))
+    points = np.stack([sine_hash(columns[None, :], rows[:, None], seed + shift) for shift in (0.0, 17.3)], axis=2)
+    return _texture(canvas, points, len(columns), len(rows), 2)
+
+
+def _corners(side: int, frequency: float) -> npt.NDArray[np.float64]:
+    """Return the lattice coordinates along a side: all of them or, where fine, two for each pixel."""
+    if frequency <= FINE:
+        return np.arange(int((side - 1) * frequency) + 2, dtype=np.float64)
+    low = np.floor(np.arange(side) * np.float64(frequency))
+    return np.stack([low, low + 1], axis=1).ravel()
+
+
+def _texture(canvas: Canvas, values: npt.NDArray[Any], columns: int, rows: int, channels: int) -> moderngl.Texture:
+    texture = canvas.painter.context.texture((columns, rows), channels, values.astype(np.float32).tobytes(), dtype="f4")
+    texture.filter = NEAREST
+    return texture
+
+
+def _ints(values: Sequence[int]) -> bytes:
+    return np.asarray([*values, *[0] * (LATTICES_MAX - len(values))], np.int32).tobytes()
+
+
+@effect("noise")
+class Noise(Effect):
+    def is_idle(self, values: EffectValues) -> bool:
+        return abs(values.number("amount")) < 1e-6
+
+    def variant(self, values: EffectValues) -> Defines:
+        return (("MONOCHROME", "1"),) if values.flag("monochrome") else ()
+
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        evolution = values.whole("evolution") * 2147483647
+        return {"u_keys": hash_keys(evolution + 40503 * channel for channel in range(3))}
+
+
+@effect("add-grain")
+class AddGrain(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        frequency, seed = 1 / max(0.1, values.number("size")), values.number("seed")
+        shifts = (0.0, 1.7, 5.3, 9.1) if values.number("saturation") else (0.0,)
+        uniforms, textures = lattices(canvas, [(frequency, seed + shift) for shift in shifts])
+        canvas.apply(self.shader, values, uniforms=uniforms, spent=textures)
+
+
+@effect("turbulent-noise")
+class TurbulentNoise(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        count = values.whole("complexity", 1, 8)
+        base = 1 / max(1.0, values.number("scale"))
+        octaves = [(base * 2**k, values.number("evolution") + 13.7 * k) for k in range(count)]
+        uniforms, textures = lattices(canvas, octaves)
+        canvas.apply(self.shader, values, uniforms={**uniforms, "u_octaves": count}, spent=textures)
+
+
+@effect("cell-pattern")
+class CellPattern(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        cell = max(2.0, values.number("size"))
+        points = scattered_points(canvas, cell, values.number("evolution"))
+        canvas.apply(self.shader, values, uniforms={"u_cell": cell}, spent={"u_points": points})
+
+
+@effect("scatter")
+class Scatter(Effect):
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        base = values.number("seed") * KEY_FACTOR + values.number("evolution") * 3266489917
+        return {"u_keys": hash_keys(base + salt * 2246822519 for salt in (1, 2))}
+
+
+@effect("roughen-edges")
+class RoughenEdges(Effect):
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        seed = values.number("seed")
+        return {"u_keys": hash_keys((seed + 101 * k) * KEY_FACTOR for k in range(6))}
+
+
+@effect("block-dissolve")
+class BlockDissolve(Effect):
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        return {"u_key": hash_key(values.number("seed") * KEY_FACTOR)}
+
+
+@effect("turbulent-displace")
+class TurbulentDisplace(Effect):
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        octaves = min(6, max(1, math.floor(values.number("complexity"))))
+        across, down = (hash_keys((seed + 101 * k) * 2147483647 for k in range(6)) for seed in (7, 131))
+        return {"u_octaves": octaves, "u_keys_x": across, "u_keys_y": down}

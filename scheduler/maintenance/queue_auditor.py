@@ -1,0 +1,34 @@
+"""Find accounts whose queue tables are wrong, and count their jobs anew."""
+
+from __future__ import annotations
+
+from farm_core.jobs.recount import ACCOUNTS_AT_ONCE, doubtful_accounts, recount
+from farm_core.telemetry import logs
+from scheduler.dependencies import Dependencies
+from scheduler.service import Service
+
+_log = logs.logger(__name__)
+
+
+class QueueAuditor(Service):
+    """Mends what a load of rows without triggers left behind: at the scheduler's start, and each hour."""
+
+    every_seconds = 3600.0
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        super().__init__()
+        self.dependencies = dependencies
+
+    async def tick(self) -> int:
+        """Run one check. Return 0: what was mended needs no second look."""
+        database = self.dependencies.database
+        doubtful = await doubtful_accounts(database)
+        if not doubtful:
+            return 0
+        _log.warning("queue tables of accounts are wrong; counting their jobs", accounts=len(doubtful))
+        for start in range(0, len(doubtful), ACCOUNTS_AT_ONCE):
+            if self._stopping:
+                return 0
+            await recount(database, doubtful[start : start + ACCOUNTS_AT_ONCE])
+        _log.info("queue tables are mended", accounts=len(doubtful))
+        return 0
