@@ -93,8 +93,8 @@ class Contents:
         raster = self.raster(source, SOURCE_RECT_SUPERSAMPLE)
         if raster is None:
             return None
-        ink = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
-        rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+        painted = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
+        rows, columns = np.flatnonzero(painted.any(axis=1)), np.flatnonzero(painted.any(axis=0))
         if not rows.size:
             return None
         scale = raster.pixels.shape[1] / (raster.width + 2 * raster.padding)
