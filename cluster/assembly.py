@@ -9,9 +9,8 @@ from typing import cast
 import orjson
 
 from cluster.media_cache import MediaCache
-from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import named
+from gpu_renderer.encode.formats import Plan, named
 from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.schema.stored import Document

@@ -22,9 +22,6 @@ class ShaderError(RenderError):
 class TargetTooLarge(RenderError):
     """A frame needs a picture larger than the GPU, or our memory, can hold."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "A layer or an effect of the composition is too large to be drawn.")
-
 
 class MediaUndecodable(RenderError):
     """A picture or video could not be decoded."""

@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 import av
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.cuda import CudaDevice, DeviceNotShared, NoCudaDriver
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.encode.profile import EncoderProfile
@@ -25,7 +24,8 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples
 from gpu_renderer.opengl.context import identity
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, SegmentPipeline
+from gpu_renderer.opengl.targets import Target
+from gpu_renderer.pipeline import PipelineOptions, SegmentPipeline
 
 
 class Obstacle(StrEnum):
@@ -59,16 +59,12 @@ class Verdict:
         """A line for people."""
         if self.obstacle is None:
             return "frames stay in the GPU's memory"
-        return f"frames go through the processor's memory: {self.obstacle}" + (
-            f" ({self.detail})" if self.detail else ""
-        )
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"frames go through the processor's memory: {self.obstacle}{detail}"
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
-    """Return the result and, if it is positive, the handover.
-
-    Probe only if `switch` is on. The context must be current.
-    """
+    """Return the result and, if it is positive, the handover. Probe only if `switch` is on. The context must be current."""
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
     if profile.codec != "h264_nvenc":
@@ -86,7 +82,7 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
     """Compare if the same pictures give the same segment by the handover and by the processor's memory."""
     with TemporaryDirectory() as folder, painter.pool.acquired(_Pictures.region, "f1") as target:
-        pictures, path, segments = _Pictures(GlFrame(painter, target)), Path(folder) / "a.mp4", list[bytes]()
+        pictures, path, segments = _Pictures(target), Path(folder) / "a.mp4", list[bytes]()
         try:
             for way in (None, handover):
                 pipeline = SegmentPipeline(painter, pictures, profile, PipelineOptions(), handover=way)
@@ -108,7 +104,7 @@ class _Pictures:
     region = Region(0, 0, width, height)
     backend: BackendName = "gl"
 
-    def __init__(self, frame: GlFrame) -> None:
+    def __init__(self, frame: Target) -> None:
         self._frame = frame
         y, x = np.mgrid[0 : self.height, 0 : self.width]
         self._gradient = np.stack([x // 2, y, x // 4 + y // 2, np.full_like(x, 247)], axis=-1)
@@ -122,7 +118,7 @@ class _Pictures:
         if number == 3:
             return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)
         noise = np.random.default_rng(number).integers(0, 8, self._gradient.shape)
-        self._frame.target.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
+        self._frame.texture.write((self._gradient + noise).astype(np.uint8).tobytes(), alignment=1)
         video = VideoPassthrough(self._grey, (Region(33, 21, 70, 50),)) if number >= 10 else None
         return RenderedFrame(self._frame, damage.whole(self._frame.region), video)
 

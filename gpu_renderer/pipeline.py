@@ -16,19 +16,19 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import av
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import BackendName, Frame
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.cpu.ring import KernelRing
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.queue import EncoderQueue, FramePool, Frames, StageClock
+from gpu_renderer.encode.queue import FramePool, Frames, SentFrame, StageClock, encoder_queue
 from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
@@ -63,19 +63,6 @@ class Ring(Protocol):
 
 class RenderStopped(RenderError):
     """Stopped on request. The unfinished segment was deleted."""
-
-
-class RenderedFrame(NamedTuple):
-    """A finished frame with its damage since the last one.
-
-    Over a `passthrough` video its pixels can be undefined where nothing is drawn.
-    """
-
-    frame: Frame
-    changed: Damage
-    passthrough: VideoPassthrough | None = None
-    is_repeat: bool = False
-    """True if the snapshot equals the one drawn before."""
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -126,7 +113,7 @@ class SegmentReport:
 
 
 class SegmentPipeline(Generic[SnapshotT]):
-    """Renderer of one segment of H.264. Use it once, on the thread that owns the context."""
+    """Renderer of one segment of H.264. Run it once, on the thread that owns the context: the run releases its ring."""
 
     def __init__(
         self,
@@ -139,13 +126,19 @@ class SegmentPipeline(Generic[SnapshotT]):
     ) -> None:
         """With a `handover` frames do not leave the GPU. Its failures raise InteropFailed or errors of PyAV."""
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
-        self._layout = layout(source.width, source.height)
-        self._handover = handover
+        self._layout = of = layout(source.width, source.height)
         self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
-        self._pool = self._frames()
+        being_made, being_encoded = 1, 1
+        self._pool: Frames
+        self._ring: Ring
+        if handover is not None:
+            self._pool, self._ring = handover.frames(of), handover.ring(painter, of)
+        else:
+            count = being_made + self._unread_count + options.encode_ahead_frames + being_encoded
+            self._pool, self._ring = FramePool(of, count), ring_to_memory(painter, source, of, options)
         self._clock = StageClock()
         self._converted_frames = 0
-        self._in_flight: deque[av.VideoFrame] = deque()
+        self._uncollected: deque[av.VideoFrame] = deque()
         """Frames put into the ring and not collected."""
 
     def run(
@@ -153,13 +146,14 @@ class SegmentPipeline(Generic[SnapshotT]):
     ) -> SegmentReport:
         """Write the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
         started = time.perf_counter()
-        ring = self._ring()
         writer = SegmentWriter(
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
-        with writer, closing(ring), closing(self._evaluated(frame_indices)) as snapshots:
-            with EncoderQueue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
-                self._send_all(_until_stopped(snapshots, should_stop), ring, encoder, on_progress)
+        with writer, closing(self._ring), closing(self._evaluated(frame_indices)) as snapshots:
+            with encoder_queue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
+                for _ in self._sent(_until_stopped(snapshots, should_stop), encoder):
+                    if on_progress is not None:
+                        on_progress(writer.frame_count)
             with self._clock.stage("mux"):
                 size = writer.close()
         if on_progress is not None:
@@ -168,19 +162,6 @@ class SegmentPipeline(Generic[SnapshotT]):
         return SegmentReport(
             len(frame_indices), self._converted_frames, writer.repeat_count, size, wall_ms, self._clock.stage_ms
         )
-
-    def _frames(self) -> Frames:
-        if self._handover is not None:
-            return self._handover.frames(self._layout)
-        being_made, being_encoded = 1, 1
-        return FramePool(
-            self._layout, being_made + self._unread_count + self._options.encode_ahead_frames + being_encoded
-        )
-
-    def _ring(self) -> Ring:
-        if self._handover is not None:
-            return self._handover.ring(self._painter, self._layout)
-        return ring_to_memory(self._painter, self._source, self._layout, self._options)
 
     def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
         def evaluated() -> Iterator[SnapshotT]:
@@ -191,12 +172,10 @@ class SegmentPipeline(Generic[SnapshotT]):
 
         return iterated_ahead(evaluated(), self._options.evaluate_ahead_frames)
 
-    def _send_all(
-        self, snapshots: Iterator[SnapshotT], ring: Ring, encoder: EncoderQueue, on_progress: OnProgress
-    ) -> None:
-        """Send frames in order: a frame in flight holds up the frames behind it."""
+    def _sent(self, snapshots: Iterator[SnapshotT], encoder: Behind[SentFrame]) -> Iterator[None]:
+        """Send frames in order, and yield after each: a frame in flight holds up the frames behind it."""
         current = self._pool.take()
-        waiting: deque[tuple[av.VideoFrame, bool]] = deque()
+        waiting: deque[SentFrame] = deque()
         for number, snapshot in enumerate(snapshots):
             with self._clock.stage("draw"):
                 rendered = self._source.drawn(snapshot)
@@ -204,30 +183,27 @@ class SegmentPipeline(Generic[SnapshotT]):
             if is_new := number == 0 or not rendered.changed.is_empty:
                 self._pool.drop(current)
                 current = self._pool.take()
-                self._convert(rendered, ring, current, whole=number == 0)
+                self._convert(rendered, current, whole=number == 0)
             waiting.append((self._pool.keep(current), number > 0 and rendered.is_repeat))
-            self._collect(ring, waiting, encoder, unread_count=self._unread_count if is_new else 0)
-            if on_progress is not None:
-                on_progress(encoder.encoded_count)
-        self._collect(ring, waiting, encoder, unread_count=0)
+            self._collect(waiting, encoder, unread_count=self._unread_count if is_new else 0)
+            yield
+        self._collect(waiting, encoder, unread_count=0)
 
-    def _convert(self, rendered: RenderedFrame, ring: Ring, into: av.VideoFrame, *, whole: bool) -> None:
+    def _convert(self, rendered: RenderedFrame, into: av.VideoFrame, *, whole: bool) -> None:
         with self._clock.stage("convert"):
             changed = damage.whole(rendered.frame.region) if whole else rendered.changed
-            ring.put(rendered.frame, changed, into, rendered.passthrough)
+            self._ring.put(rendered.frame, changed, into, rendered.passthrough)
             self._finish()
-        self._in_flight.append(into)
+        self._uncollected.append(into)
         self._converted_frames += 1
 
-    def _collect(
-        self, ring: Ring, waiting: deque[tuple[av.VideoFrame, bool]], encoder: EncoderQueue, *, unread_count: int
-    ) -> None:
+    def _collect(self, waiting: deque[SentFrame], encoder: Behind[SentFrame], *, unread_count: int) -> None:
         """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
-        while len(self._in_flight) > unread_count:
+        while len(self._uncollected) > unread_count:
             with self._clock.stage("readback"):
-                ring.collect()
-            self._in_flight.popleft()
-        while waiting and not any(waiting[0][0] is frame for frame in self._in_flight):
+                self._ring.collect()
+            self._uncollected.popleft()
+        while waiting and not any(waiting[0][0] is frame for frame in self._uncollected):
             encoder.send(waiting.popleft())
 
     def _finish(self) -> None:

@@ -13,6 +13,7 @@ import ctypes
 import hashlib
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from av import FFmpegError
 
-from gpu_renderer.backends.compositor import BackendName
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.library import MediaLibrary
@@ -39,7 +40,6 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import (
     OnProgress,
     PipelineOptions,
-    RenderedFrame,
     SegmentPipeline,
     SegmentReport,
     ShouldStop,
@@ -47,11 +47,10 @@ from gpu_renderer.pipeline import (
 )
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as evaluate
-from motion.evaluate.expressions import SourceRect
 from motion.model.composition import Composition
 from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
-from motion.snapshot import Snapshot, TextSource
+from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 BUILD = "15"
@@ -118,7 +117,7 @@ class SessionIdentity:
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
-class Opened:
+class Opened(AbstractContextManager["Opened"]):
     """An opened document with its media and caches. Close it when the job is done."""
 
     def __init__(
@@ -160,19 +159,15 @@ class Opened:
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return evaluate(self.composition, time_seconds, self.fps, self._measured)
-
-    def _measured(self, source: TextSource, extents: bool) -> SourceRect | None:
-        return self._contents.source_rect(source, extents)
+        return evaluate(self.composition, time_seconds, self.fps, self._contents.source_rect)
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
-        frame = self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
-        return RenderedFrame(frame, self._renderer.changed, self._renderer.passthrough, self._renderer.is_repeat)
+        return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
 
     def pictured(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
         """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""
-        return self._renderer.draw(snapshot, self.width, self.height).read()
+        return self._renderer.draw(snapshot, self.width, self.height).frame.read()
 
     def frame_key(self, frame_index: int) -> str:
         """Return a digest that is equal for frames that show the same picture in this session and output."""
@@ -190,14 +185,11 @@ class Opened:
         self._session.painter.pool.release()
         self._media.close()
 
-    def __enter__(self) -> Opened:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class RenderSession:
+class RenderSession(AbstractContextManager["RenderSession"]):
     """Owner of the process's GL context, with the fonts, programs and encoder that its jobs share."""
 
     def __init__(self, options: SessionOptions) -> None:
@@ -282,9 +274,6 @@ class RenderSession:
             self._handover.close()
         self.painter.pool.release()
         self.painter.context.release()
-
-    def __enter__(self) -> RenderSession:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
@@ -25,7 +26,18 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
         return
     ready: queue.Queue[object] = queue.Queue(ahead_count)
     closed, errors = threading.Event(), list[BaseException]()
-    thread = threading.Thread(target=_produce, args=(source, ready, closed, errors), name="ahead", daemon=True)
+
+    def produce() -> None:
+        try:
+            for item in source:
+                ready.put(item)
+                if closed.is_set():
+                    return
+        except BaseException as error:  # carried over to the consumer's thread, whatever it is
+            errors.append(error)
+        ready.put(_END)
+
+    thread = threading.Thread(target=produce, name="ahead", daemon=True)
     thread.start()
     try:
         while (item := ready.get()) is not _END:
@@ -34,30 +46,10 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
             raise errors.pop()
     finally:
         closed.set()
-        _empty(ready)
+        with suppress(queue.Empty):  # make room, so that a producer that waits on the full queue sees that it is closed
+            while True:
+                ready.get_nowait()
         thread.join()
-
-
-def _produce(
-    source: Iterator[T], ready: queue.Queue[object], closed: threading.Event, errors: list[BaseException]
-) -> None:
-    try:
-        for item in source:
-            ready.put(item)
-            if closed.is_set():
-                return
-    except BaseException as error:  # carried over to the consumer's thread, whatever it is
-        errors.append(error)
-    ready.put(_END)
-
-
-def _empty(ready: queue.Queue[object]) -> None:
-    """Make room, so that a producer that waits on the full queue sees that it is closed."""
-    while True:
-        try:
-            ready.get_nowait()
-        except queue.Empty:
-            return
 
 
 class Behind(Generic[T]):
@@ -68,9 +60,9 @@ class Behind(Generic[T]):
 
     def __init__(self, act: Callable[[T], None], behind_count: int) -> None:
         self._act = act
-        self._error: BaseException | None = None
+        self._errors: list[BaseException] = []
         self._sent: queue.Queue[object] = queue.Queue(max(behind_count, 1))
-        run = (self._sent, act, self._failed)
+        run = (self._sent, act, self._errors)
         self._thread = threading.Thread(target=_run, args=run, name="behind", daemon=True) if behind_count > 0 else None
 
     def send(self, item: T) -> None:
@@ -96,17 +88,14 @@ class Behind(Generic[T]):
         if kind is None:
             self._raise_error()
 
-    def _failed(self, error: BaseException) -> None:
-        self._error = self._error or error
-
     def _raise_error(self) -> None:
-        if self._error is not None:
-            raise self._error
+        if self._errors:
+            raise self._errors[0]
 
 
-def _run(sent: queue.Queue[object], act: Callable[[T], None], failed: Callable[[BaseException], None]) -> None:
+def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item
         except BaseException as error:  # raised again on the thread that sends
-            failed(error)
+            errors.append(error)

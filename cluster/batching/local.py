@@ -18,7 +18,7 @@ from gpu_renderer.commands.local_files import format_of, write
 from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.errors import RenderError
-from gpu_renderer.session import RenderSession
+from gpu_renderer.session import Output, RenderSession
 from motion import template
 from motion.errors import DocumentError
 
@@ -88,11 +88,11 @@ class LocalRenderer:
         return []
 
     def _write(self, session: RenderSession, row: Row) -> None:
+        size = (self._output.get("width"), self._output.get("height"), self._output.get("fps"))
         job = LocalJob(
             file=Path(self._arguments.template), format_name=format_of(row.path, self._format),
             inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(),
-            width=self._output.get("width"), height=self._output.get("height"), fps=self._output.get("fps"),
-            is_transparent=self._arguments.transparent,
+            output=Output(*size, is_transparent=self._arguments.transparent),
         )  # fmt: skip
         held = job.open(session)
         with held.opened as opened:

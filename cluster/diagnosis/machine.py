@@ -15,12 +15,11 @@ from cluster import landlock
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import Settings
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
-from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, probe
+from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, encoder_fault
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
@@ -115,7 +114,7 @@ def _colours(painter: Painter) -> Finding:
         painter.pool.acquired(SQUARE, "f1") as target,
     ):
         target.framebuffer.clear(200 / 255, 100 / 255, 50 / 255, 1.0)
-        ring.put(GlFrame(painter, target), damage.whole(SQUARE), encoder_frame(of))
+        ring.put(target, damage.whole(SQUARE), encoder_frame(of))
         luma = int(np.frombuffer(memoryview(ring.collect().planes[0]), np.uint8)[0])
     expected = int(reference_planes(colour)[0][0, 0])
     if abs(luma - expected) <= 1:
@@ -148,16 +147,14 @@ def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
 
 
 def _encoders(settings: Settings) -> Iterator[Finding]:
-    results = [probe(codec) for codec in PREFERENCE if settings.encoder in (None, codec)]
-    first = next((result.codec for result in results if result.works), None)
-    for result in results:
-        if result.works:
-            yield Finding("encoder", "good", f"{result.codec} works" + (", and will be used" * (result.codec == first)))
+    reasons = {codec: encoder_fault(codec) for codec in PREFERENCE if settings.encoder in (None, codec)}
+    first = next((codec for codec, reason in reasons.items() if reason is None), None)
+    for codec, reason in reasons.items():
+        if reason is None:
+            yield Finding("encoder", "good", f"{codec} works" + (", and will be used" * (codec == first)))
         else:
             grade: Grade = "poor" if first else "bad"
-            yield Finding(
-                "encoder", grade, f"{result.codec} does not work ({result.reason})", "" if first else ENCODERS
-            )
+            yield Finding("encoder", grade, f"{codec} does not work ({reason})", "" if first else ENCODERS)
 
 
 def _sandbox(settings: Settings) -> Finding:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.encode.planes import VideoPassthrough
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 
@@ -25,10 +26,21 @@ class Frame(Protocol):
         """Return the pixels: uint8 of shape (rows, columns, 4), row 0 on top."""
 
 
+class RenderedFrame(NamedTuple):
+    """A finished frame with its damage since the last one.
+
+    Over a `passthrough` video its pixels can be undefined where nothing is drawn.
+    """
+
+    frame: Frame
+    changed: Damage
+    passthrough: VideoPassthrough | None = None
+    is_repeat: bool = False
+    """True if the snapshot equals the one drawn before."""
+
+
 class Compositor(Protocol):
     """Turns the display lists of one sequence of frames into pixels."""
-
-    name: BackendName
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""

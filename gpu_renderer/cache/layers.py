@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gpu_renderer.opengl.targets import Target, TargetPool
 
@@ -13,8 +12,7 @@ T = TypeVar("T")
 LAYER_BYTES_MAX = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A cached result at a place. It can be reused only if `key` equals the wanted key."""
 
     key: Any

@@ -24,15 +24,11 @@ class LruCache(Generic[V]):
             self._values.move_to_end(key)
             return self._values[key]
         value = make()
-        self._keep(key, value)
-        return value
-
-    def _keep(self, key: Hashable, value: V) -> None:
         size = self._size_of(value)
-        if size > self._bytes_max:
-            return
-        self._values[key] = value
-        self._bytes += size
+        if size <= self._bytes_max:
+            self._values[key] = value
+            self._bytes += size
         while self._bytes > self._bytes_max:
             _, oldest = self._values.popitem(last=False)
             self._bytes -= self._size_of(oldest)
+        return value

@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local import fields_of, read_local
 from motion import template
 from motion.build import build
-from motion.errors import DocumentError
 from motion.evaluate.frame import snapshot
 from motion.model.composition import Composition, Entry
-from motion.notices import OTHER_CODE, of_document, of_lines
-from motion.schema.compositions import chosen, compositions
+from motion.notices import OTHER_CODE, Notice, of_document, of_lines
+from motion.schema.compositions import compositions
 from motion.schema.stored import Document
 from motion.snapshot import CompositionSource, LayerSnapshot, Snapshot, Transform2D
 from motion.timing import frame_count
@@ -35,48 +35,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print; 1 with a message for what cannot be read."""
-    try:
+
+    def printed() -> None:
         document = read_local(arguments.file)
         composition = build(document, arguments.comp)
-        if arguments.json:
-            held = facts(document, composition) if arguments.time is None else frame_facts(composition, arguments.time)
-            print(json.dumps(held, indent=2, ensure_ascii=False, default=str))
-            return 0
-        lines = overview(document, composition) if arguments.time is None else frame(composition, arguments.time)
-        print("\n".join(lines))
-    except DocumentError as error:
-        print(f"inspect: {arguments.file}: {error.message}", file=sys.stderr)
-        return 1
-    return 0
+        if arguments.time is None:
+            held = facts(document, composition)
+            lines = overview(held)
+        else:
+            evaluated = snapshot(composition, arguments.time)
+            held = {"composition": composition.id, "time": arguments.time, "frame": dataclasses.asdict(evaluated)}
+            lines = chain([f"{composition.id} at {arguments.time:g} s"], _snapshot(evaluated, "  "))
+        print(json.dumps(held, indent=2, ensure_ascii=False, default=str) if arguments.json else "\n".join(lines))
+
+    return options.status_of("inspect", arguments.file, printed)
 
 
-def overview(document: Document, composition: Composition) -> Iterator[str]:
-    """Compositions, the layers of the one chosen, inputs, and what will not be drawn."""
-    yield "compositions"
-    for key, held in compositions(document).items():
-        mark = "*" if key == chosen(document, composition.id).id else " "
-        frames = frame_count(held.duration_seconds, held.fps)
-        size = f"{held.width:g}x{held.height:g}"
-        yield f" {mark} {key}: {held.name!r}, {size}, {held.fps:g} fps, {held.duration_seconds:g} s, {frames} frames"
-    yield f"layers of {composition.id}, the last one in front"
-    yield from _entries(composition.plan.entries, "  ") or ["  none"]
-    yield "inputs"
-    yield from [f"  {_field(held)}" for held in fields_of(document, composition.id)] or ["  none"]
-    yield "not drawn, or not as asked"
-    unrenderable = [f"  {name!r}: {reason}" for name, reason in template.unrenderable_layers(document)]
-    notices = [f"  {notice.message}" for notice in of_document(document)]
-    yield from [*(f"  {warning}" for warning in composition.warnings), *notices, *unrenderable] or ["  nothing"]
-
-
-def facts(document: Document, composition: Composition) -> dict[str, object]:
-    """Return the same as `overview`, as a JSON object."""
-    found = [
-        {"code": notice.code, "message": notice.message, "layer": notice.layer}
-        for notice in (*of_lines(composition.warnings), *of_document(document))
-    ]
-    found += [
-        {"code": OTHER_CODE, "message": reason, "layer": name}
-        for name, reason in template.unrenderable_layers(document)
+def facts(document: Document, composition: Composition) -> dict[str, Any]:
+    """Return compositions, the layers of the one chosen, inputs, and what will not be drawn, as a JSON object."""
+    notices = [
+        *of_lines(composition.warnings),
+        *of_document(document),
+        *(Notice(OTHER_CODE, reason, name) for name, reason in template.unrenderable_layers(document)),
     ]
     return {
         "composition": composition.id,
@@ -87,50 +67,50 @@ def facts(document: Document, composition: Composition) -> dict[str, object]:
             }
             for key, held in compositions(document).items()
         ],
-        "layers": _entry_facts(composition.plan.entries),
+        "layers": _layers(composition.plan.entries),
         "inputs": [
             {"id": one.id, "kind": one.kind, "label": one.label, "required": one.required, "default": one.default}
             for one in fields_of(document, composition.id)
         ],
-        "warnings": found,
+        "warnings": [dataclasses.asdict(notice) for notice in notices],
     }  # fmt: skip
 
 
-def frame_facts(composition: Composition, time_seconds: float) -> dict[str, object]:
-    """Return the evaluated frame as a JSON object: every field of the snapshot."""
-    evaluated = dataclasses.asdict(snapshot(composition, time_seconds))
-    return {"composition": composition.id, "time": time_seconds, "frame": evaluated}
-
-
-def _entry_facts(entries: tuple[Entry, ...]) -> list[dict[str, object]]:
+def _layers(entries: tuple[Entry, ...]) -> list[dict[str, Any]]:
     return [
         {
             "id": entry.layer.id, "name": entry.layer.name, "kind": entry.layer.kind, "shown": entry.shown,
-            **({} if entry.unit is None else {"layers": _entry_facts(entry.unit)}),
+            **({} if entry.unit is None else {"layers": _layers(entry.unit)}),
         }
         for entry in entries
     ]  # fmt: skip
 
 
-def _entries(entries: tuple[Entry, ...], indent: str) -> list[str]:
-    lines = []
-    for entry in entries:
-        kind = type(entry.layer.content).__name__.removesuffix("Content").lower()
-        lines.append(f"{indent}{entry.layer.id}: {entry.layer.name!r}, {kind}{'' if entry.shown else ', hidden'}")
-        if entry.unit is not None:
-            lines += _entries(entry.unit, indent + "  ")
-    return lines
+def overview(held: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of `facts` for people."""
+    yield "compositions"
+    for one in held["compositions"]:
+        mark = "*" if one["id"] == held["composition"] else " "
+        size = f"{one['width']:g}x{one['height']:g}, {one['fps']:g} fps, {one['durationSeconds']:g} s"
+        yield f" {mark} {one['id']}: {one['name']!r}, {size}, {one['frames']} frames"
+    yield f"layers of {held['composition']}, the last one in front"
+    yield from [*_layer_lines(held["layers"], "  ")] or ["  none"]
+    yield "inputs"
+    for one in held["inputs"]:
+        default = "" if one["default"] is None else f", default {_short(one['default'])}"
+        yield f"  {one['id']}: {one['kind']}, {one['label']!r}{', required' * one['required']}{default}"
+    yield from [] if held["inputs"] else ["  none"]
+    yield "not drawn, or not as asked"
+    for one in held["warnings"]:
+        layer, message = one["layer"], one["message"]
+        yield f"  {message}" if layer is None or f"“{layer}”" in message else f"  {layer!r}: {message}"
+    yield from [] if held["warnings"] else ["  nothing"]
 
 
-def _field(field: template.InputField) -> str:
-    default = "" if field.default is None else f", default {_short(field.default)}"
-    return f"{field.id}: {field.kind}, {field.label!r}{', required' if field.required else ''}{default}"
-
-
-def frame(composition: Composition, time_seconds: float) -> Iterator[str]:
-    """Yield the evaluated frame, a line a layer and one for each property that is not at its default."""
-    yield f"{composition.id} at {time_seconds:g} s"
-    yield from _snapshot(snapshot(composition, time_seconds), "  ")
+def _layer_lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
+    for one in layers:
+        yield f"{indent}{one['id']}: {one['name']!r}, {one['kind']}{'' if one['shown'] else ', hidden'}"
+        yield from _layer_lines(one.get("layers", []), indent + "  ")
 
 
 def _snapshot(evaluated: Snapshot, indent: str) -> Iterator[str]:

@@ -6,17 +6,20 @@ The ending of the output says which; `--format` chooses where an ending has seve
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
-from gpu_renderer.commands.local_job import OpenedJob
-from gpu_renderer.commands.parallel import parts_of, render_parts
-from gpu_renderer.commands.progress import RenderProgress
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
+from gpu_renderer.commands.options import Step
 from gpu_renderer.encode import formats
-from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
+from gpu_renderer.encode.formats import Plan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
@@ -28,21 +31,14 @@ STILLS: Final[dict[str, Literal["png", "jpeg"]]] = {".png": "png", ".jpg": "jpeg
 FOLDER_FORMAT: Final = "png-sequence"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A written file."""
-
-    width: int
-    height: int
-    frame_count: int
-    warnings: tuple[str, ...]
-
-
 def format_of(output: Path, wanted: str | None) -> str:
     """Return the name of the format that an output is written in. Raises FormatUnavailable, and RenderError for what contradicts."""
     ending = output.suffix.lower()
-    if ending in STILLS or is_folder(output):
-        return _of_pictures(output, wanted)
+    if (kind := _still(output)) is not None or is_folder(output):
+        held = formats.named(wanted or ("jpg-sequence" if kind == "jpeg" else FOLDER_FORMAT))
+        if held.picture is None or kind not in (None, held.picture):
+            raise RenderError(f"{output}: the format {held.name} cannot be written there")
+        return held.name
     by_ending = formats.of_ending(ending)
     if by_ending is None:
         endings = sorted({held.ending for held in formats.FORMATS.values()} | {*STILLS})
@@ -55,9 +51,13 @@ def format_of(output: Path, wanted: str | None) -> str:
 
 def is_folder(output: Path) -> bool:
     """Return True if the output is a folder of pictures."""
-    return output.suffix == "" or (
-        output.is_dir() and formats.of_ending(output.suffix) is None and output.suffix.lower() not in STILLS
-    )
+    ending = output.suffix.lower()
+    return ending == "" or (output.is_dir() and formats.of_ending(ending) is None and ending not in STILLS)
+
+
+def _still(output: Path) -> Literal["png", "jpeg"] | None:
+    """Return the kind of picture that the output is, None if it is not one picture."""
+    return STILLS.get(output.suffix.lower())
 
 
 def write(
@@ -69,8 +69,8 @@ def write(
     *,
     has_sound: bool = True,
     shows_progress: bool = True,
-) -> Written:
-    """Render the frames to the output, which is there only when it is whole.
+) -> tuple[int, tuple[str, ...]]:
+    """Render the frames to the output, which is there only when it is whole. Returns the number of frames and the warnings.
 
     `has_sound`: the document's sound is rendered too, if it has any and the format can hold it.
     """
@@ -78,81 +78,50 @@ def write(
     output.parent.mkdir(parents=True, exist_ok=True)
     if not is_folder(output) and output.is_dir():
         raise IsADirectoryError(f"{output} is a folder")
-    if (kind := STILLS.get(output.suffix.lower())) is not None and not is_folder(output):
-        _write_still(session, held, frames.start, output, kind)
-        return Written(opened.width, opened.height, 1, opened.warnings)
+    if (kind := _still(output)) is not None:
+        picture = session.still(opened, frames.start)
+        output.write_bytes(picture_file(picture, kind, keeps_alpha=opened.output.is_transparent))
+        return 1, opened.warnings
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
-        folder, progress = Path(name), RenderProgress(is_shown=shows_progress)
-        segments, warnings = _segments(session, held, frames, folder, workers, progress)
-        sound = _sound(held, frames, folder) if has_sound else None
+        folder = Path(name)
+        with _progress("drawing", len(frames), is_shown=shows_progress) as step:
+            segments, warnings = _segments(session, held, frames, folder, workers, step)
+        sound = _sound(held, frames, folder) if has_sound and held.job.format.sound is not None else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
-        _finish(held, segments, frames, folder, output, blocks, progress)
-        unheard = of_document(held.document) if sound is None else ()
-        lines = (*warnings, *(sound.warnings if sound else ()), *(notice.message for notice in unheard))
-    return Written(opened.width, opened.height, len(frames), tuple(dict.fromkeys(lines)))
+        if is_folder(output):
+            _unpack(segments, frames, output, held.job.format.picture or "png", blocks)
+        else:
+            with _progress("writing", len(frames), is_shown=shows_progress) as step:
+                _finish(held, segments, len(frames), output, blocks, step)
+        unheard = [notice.message for notice in of_document(held.document)] if sound is None else sound.warnings
+    return len(frames), tuple(dict.fromkeys((*warnings, *unheard)))
 
 
-def _sound(held: OpenedJob, frames: range, folder: Path) -> JobSound | None:
-    """Return the document's sound; None for formats without sound."""
-    if held.job.format.sound is None:
-        return None
+def _segments(
+    session: RenderSession, held: OpenedJob, frames: range, folder: Path, workers: int, step: Step
+) -> tuple[list[Path], tuple[str, ...]]:
+    job, ending = held.job, held.job.format.segment_ending
+    if workers > 1:
+        parts = parts_of(frames, held.opened.fps, folder, ending)
+        return [part.path for part in parts], render_parts(job, parts, workers, step)
+    path = folder / f"segment{ending}"
+    return [path], session.render_segment(held.opened, frames.start, len(frames), path, step).warnings
+
+
+def _sound(held: OpenedJob, frames: range, folder: Path) -> JobSound:
     opened = held.opened
     return JobSound(held.document, opened.composition, held.media.resolve, folder, frames, opened.fps)
 
 
 def _finish(
-    held: OpenedJob,
-    segments: list[Path],
-    frames: range,
-    folder: Path,
-    output: Path,
-    blocks: Iterable[Samples] | None,
-    progress: RenderProgress,
+    held: OpenedJob, segments: list[Path], count: int, output: Path, blocks: Iterable[Samples] | None, step: Step
 ) -> None:
-    job = held.job
-    if is_folder(output):
-        _unpack(segments, frames, output, job.format.picture or "png", blocks)
-        return
-    opened, keeps_alpha = held.opened, job.is_transparent and job.format.has_alpha
-    plan = Plan(job.format, opened.width, opened.height, opened.fps, len(frames), keeps_alpha, job.quality)
-    finished = folder / f"finished{job.format.ending}"
-    with progress.stage("writing", len(frames)) as step:
-        finish(segments, finished, plan, blocks, step)
+    job, opened = held.job, held.opened
+    keeps_alpha = opened.output.is_transparent and job.format.has_alpha
+    plan = Plan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
+    finished = segments[0].with_name(f"finished{job.format.ending}")
+    finish(segments, finished, plan, blocks, step)
     finished.replace(output)
-
-
-def _of_pictures(output: Path, wanted: str | None) -> str:
-    kind = None if is_folder(output) else STILLS[output.suffix.lower()]
-    by_ending = "jpg-sequence" if kind == "jpeg" else FOLDER_FORMAT
-    held = formats.named(wanted or by_ending)
-    if held.picture is None or (kind is not None and held.picture != kind):
-        raise RenderError(f"{output}: the format {held.name} cannot be written there")
-    return held.name
-
-
-def _segments(
-    session: RenderSession,
-    held: OpenedJob,
-    frames: range,
-    folder: Path,
-    workers: int,
-    progress: RenderProgress,
-) -> tuple[list[Path], tuple[str, ...]]:
-    job, ending = held.job, held.job.format.segment_ending
-    with progress.stage("drawing", len(frames)) as step:
-        if workers > 1:
-            parts = parts_of(frames, held.opened.fps, folder, ending)
-            warnings = render_parts(job, parts, workers, step)
-            return [part.path for part in parts], warnings
-        path = folder / f"segment{ending}"
-        return [path], job.render(session, held.opened, frames, path, step).warnings
-
-
-def _write_still(
-    session: RenderSession, held: OpenedJob, index: int, output: Path, kind: Literal["png", "jpeg"]
-) -> None:
-    picture = session.still(held.opened, index)
-    output.write_bytes(picture_file(picture, kind, keeps_alpha=held.job.is_transparent))
 
 
 def _unpack(
@@ -165,3 +134,22 @@ def _unpack(
         (folder / f"{index:05d}.{ending}").write_bytes(data)
     if sound is not None:
         write_wav(folder / SOUND_NAME, sound)
+
+
+@contextmanager
+def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
+    """Show a stage of the render on the standard error output. Yields a function to call with the number of frames done."""
+    columns = (
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+        TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown) as shown:
+        task = shown.add_task(name, total=frame_count)
+        yield lambda done: shown.update(task, completed=done)
+
+
+class _Speed(ProgressColumn):
+    """Frames per second so far."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.1f} fps" if task.speed else "", style="progress.data.speed")

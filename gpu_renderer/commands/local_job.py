@@ -1,39 +1,68 @@
-"""A render on this machine as plain data, so that other processes can work on parts of it."""
+"""A render on this machine as plain data, so that other processes can work on parts of it, and its named presets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import multiprocessing
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, cast
 
-from gpu_renderer.commands import options
 from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.commands.options import Machine
-from gpu_renderer.commands.presets import drafted, scaled
+from gpu_renderer.commands.options import Machine, Step, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
-from gpu_renderer.pipeline import SegmentReport
+from gpu_renderer.errors import RenderError
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
-from motion.schema.stored import Document
+from motion.schema.stored import Document, record
+
+DRAFT_BLUR_SAMPLES: Final = 4
+POLL_SECONDS = 0.2
+"""Interval of reading the progress of other processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Values of a preset. None leaves the choice to the other options, the document or the output's file ending."""
+
+    help: str = ""
+    quality: Quality = "high"
+    scale: float = 1.0
+    fps_max: float | None = None
+    format: str | None = None
+    is_transparent: bool = False
+    is_draft: bool = False
+
+
+PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
+    {
+        "high": Preset("full size, the best quality (the default)"),
+        "medium": Preset("full size, smaller files", quality="medium"),
+        "draft": Preset("half size, fewer samples of motion blur, small files", "draft", 0.5, is_draft=True),
+        "gif": Preset("a GIF of half size at 15 frames per second at most", scale=0.5, fps_max=15.0, format="gif"),
+        "webm-alpha": Preset("WebM (VP9) without the background", format="webm", is_transparent=True),
+        "prores-alpha": Preset("MOV (ProRes 4444) without the background", format="mov", is_transparent=True),
+        "png-alpha": Preset("a sequence of PNGs without the background", format="png-sequence", is_transparent=True),
+    }
+)
+"""Settings of the editor's render queue (format/audio.md 5), by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalJob:
-    """A local render. `width` and `height` None: the composition's own, times `scale`."""
+    """A local render. Without a width or height the output has the composition's own, times the preset's scale."""
 
     file: Path
-    format_name: str
+    format_name: str = "mp4"
     inputs: tuple[tuple[str, str], ...] = ()
-    composition_id: str | None = None
-    width: int | None = None
-    height: int | None = None
-    fps: float | None = None
-    fps_max: float | None = None
-    scale: float = 1.0
+    output: Output = field(default_factory=Output)
     media: Path | None = None
     fonts: str = "installed"
-    quality: Quality = "high"
-    is_transparent: bool = False
-    is_draft: bool = False
+    preset: Preset = field(default_factory=Preset)
     machine: Machine = field(default_factory=Machine)
 
     @property
@@ -44,34 +73,34 @@ class LocalJob:
     @property
     def session_options(self) -> SessionOptions:
         """Return the options of the job's sessions."""
-        return options.default_session_options(self.machine, self.fonts)
+        return default_session_options(self.machine, self.fonts)
 
     def open(self, session: RenderSession) -> OpenedJob:
         """Read the file and open it in a session. Raises DocumentError."""
-        media = LocalMedia(self.media)
-        document = with_inputs(read_local(self.file), dict(self.inputs), media, self.composition_id)
-        if self.is_draft:
-            document = drafted(document)
-        return OpenedJob(self, document, media, session.open(document, self._output(document), media.resolve))
+        document, media = read_local(self.file), LocalMedia(self.media)
+        if self.inputs:
+            document = with_inputs(document, dict(self.inputs), media, self.output.composition_id)
+        if self.preset.is_draft:
+            fewer = {"samples": DRAFT_BLUR_SAMPLES, "adaptiveSampleLimit": DRAFT_BLUR_SAMPLES}
+            document = cast(Document, {**document, "motionBlur": {**record(document, "motionBlur"), **fewer}})
+        return OpenedJob(self, document, media, session.open(document, self._sized(document), media.resolve))
 
-    def render(
-        self, session: RenderSession, opened: Opened, frames: range, path: Path, on_progress: options.Step
-    ) -> SegmentReport:
-        """Render frames into a segment of the job's format."""
-        return session.render_segment(opened, frames.start, len(frames), path, on_progress)
-
-    def _output(self, document: Document) -> Output:
-        settings = chosen(document, self.composition_id)
-        limits = [rate for rate in (self.fps_max, self.format.fps_max) if rate is not None]
-        return Output(
-            width=self.width or scaled(settings.width, self.scale),
-            height=self.height or scaled(settings.height, self.scale),
-            fps=min([self.fps or settings.fps, *limits]),
-            composition_id=self.composition_id,
-            is_transparent=self.is_transparent,
+    def _sized(self, document: Document) -> Output:
+        settings, asked = chosen(document, self.output.composition_id), self.output
+        limits = [rate for rate in (self.preset.fps_max, self.format.fps_max) if rate is not None]
+        return replace(
+            asked,
+            width=asked.width or scaled(settings.width, self.preset.scale),
+            height=asked.height or scaled(settings.height, self.preset.scale),
+            fps=min([asked.fps or settings.fps, *limits]),
             format=self.format,
-            quality=self.quality,
+            quality=self.preset.quality,
         )
+
+
+def scaled(side: float, scale: float) -> int:
+    """A side of the output in pixels: even, at least 2; at full scale the composition's own, rounded."""
+    return round(side) if scale == 1.0 else max(2, 2 * round(side * scale / 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +111,73 @@ class OpenedJob:
     document: Document
     media: LocalMedia
     opened: Opened
+
+
+class Part(NamedTuple):
+    """Frames, and the segment that they go to."""
+
+    frames: range
+    path: Path
+
+
+_done: list[Any] = []
+"""Number of frames done by all worker processes, in each of them. Empty in the parent process."""
+
+
+def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]:
+    """Return the frames in parts of about a second, on a grid that does not depend on the number of processes."""
+    step = max(1, round(fps))
+    starts = range(0, len(frames), step)
+    return [Part(frames[at : at + step], folder / f"{index:05d}{ending}") for index, at in enumerate(starts)]
+
+
+def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, step: Step) -> tuple[str, ...]:
+    """Render every part on several processes, each with a session of its own.
+
+    Returns the warnings, each once. Raises the error of a process.
+    """
+    context = multiprocessing.get_context("spawn")
+    done = context.Value("q", 0)
+    threads = max(0, (os.cpu_count() or 1) // workers - 1)
+    machine = job.machine if job.machine.raster_threads is not None else replace(job.machine, raster_threads=threads)
+    shared = replace(job, machine=machine)
+    pool = ProcessPoolExecutor(min(workers, len(parts)), context, _start, (done,))
+    try:
+        open_parts: set[Future[tuple[str, ...]]] = {pool.submit(_render, shared, part) for part in parts}
+        warnings: dict[str, None] = {}
+        while open_parts:
+            ended, open_parts = wait(open_parts, POLL_SECONDS, FIRST_COMPLETED)
+            warnings |= {line: None for future in ended for line in future.result()}
+            step(done.value)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+    return tuple(warnings)
+
+
+def _start(done: Any) -> None:
+    _done.append(done)
+
+
+@cache
+def _opened(job: LocalJob) -> tuple[RenderSession, Opened]:
+    """Open the job in this worker process."""
+    session = RenderSession(job.session_options)
+    return session, job.open(session).opened
+
+
+def _render(job: LocalJob, part: Part) -> tuple[str, ...]:
+    counted = 0
+
+    def count(done: int) -> None:
+        nonlocal counted
+        with _done[0].get_lock():
+            _done[0].value += done - counted
+        counted = done
+
+    try:
+        session, opened = _opened(job)
+        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, count).warnings
+    except RenderError as error:
+        raise RenderError(str(error)) from None  # its own class may not survive the way between processes

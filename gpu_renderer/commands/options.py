@@ -1,30 +1,33 @@
-"""Shared by the commands that draw: parsing of values, and creation of a session."""
+"""Shared by the commands that draw: options and their values, the session, and the report of an error."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from gpu_renderer.content.text.folders import PACKS, REFERENCE_PACKS, FontFolders, fonts_folder
 from gpu_renderer.encode.profile import Codec, EncoderProfile
+from gpu_renderer.errors import RenderError
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Output, SessionOptions
+from motion.errors import DocumentError
 
 ROOT = Path(__file__).resolve().parents[2]
 FONTS = fonts_folder()
+FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
 SIDE_MAX_PX = 16384
 SCALE_MAX = 8.0
 WORKERS_MAX = 256
 
 Step = Callable[[int], None]
 """Called with the number of frames done."""
-
-
-FONT_PACKS = {"installed": PACKS, "reference": REFERENCE_PACKS}
+Bound = TypeVar("Bound", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,20 @@ def default_session_options(machine: Machine | None = None, fonts: str = "instal
     )
 
 
+def status_of(command: str, file: Path, act: Callable[[], None]) -> int:
+    """Execute a command; return its exit status. An error of the document names the file."""
+    try:
+        act()
+    except DocumentError as error:
+        message = f"{file}: {error.message}"
+    except (RenderError, OSError) as error:
+        message = str(error)
+    else:
+        return 0
+    print(f"{command}: {message}", file=sys.stderr, flush=True)
+    return 1
+
+
 def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:
     """--fonts."""
     words = "families to draw with: all that are installed, or what the editor's own render worker has"
@@ -58,20 +75,19 @@ def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:
 
 def add_document_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, --set, --comp, --size, --fps, --media."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
-    parser.add_argument("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
-    parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
-    parser.add_argument("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
-    parser.add_argument("--fps", metavar="N", type=positive, help="output frames per second")
-    parser.add_argument(
-        "--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR"
-    )
+    add = parser.add_argument
+    add("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
+    add("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
+    add("--comp", metavar="ID", help="the composition (default: the document's first)")
+    add("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
+    add("--fps", metavar="N", type=rate, help="output frames per second")
+    add("--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR")
 
 
-def output_of(arguments: argparse.Namespace) -> Output:
+def output_of(arguments: argparse.Namespace, *, is_transparent: bool = False) -> Output:
     """Return the output that the arguments ask for."""
     width, height = arguments.size
-    return Output(width=width, height=height, fps=arguments.fps, composition_id=arguments.comp)
+    return Output(width, height, arguments.fps, arguments.comp, is_transparent=is_transparent)
 
 
 def assignment(word: str) -> tuple[str, str]:
@@ -91,30 +107,12 @@ def size(word: str) -> tuple[int, int]:
     return sides
 
 
-def positive(word: str) -> float:
-    """A number above zero, at most 240."""
-    return _number(word, lambda value: 0.0 < value <= 240.0, "a number above 0 and up to 240")
-
-
-def frames(word: str) -> tuple[int | None, int | None]:
-    """A:B, the frames from A up to and without B; either may be left out."""
-    match = re.fullmatch(r"(\d*):(\d*)", word)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
-    return (int(match[1]) if match[1] else None, int(match[2]) if match[2] else None)
-
-
-def time_range(word: str) -> tuple[float | None, float | None]:
-    """A:B, the seconds from A up to and without B; either may be left out."""
-    first, colon, end = word.partition(":")
-    if not colon:
-        raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
-    return (seconds(first) if first else None, seconds(end) if end else None)
-
-
-def scale(word: str) -> float:
-    """A factor above 0, at most 8."""
-    return _number(word, lambda value: 0.0 < value <= SCALE_MAX, f"a factor above 0 and up to {SCALE_MAX:g}")
+def folder(word: str) -> Path:
+    """A folder that is there."""
+    path = Path(word)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {word}")
+    return path
 
 
 def count(word: str) -> int:
@@ -124,24 +122,36 @@ def count(word: str) -> int:
     return int(word)
 
 
-def folder(word: str) -> Path:
-    """A folder that is there."""
-    path = Path(word)
-    if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {word}")
-    return path
+def _number(meaning: str, is_allowed: Callable[[float], bool]) -> Callable[[str], float]:
+    def number(word: str) -> float:
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not is_allowed(value):
+            raise argparse.ArgumentTypeError(f"{word!r} is not {meaning}")
+        return value
+
+    return number
 
 
-def seconds(word: str) -> float:
-    """A time, not negative."""
-    return _number(word, lambda value: 0.0 <= value < math.inf, "a time in seconds")
+rate = _number("a number above 0 and up to 240", lambda value: 0.0 < value <= 240.0)
+scale = _number(f"a factor above 0 and up to {SCALE_MAX:g}", lambda value: 0.0 < value <= SCALE_MAX)
+seconds = _number("a time in seconds", lambda value: 0.0 <= value < math.inf)
 
 
-def _number(word: str, is_allowed: Callable[[float], bool], meaning: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not is_allowed(value):
-        raise argparse.ArgumentTypeError(f"{word!r} is not {meaning}")
-    return value
+def _interval(form: str, bound: Callable[[str], Bound]) -> Callable[[str], tuple[Bound | None, Bound | None]]:
+    """Return the parser of A:B, from A up to and without B; either may be left out."""
+
+    def interval(word: str) -> tuple[Bound | None, Bound | None]:
+        match = re.fullmatch(f"({form})?:({form})?", word)
+        if match is None:
+            raise argparse.ArgumentTypeError(f"{word!r} is not of the form A:B")
+        first, end = match.groups()
+        return None if first is None else bound(first), None if end is None else bound(end)
+
+    return interval
+
+
+frames = _interval(r"\d+", int)
+time_range = _interval("[^:]+", seconds)

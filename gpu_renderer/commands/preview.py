@@ -7,10 +7,10 @@ scrubs, R reads the file again, Escape closes.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import glfw
@@ -18,11 +18,9 @@ import moderngl
 
 import shaders
 from gpu_renderer.commands import options
-from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.commands.playhead import Playhead
+from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import Opened, RenderSession
-from motion.errors import DocumentError
 
 WINDOW_MAX_PX = 1280
 
@@ -34,21 +32,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the window until it is closed; 1 with a message where there is no display or no such document."""
-    try:
-        drawing = options.default_session_options(arguments.machine())
-        with RenderSession(drawing) as session, _opened(session, arguments) as opened:
-            _Window(session, opened, arguments).run()
-    except DocumentError as error:
-        return _refused(f"{arguments.file}: {error.message}")
-    except RenderError as error:
-        return _refused(str(error))
-    return 0
+    job = LocalJob(
+        arguments.file, inputs=tuple(dict(arguments.set).items()), output=options.output_of(arguments),
+        media=arguments.media, machine=arguments.machine(),
+    )  # fmt: skip
+
+    def shown() -> None:
+        with RenderSession(job.session_options) as session, job.open(session).opened as opened:
+            _Window(session, opened, job).run()
+
+    return options.status_of("preview", arguments.file, shown)
 
 
-def _opened(session: RenderSession, arguments: argparse.Namespace) -> Opened:
-    media = LocalMedia(arguments.media)
-    document = with_inputs(read_local(arguments.file), dict(arguments.set), media, arguments.comp)
-    return session.open(document, options.output_of(arguments), media.resolve)
+@dataclass(slots=True)
+class Playhead:
+    """A position in a composition of `frame_count` frames at `fps`, which starts again at its end. It has no clock."""
+
+    frame_count: int
+    fps: float
+    seconds: float = 0.0
+    is_playing: bool = True
+
+    @property
+    def frame_index(self) -> int:
+        """Frame to show."""
+        return min(self.frame_count - 1, int(self.seconds * self.fps + 1e-6))
+
+    def advance(self, passed_seconds: float) -> None:
+        """Move on by the time that has passed, if it plays."""
+        if self.is_playing:
+            self.seconds = (self.seconds + passed_seconds) % (self.frame_count / self.fps)
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        self.is_playing = not self.is_playing
+
+    def step(self, frames: int) -> None:
+        """Pause and go some frames on or back, not past the ends."""
+        self.go_to(self.frame_index + frames)
+
+    def go_to(self, frame_index: int) -> None:
+        """Pause at a frame, the nearest one there is."""
+        self.is_playing = False
+        self.seconds = min(max(frame_index, 0), self.frame_count - 1) / self.fps
+
+    def scrub(self, share: float) -> None:
+        """Pause at a share of 0..1 of the way."""
+        self.go_to(int(share * self.frame_count))
 
 
 class NoDisplay(RenderError):
@@ -58,8 +88,8 @@ class NoDisplay(RenderError):
 class _Window:
     """Window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
 
-    def __init__(self, session: RenderSession, opened: Opened, arguments: argparse.Namespace) -> None:
-        self._session, self._opened, self._arguments = session, opened, arguments
+    def __init__(self, session: RenderSession, opened: Opened, job: LocalJob) -> None:
+        self._session, self._opened, self._job = session, opened, job
         self._playhead = Playhead(opened.frame_count, opened.fps)
         self._handle = _open_window(opened)
         self._context = moderngl.create_context()
@@ -89,7 +119,7 @@ class _Window:
             glfw.make_context_current(self._handle)
             self._texture.write(pixels)
             self._shown_index = frame_index
-            glfw.set_window_title(self._handle, f"{self._arguments.file.name}  frame {frame_index}")
+            glfw.set_window_title(self._handle, f"{self._job.file.name}  frame {frame_index}")
         self._context.viewport = (0, 0, *glfw.get_framebuffer_size(self._handle))
         self._texture.use()
         self._quad.render(moderngl.TRIANGLE_STRIP, vertices=4)
@@ -117,7 +147,7 @@ class _Window:
 
     def _read_again(self) -> None:
         self._opened.close()
-        self._opened = _opened(self._session, self._arguments)
+        self._opened = self._job.open(self._session).opened
         glfw.make_context_current(self._handle)
         self._playhead.frame_count, self._shown_index = self._opened.frame_count, -1
 
@@ -136,8 +166,3 @@ def _open_window(opened: Opened) -> Any:
         raise NoDisplay("the display gives no OpenGL 3.3 window")
     glfw.make_context_current(handle)
     return handle
-
-
-def _refused(message: str) -> int:
-    print(f"preview: {message}", file=sys.stderr)
-    return 1

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.display_list import flat_box
 from gpu_renderer.display_list.contents import has_passes
-from gpu_renderer.display_list.graph import Draw, Scene
-from gpu_renderer.display_list.operations import Adjust, DisplayList, Layer
-from gpu_renderer.display_list.paint import Image, Paint, content_quad, placed_quad, quad_of
-from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, Layer
+from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
+from gpu_renderer.effects import Box, EffectScene, EffectValues
 from gpu_renderer.effects.scene import no_layer
-from gpu_renderer.geometry import placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region, around
 from gpu_renderer.opengl.targets import Target
 
+MARGIN_SIZES_MAX = 1.5
+BLUR_SIGMAS = 2.5
+SCALE_MIN = 1e-6
+"""World px per layer px of a layer without extent."""
+SIDE_PX_MAX = 100_000.0
+"""Largest side of a buffer. Of a larger layer only the middle is shown."""
+_PLANE_MARGINS: dict[str, Callable[[EffectValues], float]] = {
+    "blur": lambda values: BLUR_SIGMAS * values.number("amount"),
+    "glow": lambda values: BLUR_SIGMAS * values.number("radius"),
+    "drop-shadow": lambda values: abs(values.number("distance")) + BLUR_SIGMAS * values.number("softness"),
+    "stroke": lambda values: values.number("width"),
+    "displacement-map": lambda values: abs(values.number("amount")),
+    "compound-blur": lambda values: BLUR_SIGMAS * values.number("maxBlur"),
+}
+"""The reference's margins of effects on planes, world px (effects.md 3.6). Pixels beyond the margin are cut."""
 
-def layer_of(
-    step: Draw,
-    scene: Scene,
-    box: tuple[float, float],
-    paint: Paint | None,
-    group: DisplayList | None,
-    matte: Layer | None,
-) -> Layer:
-    """A layer with its content bounds and paint bounds."""
-    nothing = _nothing(scene)
-    bare = Layer(step, scene, box, paint, group, nothing, nothing, None, matte)
-    if (step.opacity == 0 and not step.samples) or (paint is None and group is None):
-        return bare
+
+def bounded(layer: Layer) -> Layer:
+    """Return the layer with its content bounds and paint bounds."""
+    step, paint, scene = layer.step, layer.paint, layer.scene
+    if (step.opacity == 0 and not step.samples) or (paint is None and layer.group is None):
+        return layer
+    placed = None
     if step.is_bare and paint is not None:
         placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
-        bare = replace(bare, placed=placed, content_bounds=nothing if placed is None else placed.touched)
+        content = NOTHING if placed is None else placed.touched
     else:
-        bare = replace(bare, content_bounds=_content_bounds(bare))
-    return replace(bare, bounds=_painted(bare).intersection(scene.clip))
+        content = _content_bounds(layer)
+    painted = _painted(layer, content).intersection(scene.clip)
+    return replace(layer, placed=placed, content_bounds=content, bounds=painted)
 
 
 def is_culled(layer: Layer) -> bool:
@@ -48,18 +58,14 @@ def is_culled(layer: Layer) -> bool:
     step, paint = layer.step, layer.paint
     if step.matte is not None or step.plane is not None or (paint is None and layer.group is None):
         return False
-    is_placed = paint is not None and not (isinstance(paint, Image) and paint.region is not None)
-    quad = (
-        quad_of(paint, step.placement)
-        if is_placed and paint is not None
-        else step.placement.quad(*layer.box, layer.padding)
-    )
-    return placement.bounds(quad, layer.scene.frame).is_empty
+    if paint is None or (isinstance(paint, Image) and paint.region is not None):
+        return matrix.bounds(step.placement.quad(*layer.box, layer.padding), layer.scene.frame).is_empty
+    return matrix.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty
 
 
 def buffer_region(layer: Layer) -> Region:
     """Return the frame pixels of a layer's own buffer: paint bounds without glows, rounded out to the pool's grid."""
-    painted = _painted(layer, is_lit=True)
+    painted = _painted(layer, layer.content_bounds, is_lit=True)
     return painted if painted.is_empty else painted.snapped(layer.scene.frame)
 
 
@@ -72,7 +78,7 @@ def group_region(layer: Layer) -> Region:
     step, group, scene = layer.step, layer.group, layer.scene
     assert group is not None
     found = _list_bounds(group)
-    whole = placement.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
+    whole = matrix.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
     if effects.moves_within_box(step.layer.effects) and not found.is_empty:
         found = found.union(whole)
     if step.layer.masks or group.scene.clip != scene.clip:
@@ -84,15 +90,15 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     """Return the data about layer and frame that effects can read."""
     step, scene = layer.step, layer.scene
     width, height = layer.box
-    box = placement.extent(step.placement.quad(width, height, layer.padding))
+    box = matrix.extent(step.placement.quad(width, height, layer.padding))
     return EffectScene(
         scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
         layer_id=step.layer.id,
     )  # fmt: skip
 
 
-def _painted(layer: Layer, *, is_lit: bool = False) -> Region:
-    content, step, frame = layer.content_bounds, layer.step, layer.scene.frame
+def _painted(layer: Layer, content: Region, *, is_lit: bool = False) -> Region:
+    step, frame = layer.step, layer.scene.frame
     if content.is_empty:
         return content
     if step.plane is not None or not has_passes(step.layer):
@@ -110,42 +116,52 @@ def _content_bounds(layer: Layer) -> Region:
         return group_region(layer)
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
-        return placement.bounds(step.placement.quad(*flat_box.box(step, paint)), scene.frame)
+        sides = flat_box(step, paint.width + 2 * paint.padding, paint.height + 2 * paint.padding)
+        return matrix.bounds(step.placement.quad(*sides), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
-    if _paints_content_alone(step):
-        quads = [content_quad(paint, quad) for quad in quads]
-    return around([placement.bounds(quad, scene.frame) for quad in quads])
+    shown, entries = step.layer, step.layer.effects
+    is_more = step.plane is not None or shown.glass is not None or shown.backdrop_blur > 0
+    if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
+        quads = [content_quad(paint, quad) for quad in quads]  # only its content and its glow are not transparent
+    return around([matrix.bounds(quad, scene.frame) for quad in quads])
 
 
-def _paints_content_alone(step: Draw) -> bool:
-    """Return True if a layer paints only where its content or its glow is not transparent."""
-    layer = step.layer
-    if step.plane is not None or layer.glass is not None or layer.backdrop_blur > 0:
-        return False
-    return not layer.effects or not effects.is_resampled(layer.effects, after_baking=effects.needs_baking(layer))
+def flat_box(step: Draw, *sides: float) -> tuple[float, float]:
+    """Return the box of a 3D layer of the given sides, grown by the space for its effects, layer px (three-d.md 5)."""
+    found = ((effects.find(entry.type), entry) for entry in step.layer.effects if entry.type in _PLANE_MARGINS)
+    margins = [
+        _PLANE_MARGINS[entry.type](effects.resolve(effect, entry)) for effect, entry in found if effect is not None
+    ]
+    spread = max(margins, default=0.0)
+    width, height = (
+        min(max(side + 2 * min(spread / scale, MARGIN_SIZES_MAX * side), 1.0), SIDE_PX_MAX)
+        for side, scale in zip(sides, world_scale(step), strict=True)
+    )
+    return width, height
+
+
+def world_scale(step: Draw) -> tuple[float, float]:
+    """Return the world px per layer px of a layer, horizontally and vertically."""
+    if step.plane is None:
+        return 1.0, 1.0
+    m = step.plane.world
+    return max(math.hypot(m[0], m[4], m[8]), SCALE_MIN), max(math.hypot(m[1], m[5], m[9]), SCALE_MIN)
 
 
 def _list_bounds(shown: DisplayList) -> Region:
-    """Return the pixels that a composition can paint."""
+    """Return the pixels that a composition can paint. An adjustment layer spreads its backdrop."""
+    scene, found = shown.scene, NOTHING
     if shown.background is not None or shown.background_paint is not None:
-        return shown.scene.clip
-    found = _nothing(shown.scene)
-    for operation in shown.operations:
-        found = (
-            _spread(found, operation, shown.scene) if isinstance(operation, Adjust) else found.union(operation.bounds)
-        )
-    return found
-
-
-def _spread(found: Region, adjust: Adjust, scene: Scene) -> Region:
-    """Return a region grown by the distance over which an adjustment layer's effects spread its backdrop."""
-    where = EffectScene.adjustment(scene.frame, scene.view_scale)
-    spread = effects.spread_px(adjust.step.layer.effects, where)
-    if spread >= max(scene.frame.width, scene.frame.height):
         return scene.clip
-    return found if found.is_empty else found.grown(spread).intersection(scene.clip)
-
-
-def _nothing(scene: Scene) -> Region:
-    return Region(scene.frame.x, scene.frame.y, 0, 0)
+    for operation in shown.operations:
+        if not isinstance(operation, Adjust):
+            found = found.union(operation.bounds)
+            continue
+        where = EffectScene.adjustment(scene.frame, scene.view_scale)
+        spread = effects.spread_px(operation.step.layer.effects, where)
+        if spread >= max(scene.frame.width, scene.frame.height):
+            found = scene.clip
+        elif not found.is_empty:
+            found = found.grown(spread).intersection(scene.clip)
+    return found

@@ -6,16 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpu_renderer.display_list.blending import reads_around, rewrites_beyond
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.operations import (
-    Adjust,
-    DisplayList,
-    DrawDepthGroup,
-    DrawVideo,
-    Layer,
-    Operation,
-)
+from gpu_renderer.display_list.operations import BlendLayer, DisplayList, LayerOperation, Operation
+from gpu_renderer.display_list.routing import is_stencil, reads_around
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects
@@ -34,8 +27,10 @@ class StablePrefix:
 
     def observe(self, shown: DisplayList) -> int:
         """Return the number of stable operations at the bottom of the frame's list, 0 if there are none yet."""
-        self._counts.append(-1 if self._last is None else common_prefix(shown, self._last))
-        self._last = shown
+        last, self._last = self._last, shown
+        is_comparable = last is not None and last.base == shown.base
+        count = _shared_count(shown.operations, last.operations) if last is not None and is_comparable else -1
+        self._counts.append(count)
         return max(0, min(self._counts)) if len(self._counts) == STABLE_FRAMES else 0
 
     def reset(self) -> None:
@@ -44,18 +39,8 @@ class StablePrefix:
         self._counts.clear()
 
 
-def common_prefix(shown: DisplayList, last: DisplayList) -> int:
-    """Return the number of equal operations at the bottom of two lists, or -1 if their backgrounds differ."""
-    if shown.base != last.base:
-        return -1
-    return _shared_count(shown.operations, last.operations)
-
-
 def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage:
-    """Return the damage: the rectangles of the frame in which two lists can differ.
-
-    `prefix_count`: number of operations at the bottom that are cached as pixels and not drawn again.
-    """
+    """Return the damage: where two lists can differ. `prefix_count`: operations at the bottom cached as pixels."""
     scene = new.scene
     if old == new:
         return damage.nothing(scene.frame)
@@ -82,19 +67,17 @@ def _changed_operation(was: Operation, now: Operation) -> Rects:
     """Return the rectangles that differ between two versions of an operation. They can overlap."""
     if was == now:
         return ()
-    old, new = _layer_of(was), _layer_of(now)
-    if old is not None and new is not None:
+    if isinstance(was, LayerOperation) and isinstance(now, LayerOperation):
+        old, new = was.layer, now.layer
         if old.group is not None and new.group is not None:
             is_inside = _carrier(old.step) == _carrier(new.step) and old.group.scene == new.group.scene
             if is_inside and not new.step.layer.effects:
                 return changed(old.group, new.group).rects()
-        if rewrites_beyond(was) and rewrites_beyond(now):
+        if all(
+            isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)
+        ):  # quantises outside
             return old.bounds, new.bounds
     return was.bounds, now.bounds
-
-
-def _layer_of(operation: Operation) -> Layer | None:
-    return None if isinstance(operation, (Adjust, DrawDepthGroup, DrawVideo)) else operation.layer
 
 
 def _carrier(step: Draw) -> Draw:

@@ -1,7 +1,6 @@
-"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2).
+"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
-A paint list is compiled layer by layer, bottom first. `_List.steps` gives the order, `_List._layer` the steps of one
-layer. No GPU is needed.
+A paint list is compiled layer by layer, bottom first: `_List.steps` gives the order, `_List._layer` a layer's steps.
 """
 
 from __future__ import annotations
@@ -13,37 +12,18 @@ from functools import cached_property
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
-from gpu_renderer.display_list import precision
-from gpu_renderer.display_list.graph import (
-    Draw,
-    MatteUse,
-    PlacedSample,
-    Plane,
-    Regrade,
-    RenderGraph,
-    Scene,
-    Step,
-)
-from gpu_renderer.display_list.routing import (
-    blend_of,
-    depth_grouped,
-    is_shown,
-    keeps_depth,
-    looks_around,
-    routed,
-    with_grouped,
-)
-from gpu_renderer.display_list.space import defocus, extrusion, lights, projection, shadows
+from gpu_renderer.display_list import routing
+from gpu_renderer.display_list.graph import Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.display_list.routing import blend_of, routed, with_grouped
+from gpu_renderer.display_list.space import camera, extrusion, lights
+from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
 from gpu_renderer.display_list.space.extrusion import Face
-from gpu_renderer.display_list.space.projection import Eye
-from gpu_renderer.geometry import matrix, placement
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
-    EffectSnapshot,
     Ghost,
     LayerSnapshot,
     MissingSource,
@@ -54,54 +34,35 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
-from motion.timing import Fit, fit, round_half_up
+from motion.timing import fit, round_half_up
 
 Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
-"""Digits to which the scale of a projection is rounded, so that rounding errors do not select a finer raster.
-
-Flat layers are compared exactly (layers.md 5.3).
-"""
+"""Digits of a projection's scale, so that no rounding error selects a finer raster. Flat layers: layers.md 5.3."""
 ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
 
-def unmeasured(source: Source) -> Size:
-    """Box of content that has not been measured."""
-    del source
-    return 0.0, 0.0
-
-
-def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size] = unmeasured) -> RenderGraph:
+def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size]) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
-    `box`: function from content to its width and height in layer px. 3D layers without a known box are never divided
-    into strips of different focus.
+    `box`: function from content to its width and height in layer px, (0, 0) if it has none. The corner and the size of
+    the composition are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
+    x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
     frame = Region(0, 0, width, height)
-    view = matrix.product(
-        matrix.translation(fitted.offset_x, fitted.offset_y), matrix.scaling(fitted.scale, fitted.scale)
-    )
-    clip = _clip(snapshot, fitted).intersection(frame)
-    return _List(snapshot, _Stage(frame, clip, view, fitted.scale, box), projection.eye(snapshot)).graph()
+    view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
+    clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
+    return _List(snapshot, camera.eye(snapshot), frame, clip, view, scale, box).graph()
 
 
-def _clip(snapshot: Snapshot, fitted: Fit) -> Region:
-    """Return the frame pixels of a composition: its corner and its size, each rounded (document.md 4.4)."""
-    measures = (
-        fitted.offset_x,
-        fitted.offset_y,
-        snapshot.width * fitted.scale,
-        snapshot.height * fitted.scale,
-    )
-    return Region(*map(round_half_up, measures))
+@dataclass(frozen=True)
+class _List:
+    """Compiler of one paint list: its target, and the state that its layers inherit."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """Target of a paint list, and the state that its layers inherit."""
-
+    snapshot: Snapshot
+    eye: Eye
     frame: Region
     clip: Region
     view: Matrix3
@@ -111,28 +72,16 @@ class _Stage:
     levels: int = 0
     is_group: bool = False
     """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
-
-
-@dataclass(frozen=True)
-class _List:
-    """Compiler of one paint list on its stage."""
-
-    snapshot: Snapshot
-    stage: _Stage
-    eye: Eye
     relatives: tuple[LayerSnapshot, ...] = ()
     """All layers of the composition that a group's list belongs to."""
 
     def graph(self) -> RenderGraph:
-        snapshot, stage = self.snapshot, self.stage
+        snapshot, references = self.snapshot, tuple(self._references())
         scene = Scene(
-            stage.frame, stage.clip, stage.view, stage.view_scale, snapshot.width, snapshot.height, snapshot.color,
-            snapshot.global_light_angle, snapshot.global_light_altitude, snapshot.dissolve_seed, snapshot.lights,
-            self.eye.position,
+            self.frame, self.clip, self.view, self.view_scale, snapshot.width, snapshot.height, snapshot.color,
+            snapshot.dissolve_seed, snapshot.lights, self.eye.position,
         )  # fmt: skip
-        return RenderGraph(
-            scene, self.steps(), snapshot.background, snapshot.background_paint, tuple(self._references())
-        )
+        return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
@@ -141,32 +90,30 @@ class _List:
         for layer in self.relatives or own:
             if layer.id in named:
                 alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
-                drawn = next((step for step in self._body(alone, None) if isinstance(step, Draw)), None)
-                if drawn is not None:
-                    yield layer.id, replace(drawn, plane=None)
+                if (drawn := self._alone(alone)) is not None:
+                    yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
-        shown = [layer for layer in self._layers if is_shown(layer) and layer.id not in self._matte_sources]
-        is_group = self.stage.is_group
-        ordered = (
-            [step for layer in shown for _, step in self._layer(layer)]
-            if is_group
-            else projection.depth_sorted(shown, self._layer)
-        )
-        return precision.marked(list(depth_grouped(list(ordered))))
+        drawn = [layer for layer in self._layers if layer.visible and not layer.shadow_only]
+        shown = [layer for layer in drawn if layer.id not in self._matte_sources]
+        if self.is_group:
+            ordered = [step for layer in shown for _, step in self._layer(layer)]
+        else:
+            ordered = list(camera.depth_sorted(shown, self._layer))
+        return routing.made_exact(list(routing.depth_grouped(ordered)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
-        return shadows.with_cast_shadows(self.snapshot, self.eye)
+        return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
-        if self.stage.is_group:
+        if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterable[tuple[float, Step]]:
+    def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
         """Return the steps of a layer, each with its depth in space."""
         matte = self._matte(layer)
         transform = layer.transform
@@ -177,26 +124,21 @@ class _List:
             placed = self._in_space(routed(layer, matte), transform, matte)
             if transform.sorted_at is None:
                 return placed
-            shared = projection.sorted_depth(transform, self.eye)
+            shared = self.eye.depth_of(transform.sorted_at)
             return [(shared, step) for _, step in placed]
-        depth = projection.depth(transform, self.eye)
-        return [(depth, step) for step in self._steps_of(layer, matte)]
+        return [(self.eye.depth(transform), step) for step in self._steps_of(layer, matte)]
 
     def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
-        if isinstance(layer.source, MissingSource):
-            return ()
         if isinstance(layer.source, AdjustmentSource):
             return (Regrade(layer),) if layer.effects else ()
-        if layer.opacity == 0 and not layer.samples:
+        if isinstance(layer.source, MissingSource) or (layer.opacity == 0 and not layer.samples):
             return ()
         layer = routed(layer, matte)
-        body = self._body(layer, matte)
-        return self._among_ghosts(layer, body) if layer.ghosts else body
-
-    def _among_ghosts(self, layer: LayerSnapshot, body: Iterable[Step]) -> Iterator[Step]:
-        yield from (step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost))
-        yield from body
-        yield from (step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost))
+        if not layer.ghosts:
+            return self._body(layer, matte)
+        behind = [step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost)]
+        in_front = [step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost)]
+        return [*behind, *self._body(layer, matte), *in_front]
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -206,149 +148,127 @@ class _List:
         return (self._flat(layer, layer.transform, matte),)
 
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
-        stage = self.stage
-        scale = stage.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, blend = placement.flat(transform, stage.view), blend_of(layer)
-        if not layer.samples:
-            return Draw(layer, placed, layer.opacity * stage.opacity, scale, blend, matte=matte)
-        samples = tuple(map(self._sample, layer.samples))  # they carry the opacity
-        return Draw(layer, placed, 1.0, scale, blend, samples, matte=matte)
+        scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
+        placed, samples = matrix.placed(transform, self.view), tuple(map(self._sample, layer.samples))
+        opacity = 1.0 if samples else layer.opacity * self.opacity  # samples carry the opacity
+        return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
-        """Return a sub-frame of a layer in space without perspective.
-
-        Layers behind the eye are hidden (compositing.md 10).
-        """
-        transform, opacity = sample.transform, sample.opacity * self.stage.opacity
+        """Return a sub-frame, in space without perspective. Layers behind the eye are hidden (compositing.md 10)."""
+        transform, opacity = sample.transform, sample.opacity * self.opacity
         if isinstance(transform, Transform2D):
-            return PlacedSample(placement.flat(transform, self.stage.view), opacity)
-        if projection.depth(transform, self.eye) < projection.DEPTH_MIN:
-            return PlacedSample(placement.flat(transform.flat, self.stage.view), 0.0)
+            return PlacedSample(matrix.placed(transform, self.view), opacity)
+        if self.eye.depth(transform) < DEPTH_MIN:
+            return PlacedSample(matrix.placed(transform.flat, self.view), 0.0)
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
-        return Placement(matrix.product(self.stage.view, projection.affine(transform, self.eye)))
+        return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
         return self._body(replace(plain, transform=ghost.transform), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
-        if layer.matte is None or self.stage.is_group:
+        if layer.matte is None or self.is_group:
             return None
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
         samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
         whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
-        bare = replace(self, stage=replace(self.stage, opacity=1.0))
-        drawn = next((step for step in bare._body(whole, None) if isinstance(step, Draw)), None)
-        if drawn is not None:
-            drawn = replace(drawn, plane=None)
-        return MatteUse(drawn, layer.matte.mode, layer.matte.inverted)
+        return MatteUse(replace(self, opacity=1.0)._alone(whole), layer.matte.mode, layer.matte.inverted)
 
-    # ------------------------------------------------------------------------------------------------- groups
+    def _alone(self, layer: LayerSnapshot) -> Draw | None:
+        """Return the step that draws a layer on its own and without depth, or None for an empty layer."""
+        drawn = next((step for step in self._body(layer, None) if isinstance(step, Draw)), None)
+        return None if drawn is None else replace(drawn, plane=None)
 
-    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterator[Step]:
-        placed = self._carrier(layer, source)
+    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
+        placed, opacity = self._carrier(layer, source), layer.opacity * self.opacity
         inner = self._inner(layer, source, placed)
         if not self._is_isolated(layer, source, matte):
-            opacity = self.stage.opacity * layer.opacity
-            yield from replace(inner, stage=replace(inner.stage, opacity=opacity)).steps()
-            return
-        whole = replace(inner, stage=replace(inner.stage, opacity=1.0, levels=self.stage.levels + 1))
-        graph = whole.graph()
+            return replace(inner, opacity=opacity).steps()
+        graph = replace(inner, opacity=1.0, levels=self.levels + 1).graph()
         if source.black:
             graph = replace(graph, background="#000000")
-        if graph.steps or graph.background:
-            opacity = layer.opacity * self.stage.opacity
-            yield Draw(layer, placed, opacity, self.stage.view_scale, blend_of(layer), group=graph, matte=matte)
+        if not (graph.steps or graph.background):
+            return ()
+        return (Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte),)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
-        stage = self.stage
+        """Return the list of a group. A precomp group has the lights and the camera of its composition."""
+        own, composition = self.snapshot, replace(source.composition, color=self.snapshot.color)
         if not source.sealed:
+            group = replace(composition, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed)
             relatives = self.relatives or tuple(with_grouped(self._layers))
-            return _List(self._grouped(source.composition), replace(stage, is_group=True), self.eye, relatives)
-        corner = matrix.translation(-source.width / 2, -source.height / 2)
-        view = matrix.product(placed.matrix, corner)
-        scale = math.sqrt(abs(view[0] * view[4] - view[1] * view[3]))
-        clip = stage.clip  # the crop comes after what blurs the picture across its edge
-        if not looks_around(source.composition):
-            clip = placement.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
-        inner = replace(stage, view=view, view_scale=max(scale, 1e-6), clip=clip, is_group=False)
-        composition = replace(source.composition, color=self.snapshot.color)
-        return _List(composition, inner, projection.eye(composition))
-
-    def _grouped(self, group: Snapshot) -> Snapshot:
-        """Return the layers of a group with the lights and the camera of their composition."""
-        own = self.snapshot
+            return replace(self, snapshot=group, is_group=True, relatives=relatives)
+        view = matrix.product(placed.matrix, matrix.translation(-source.width / 2, -source.height / 2))
+        scale = max(math.sqrt(abs(view[0] * view[4] - view[1] * view[3])), 1e-6)
+        clip = self.clip  # the crop comes after what blurs the picture across its edge
+        if not routing.looks_around(source.composition.layers):
+            clip = matrix.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
-            group, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed, color=own.color,
-            global_light_angle=own.global_light_angle, global_light_altitude=own.global_light_altitude,
+            self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,
+            is_group=False, relatives=(),
         )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
         if not source.sealed:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
-            return Placement(matrix.product(self.stage.view, centre))
+            return Placement(matrix.product(self.view, centre))
         t = layer.transform.flat if isinstance(layer.transform, Transform3D) else layer.transform
-        return placement.flat(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.stage.view)
+        return matrix.placed(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.view)
 
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
-        if self.stage.levels >= ISOLATED_LEVELS_MAX:
+        if self.levels >= ISOLATED_LEVELS_MAX:
             return False
         if source.sealed or blend_of(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
-    # -------------------------------------------------------------------------------------------------- space
-
-    def _in_space(
-        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None
-    ) -> Iterator[tuple[float, Draw]]:
+    def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Placed]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
-        depth = projection.depth(transform, self.eye)
-        if depth < projection.DEPTH_MIN:
+        depth = self.eye.depth(transform)
+        if depth < DEPTH_MIN:
             return
-        blurred = _with(layer, defocus.effects_of(defocus.blur_px(self.snapshot.camera, depth)))
+        blurred = camera.defocused(layer, self.snapshot.camera, depth)
         if matte or layer.id in self._matte_sources:
             yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
             return
-        draw = self._plane if keeps_depth(layer) else self._without_depth
+        draw = self._plane if routing.keeps_depth(layer) else self._without_depth
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)
         for face in behind:
-            face_depth = projection.depth(face.transform, self.eye)
-            if face_depth >= projection.DEPTH_MIN:
+            face_depth = self.eye.depth(face.transform)
+            if face_depth >= DEPTH_MIN:
                 yield face_depth, draw(face)
         strips = [] if behind or layer.mesh else self._strips(layer, transform)
-        for strip in strips:
-            yield (
-                strip.depth,
-                draw(Face(_with(layer, defocus.effects_of(strip.blur_px)), transform, False), part=strip.part),
-            )
+        for strip_depth, part in strips:
+            strip = camera.defocused(layer, self.snapshot.camera, strip_depth)
+            yield strip_depth, draw(Face(strip, transform, is_wall=False), part=part)
         if not strips:
             yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
 
-    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[defocus.Strip]:
-        width, height = self.stage.box(layer.source)
+    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
+        width, height = self.box(layer.source)
         if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
             return []
-        return defocus.strips(self.snapshot.camera, transform, self.eye, width, height)
+        return camera.strips(self.snapshot.camera, transform.matrix, self.eye, width, height)
 
     def _raster_scale(self, transform: Transform3D) -> float:
-        affine = projection.affine(transform, self.eye)
+        affine = self.eye.affine(transform)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        return self.stage.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
+        return self.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
     def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
-        plane = Plane(projection.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
-        placed = Placement(matrix.product(self.stage.view, projection.homography(plane.world, self.eye)))
-        opacity, scale = layer.opacity * self.stage.opacity, self._raster_scale(transform)
+        plane = Plane(camera.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
+        placed = Placement(matrix.product(self.view, self.eye.homography(plane.world)))
+        opacity, scale = layer.opacity * self.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
@@ -357,13 +277,6 @@ class _List:
         flat, placed = self._flat(layer, transform.flat, matte), self._without_perspective(transform)
         if part != WHOLE and not flat.samples:
             placed = Placement(matrix.boxed(placed.matrix, *part))
-        tint = lights.gain_at_origin(transform, self.snapshot.lights)
-        red, green, blue = (face.gain * light for light in tint)
-        scale = self._raster_scale(transform)
-        return replace(
-            flat, raster_scale=scale, placement=placed, tint=(red, green, blue), part=part, is_hard=face.is_wall
-        )
-
-
-def _with(layer: LayerSnapshot, more: tuple[EffectSnapshot, ...]) -> LayerSnapshot:
-    return replace(layer, effects=(*layer.effects, *more)) if more else layer
+        red, green, blue = (face.gain * light for light in lights.gain_at_origin(transform, self.snapshot.lights))
+        scale, tint = self._raster_scale(transform), (red, green, blue)
+        return replace(flat, raster_scale=scale, placement=placed, tint=tint, part=part, is_hard=face.is_wall)

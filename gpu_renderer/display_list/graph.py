@@ -1,7 +1,4 @@
-"""Render graph: an ordered, plain description of a frame. `compile` builds it, `lower` consumes it.
-
-The graph contains no GPU objects. Equal graphs draw the same picture.
-"""
+"""Render graph: a plain description of a frame, made by `compile`, used by `lower`. Equal graphs draw the same."""
 
 from __future__ import annotations
 
@@ -9,19 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gpu_renderer.content.raster import WHOLE, Share
-from gpu_renderer.geometry.color import decoded
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.color import Rgba, decoded, linear
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
-from motion.snapshot import (
-    ColorManagement,
-    LayerSnapshot,
-    Light,
-    LinearGradient,
-    Material,
-    Matrix4,
-    RadialGradient,
-)
+from motion.snapshot import ColorManagement, LayerSnapshot, Light, LinearGradient, Material, Matrix4, RadialGradient
 
 MODES = {
     "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
@@ -36,7 +25,6 @@ MODES = {
 
 FIXED_BLENDS = ("normal", "add")
 """Blend modes that the GPU blends in hardware."""
-
 
 Tint = tuple[float, float, float]
 UNTINTED: Tint = (1.0, 1.0, 1.0)
@@ -97,31 +85,18 @@ class Draw:
 
     def __post_init__(self) -> None:
         layer = self.layer
-        is_more = (
-            layer.effects
-            or layer.masks
-            or self.samples
-            or self.group
-            or self.matte
-            or self.plane
-            or self.tint != UNTINTED
-            or self.part != WHOLE
-            or layer.mesh
-            or layer.glass
-            or layer.preserve_transparency
-            or layer.backdrop_blur > 0
-            or layer.fill_opacity < 1
-            or layer.blend not in FIXED_BLENDS
-        )
-        object.__setattr__(self, "is_bare", not is_more)
+        is_placed_alone = not (self.samples or self.group or self.matte or self.plane)
+        is_changed = layer.effects or layer.masks or layer.mesh or layer.fill_opacity < 1
+        is_changed = is_changed or self.tint != UNTINTED or self.part != WHOLE
+        is_combined = layer.glass or layer.backdrop_blur > 0 or layer.preserve_transparency
+        is_combined = is_combined or layer.blend not in FIXED_BLENDS
+        object.__setattr__(self, "is_bare", is_placed_alone and not (is_changed or is_combined))
 
     @property
     def gain(self) -> Tint:
         """Factor of the encoded colours of textures: the decoded shade (compositing.md 1.4)."""
-        if self.shade == UNTINTED:
-            return UNTINTED
         red, green, blue = self.shade
-        return decoded(red), decoded(green), decoded(blue)
+        return UNTINTED if self.shade == UNTINTED else (decoded(red), decoded(green), decoded(blue))
 
     @property
     def shade(self) -> Tint:
@@ -159,11 +134,23 @@ class Scene:
     width: float
     height: float
     color: ColorManagement
-    global_light_angle: float
-    global_light_altitude: float
     dissolve_seed: int
     lights: tuple[Light, ...] = ()
     eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def quad(self) -> Matrix3:
+        """Matrix from the unit square to the composition's box on the frame."""
+        return matrix.product(self.view, matrix.scaling(self.width, self.height))
+
+    @property
+    def is_aces_cg(self) -> bool:
+        """True if the working space is ACEScg."""
+        return self.color.working_space == "aces-cg"
+
+    def linear(self, encoded: Rgba) -> Rgba:
+        """Return a straight encoded sRGB colour in the linear working space."""
+        return linear(encoded, aces_cg=self.is_aces_cg)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_renderer.display_list import blending, bounds, video_base
-from gpu_renderer.display_list.contents import LayerContents, has_passes
+from gpu_renderer.display_list import bounds, routing
+from gpu_renderer.display_list.contents import LayerContents, has_passes, part_shown
 from gpu_renderer.display_list.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
 from gpu_renderer.display_list.operations import (
     Adjust,
@@ -15,21 +15,24 @@ from gpu_renderer.display_list.operations import (
     DrawDepthGroup,
     DrawOverBackdrop,
     DrawQuad,
+    DrawVideo,
     Layer,
     Operation,
 )
-from gpu_renderer.geometry.region import around
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Matrix3
+from gpu_renderer.geometry.region import Region, around
+from motion.snapshot import VideoSource
 
 
 def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = False) -> DisplayList:
     """Return the display list of a graph. `finds_video`: use a video that fills the frame as the list's base."""
     lowering = _Lowering(graph.scene, contents)
-    found = video_base.found(graph, contents) if finds_video else None
-    first: tuple[Operation, ...] = () if found is None else (found,)
-    rest = graph.steps[len(first) :]
+    found = lowering.video_base(graph.steps[0]) if finds_video and graph.steps else None
+    operations: list[Operation] = [] if found is None else [found]
+    operations += [made for step in graph.steps[len(operations) :] if (made := lowering.operation(step)) is not None]
     references = tuple((name, lowering.layer(step)) for name, step in graph.references)
-    operations = (*first, *(made for step in rest if (made := lowering.operation(step)) is not None))
-    return DisplayList(graph.scene, operations, graph.background, graph.background_paint, references)
+    return DisplayList(graph.scene, tuple(operations), graph.background, graph.background_paint, references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,13 @@ class _Lowering:
             layer = self.layer(step)
             return None if bounds.is_culled(layer) else DrawQuad(layer, layer.bounds)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
-        is_direct = not (needs_buffer or blending.quantises(step) or blending.shows_backdrop(step))
-        layer = self.layer(step, is_smooth=is_direct)
+        quantises, shows_backdrop = routing.quantises(step), routing.shows_backdrop(step)
+        layer = self.layer(step, is_smooth=not (needs_buffer or quantises or shows_backdrop))
         if bounds.is_culled(layer):
             return None
-        if blending.quantises(step):
+        if quantises:
             return BlendLayer(layer, self.scene.clip)
-        if blending.shows_backdrop(step):
+        if shows_backdrop:
             return DrawOverBackdrop(layer, layer.bounds)
         return DrawBuffer(layer, layer.bounds) if needs_buffer else DrawQuad(layer, layer.bounds)
 
@@ -64,4 +67,30 @@ class _Lowering:
         paint = None if group is not None else self.contents.paint(step, self.scene, is_smooth=is_smooth)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         box = self.contents.box(step.layer)
-        return bounds.layer_of(step, self.scene, box, paint, group, matte)
+        return bounds.bounded(Layer(step, self.scene, box, paint, group, matte))
+
+    def video_base(self, step: Step) -> DrawVideo | None:
+        """Return the operation of the lowest step if it is a video that fills the frame, upright and unchanged."""
+        scene, frame = self.scene, self.scene.frame
+        if not isinstance(step, Draw) or not isinstance(step.layer.source, VideoSource):
+            return None
+        keeps_colors = scene.color.display_transform == "srgb" and scene.color.working_space == "srgb-linear"
+        is_whole = scene.clip == frame and step.opacity == 1.0 and step.blend == "normal"
+        source = step.layer.source
+        quad = step.placement.quad(source.width, source.height)
+        is_unchanged = keeps_colors and is_whole and step.is_bare and not has_passes(step.layer)
+        shown = self.contents.source.footage(source) if is_unchanged and _covers(quad, frame) else None
+        if shown is None or not shown.is_opaque:
+            return None
+        is_exact = matrix.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]
+        is_own_size = is_exact and shown.size == frame[2:] and shown.has_samples
+        layer = Layer(step, scene, (source.width, source.height), None, None, None)
+        return DrawVideo(layer, frame, shown, quad, part_shown(source, *shown.upright_size), is_own_size)
+
+
+def _covers(quad: Matrix3, frame: Region) -> bool:
+    """Return True if an upright quad contains every sample of every pixel of the frame."""
+    width, turned, left, leaning, height, top, *_ = quad
+    is_upright = matrix.is_affine(quad) and not (turned or leaning) and width > 0 and height > 0
+    is_around = left <= frame.x and top <= frame.y and left + width >= frame.right and top + height >= frame.bottom
+    return is_upright and (is_around or (matrix.pixel_aligned(quad) and matrix.bounds(quad, frame) == frame))

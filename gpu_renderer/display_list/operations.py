@@ -13,9 +13,15 @@ from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Share
 from gpu_renderer.display_list.graph import Draw, Regrade, Scene
 from gpu_renderer.display_list.paint import Paint, PlacedQuad
+from gpu_renderer.geometry import color, damage, matrix
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.region import Region
+from gpu_renderer.geometry.region import Rects, Region
 from motion.snapshot import LinearGradient, RadialGradient
+
+NOTHING = Region(0, 0, 0, 0)
+CONVERSION_MARGIN_PX = 8
+"""Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +34,13 @@ class Layer:
     """Width and height of the layer's own box, px, without padding."""
     paint: Paint | None = field(compare=False, repr=False)
     group: DisplayList | None = field(compare=False, repr=False)
-    content_bounds: Region = field(compare=False)
+    matte: Layer | None = field(compare=False, repr=False)
+    content_bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the content touches, before effects."""
-    bounds: Region = field(compare=False)
+    bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the layer can paint: content, filter margins of its effects, and a transparent rim."""
     placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
     """Placement of the paint of a bare layer."""
-    matte: Layer | None = field(default=None, compare=False, repr=False)
 
     @property
     def padding(self) -> float:
@@ -45,35 +51,27 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawQuad:
+class LayerOperation:
+    """Draw one layer, in the way that the class says."""
+
+    layer: Layer
+    bounds: Region = field(compare=False)
+
+
+class DrawQuad(LayerOperation):
     """Draw paint on a quad over the backdrop with four samples a pixel. A plane is drawn with its effects."""
 
-    layer: Layer
-    bounds: Region = field(compare=False)
 
-
-@dataclass(frozen=True, slots=True)
-class DrawBuffer:
+class DrawBuffer(LayerOperation):
     """Draw a layer into its own buffer, run its effects, and composite the buffer, through its matte if it has one."""
 
-    layer: Layer
-    bounds: Region = field(compare=False)
 
-
-@dataclass(frozen=True, slots=True)
-class DrawOverBackdrop:
+class DrawOverBackdrop(LayerOperation):
     """Draw a layer that blurs or refracts the backdrop: glass and backdrop blur."""
 
-    layer: Layer
-    bounds: Region = field(compare=False)
 
-
-@dataclass(frozen=True, slots=True)
-class BlendLayer:
+class BlendLayer(LayerOperation):
     """Quantise the whole target to 8 bits, then blend a layer by a mode that is not a fixed function."""
-
-    layer: Layer
-    bounds: Region = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +90,12 @@ class DrawDepthGroup:
     bounds: Region = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class DrawVideo:
-    """Fill the frame with a decoded video frame: the opaque base of the list, upright and unchanged.
+    """Fill the frame with a decoded video frame: the opaque base of the list, upright and unchanged."""
 
-    Two operations are equal if they show the same decoded frame at the same place.
-    """
-
-    layer: Layer
-    bounds: Region
+    layer: Layer = field(compare=False)
+    bounds: Region = field(compare=False)
     shown: DecodedFrame
     quad: Matrix3
     """Matrix from the unit square to the frame."""
@@ -108,18 +103,8 @@ class DrawVideo:
     is_own_size: bool
     """True if the video covers the output pixel for pixel, so that an encoder can use its samples."""
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DrawVideo) and (
-            (self.shown, self.quad, self.crop, self.is_own_size)
-            == (other.shown, other.quad, other.crop, other.is_own_size)
-        )
 
-    def __hash__(self) -> int:
-        return hash((id(self.shown), self.quad))
-
-
-LayerOperation = DrawQuad | DrawBuffer | DrawOverBackdrop | BlendLayer
-Operation = LayerOperation | Adjust | DrawDepthGroup | DrawVideo
+Operation = DrawQuad | DrawBuffer | DrawOverBackdrop | BlendLayer | Adjust | DrawDepthGroup | DrawVideo
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +128,36 @@ class DisplayList:
         """Opaque video base, or None."""
         first = self.operations[0] if self.operations else None
         return first if isinstance(first, DrawVideo) else None
+
+    @property
+    def background_color(self) -> Rgba | None:
+        """Linear premultiplied background colour, or None if the background is not one colour."""
+        if self.background is None or self.background_paint is not None:
+            return None
+        red, green, blue, alpha = self.scene.linear(color.parse(self.background))
+        return Rgba(red * alpha, green * alpha, blue * alpha, alpha)
+
+    def fills(self, frame: Region) -> bool:
+        """Return True if the background colour replaces the former content of the whole target (compositing.md 1.6)."""
+        scene = self.scene
+        is_whole = matrix.pixel_aligned(scene.quad) and scene.clip == frame == matrix.bounds(scene.quad, frame)
+        return self.background is not None and is_whole
+
+    @property
+    def above_base(self) -> Rects:
+        """Bounds of the operations above the lowest one, each without those inside the one before. They can overlap."""
+        found: list[Region] = []
+        for operation in self.operations[1:]:
+            region = operation.bounds
+            if not region.is_empty and not (found and region.intersection(found[-1]) == region):
+                found.append(region)
+        return tuple(found)
+
+    @property
+    def around_above_base(self) -> Rects:
+        """All pixels that the video samples under the operations above the base depend on, as disjoint rectangles."""
+        grown = (region.grown(CONVERSION_MARGIN_PX) for region in self.above_base)
+        return damage.area(self.scene.frame, grown).rects()
 
     def maps_of(self, step: Draw) -> tuple[tuple[str, Layer], ...]:
         """Return the layers that a layer's effects read as maps."""

@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, Protocol
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import WHOLE, Raster, Share
+from gpu_renderer.content.vector import paints
 from gpu_renderer.content.vector.mesh import PlacedMesh
-from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED, Tint
 from gpu_renderer.effects.stage import ColorStage
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
-from motion.snapshot import LayerSnapshot
+from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.targets import Target
+from motion.snapshot import LayerSnapshot, LinearGradient, RadialGradient
 
 SAMPLE_DISTANCE_PX = 0.5
 """Upper bound of the distance between a pixel's samples and its centre."""
 
+STOPS_MAX = 8
+"""Number of stops above which a gradient becomes a raster: each stop costs one ramp per pixel."""
+_STEP = 1e-6
+"""Least distance between two stops. Two stops at the same offset make a hard step."""
+
 Pixels = npt.NDArray[np.uint8]
-
-
-class Resident(Protocol):
-    """Pixels held by a backend."""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class BakedPixels:
-    """Pixels that are not made yet: a raster after the effects of the layer's own canvas.
-
-    Equal values make equal pixels.
-    """
+    """Pixels to be made: a raster after the effects of the layer's own canvas. Equal values make equal pixels."""
 
     value: tuple[object, ...]
     raster: Raster = field(compare=False, repr=False)
@@ -62,7 +60,7 @@ class Image:
     images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
     """
 
-    pixels: Pixels | BakedPixels | Resident
+    pixels: Pixels | BakedPixels | Target
     width: float
     height: float
     padding: float = 0.0
@@ -101,11 +99,61 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """A rectangle or ellipse of one linear straight colour or a gradient, in a box of layer px.
+class Gradient:
+    """A gradient across a shape's box, interpolated in encoded sRGB with straight alpha (format/layers.md 6).
 
-    `is_hard`: no soft edge.
+    `place` of a linear gradient: change of the offset across and down the unit square, and the offset at its corner.
+    `place` of a radial gradient: the centre on the unit square, and the change of the offset across and down.
     """
+
+    is_radial: bool
+    place: tuple[float, float, float, float]
+    stops: tuple[tuple[float, Rgba], ...]
+
+    def defines(self) -> dict[str, object]:
+        """Return the defines of the quad shader's variant."""
+        return {"GRADIENT": 2 if self.is_radial else 1, "STOPS": len(self.stops)}
+
+    @property
+    def ramps(self) -> tuple[tuple[float, ...], ...]:
+        """Return the ramp of each pair of stops: offset, slope, and what it adds to R, G, B and alpha."""
+        return tuple(
+            (start, 1.0 / max(end - start, _STEP), *(b - a for a, b in zip(one, other, strict=True)))
+            for (start, one), (end, other) in pairwise(self.stops)
+        )
+
+    def uniforms(self) -> dict[str, UniformValue]:
+        """Return the uniforms: place, first colour, ramps."""
+        ramps = [number for ramp in self.ramps for number in ramp[:2]]
+        added = [number for ramp in self.ramps for number in ramp[2:]]
+        return {
+            "u_place": self.place,
+            "u_first": tuple(self.stops[0][1]),
+            "u_ramps": struct.pack(f"{len(ramps)}f", *ramps),
+            "u_added": struct.pack(f"{len(added)}f", *added),
+        }
+
+
+@lru_cache(maxsize=256)
+def gradient_of(paint: LinearGradient | RadialGradient, width: float, height: float) -> Gradient | None:
+    """Return the gradient over a box of width x height px, or None if it needs a raster."""
+    stops = paints.resolved_stops(paint.stops, paint.opacity_stops)
+    if not 1 <= len(stops) <= STOPS_MAX or min(width, height) <= 0.0:
+        return None
+    stops = [(offset, Rgba(*(math.floor(channel * 255 + 0.5) / 255 for channel in color))) for offset, color in stops]
+    shown = tuple(stops if len(stops) > 1 else [*stops, *stops])
+    if isinstance(paint, RadialGradient):
+        x, y, radius = paints.circle(paint, width, height)
+        return Gradient(True, (0.5 + x / width, 0.5 + y / height, width / radius, height / radius), shown)
+    x, y = paints.ends(paint, width, height)
+    length = 2.0 * (x * x + y * y)
+    across, down = x * width / length, y * height / length
+    return Gradient(False, (across, down, 0.5 - 0.5 * (across + down), 0.0), shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A rectangle or ellipse of one linear straight colour or a gradient, layer px. `is_hard`: no soft edge."""
 
     primitive: Literal["rect", "ellipse"]
     fill: Rgba | Gradient
@@ -152,15 +200,14 @@ def smooth(paint: Paint) -> Paint:
 def quad_of(paint: Paint, placed: Placement) -> Matrix3:
     """Return the matrix from the unit square to the frame for placed paint."""
     if isinstance(paint, Image) and paint.region is not None:
-        x, y, width, height = paint.region
-        return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
+        return matrix.boxed(matrix.IDENTITY, *paint.region)
     return matrix.on_subpixels(placed.quad(paint.width, paint.height, paint.padding))
 
 
 def content_quad(paint: object, quad: Matrix3) -> Matrix3:
     """Return the quad of the part of the paint that is not transparent."""
-    is_smaller = isinstance(paint, Image) and paint.content_box != WHOLE
-    return matrix.boxed(quad, *paint.content_box) if is_smaller and isinstance(paint, Image) else quad
+    box = paint.content_box if isinstance(paint, Image) else WHOLE
+    return quad if box == WHOLE else matrix.boxed(quad, *box)
 
 
 class PlacedQuad(NamedTuple):
@@ -182,7 +229,7 @@ def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | No
     if to_unit is None:
         return None
     drawn = content_quad(paint, quad)
-    return PlacedQuad(quad, to_unit, drawn, placement.bounds(drawn, within))
+    return PlacedQuad(quad, to_unit, drawn, matrix.bounds(drawn, within))
 
 
 def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
@@ -198,4 +245,4 @@ def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:
 def is_one_to_one(image: Image, quad: Matrix3) -> bool:
     """Return True if each texel maps to one pixel. Filtering would only add rounding errors."""
     size = tuple(round(side) for side in (quad[0], quad[4]))
-    return image.crop == WHOLE and size == image.size and placement.pixel_aligned(quad)
+    return image.crop == WHOLE and size == image.size and matrix.pixel_aligned(quad)

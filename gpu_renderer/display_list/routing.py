@@ -1,14 +1,92 @@
-"""Choice of a layer's route through the compositor (format/compositing.md 2.9), and grouping of planes."""
+"""Routes of layers (compositing.md 2.9, 3): needs of blend modes, ignored features, planes in depth, precision."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Literal
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Step
-from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, Snapshot
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
+from gpu_renderer.display_list.operations import (
+    Adjust,
+    DisplayList,
+    DrawBuffer,
+    DrawDepthGroup,
+    DrawOverBackdrop,
+    DrawQuad,
+    Operation,
+)
+from gpu_renderer.geometry import color
+from gpu_renderer.geometry.region import Region
+from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, LightWash, ParticleSource, TextSource
+
+FixedFunction = Literal["over", "add", "screen"]
+STENCILS, SILHOUETTES = (31, 32), (33, 34)
+
+
+def fixed_function(step: Draw) -> FixedFunction:
+    """Return the fixed function of a layer. In mode normal, lights use screen and additive particles add."""
+    source = step.layer.source
+    if step.blend == "normal" and isinstance(source, LightWash):
+        return "screen"
+    is_additive = step.blend == "normal" and isinstance(source, ParticleSource) and source.additive
+    return "add" if step.blend == "add" or is_additive else "over"
+
+
+def shows_backdrop(step: Draw) -> bool:
+    """Return True if a layer shows the backdrop blurred or refracted."""
+    return step.layer.glass is not None or step.layer.backdrop_blur > 0
+
+
+def quantises(step: Draw) -> bool:
+    """Return True if a layer quantises the whole target below it to 8 bits (compositing.md 1.3)."""
+    return (step.layer.preserve_transparency or step.blend not in FIXED_BLENDS) and step.matte is None
+
+
+def is_blended_by_mode(step: Draw) -> bool:
+    """Return True if only the blend mode combines a layer with the backdrop: no glass, no backdrop blur."""
+    is_more = step.layer.preserve_transparency or step.matte is not None or shows_backdrop(step)
+    return step.blend in MODES and step.blend not in FIXED_BLENDS and not is_more
+
+
+def takes_opacity_first(step: Draw) -> bool:
+    """Return True if opacity applies to the content before the effects: on every route but the plain one."""
+    is_combined = step.blend not in FIXED_BLENDS or step.layer.preserve_transparency
+    return is_combined or step.matte is not None or shows_backdrop(step)
+
+
+def is_stencil(step: Draw) -> bool:
+    """Return True if a layer removes everything outside itself."""
+    return MODES.get(step.blend) in STENCILS
+
+
+def is_opaque(shown: DisplayList, held: Region) -> bool:
+    """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
+    is_hidden = shown.fills(held) and color.parse(shown.background or "").alpha == 1.0
+    return is_hidden and all(map(_keeps_opaque, shown.operations))
+
+
+def lies_over(operation: Operation) -> bool:
+    """Return True if an operation only draws source-over its backdrop."""
+    return isinstance(operation, (DrawQuad, DrawBuffer)) and fixed_function(operation.layer.step) == "over"
+
+
+def reads_around(operation: Operation) -> bool:
+    """Return True if an operation spreads its backdrop, so that a change below shows elsewhere."""
+    if isinstance(operation, Adjust):
+        return not effects.is_pointwise_stack(operation.step.layer.effects)
+    return isinstance(operation, DrawOverBackdrop)
+
+
+def _keeps_opaque(operation: Operation) -> bool:
+    """Return True if an operation is known to keep an opaque target opaque."""
+    if isinstance(operation, (Adjust, DrawOverBackdrop)):
+        return False
+    layers = operation.layers if isinstance(operation, DrawDepthGroup) else (operation.layer,)
+    steps = (layer.step for layer in layers)
+    return all(fixed_function(step) != "add" and MODES.get(step.blend) not in STENCILS + SILHOUETTES for step in steps)
 
 
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
@@ -19,31 +97,18 @@ def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
             yield from with_grouped(layer.source.composition.layers)
 
 
-def looks_around(snapshot: Snapshot) -> bool:
+def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
     """Return True if a layer spreads its backdrop, so that pixels outside the composition can show inside it."""
     return any(
         layer.glass is not None
         or layer.backdrop_blur > 0
         or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
-        or (
-            isinstance(layer.source, CompositionSource)
-            and not layer.source.sealed
-            and looks_around(layer.source.composition)
-        )
-        for layer in snapshot.layers
+        for layer in with_grouped(layers)
     )
 
 
-def is_shown(layer: LayerSnapshot) -> bool:
-    """Return True if a layer is drawn itself, and not only used as a reference or seen by its shadow."""
-    return layer.visible and not layer.shadow_only
-
-
 def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without the features that its route ignores (compositing.md 2.9).
-
-    Precedence: matte, then glass, then advanced blend modes.
-    """
+    """Return the layer without what its route ignores. Precedence: matte, glass, advanced blend modes."""
     fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
     if matte is not None:
         return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
@@ -63,14 +128,8 @@ def blend_of(layer: LayerSnapshot) -> str:
 
 def keeps_depth(layer: LayerSnapshot) -> bool:
     """Return True if a 3D layer can be drawn with perspective and depth (three-d.md 4)."""
-    return not (
-        blend_of(layer) not in FIXED_BLENDS
-        or layer.preserve_transparency
-        or layer.glass
-        or layer.backdrop_blur > 0
-        or len(layer.samples) > 1
-        or layer.mesh
-    )
+    is_fixed = blend_of(layer) in FIXED_BLENDS and not layer.preserve_transparency
+    return is_fixed and not (layer.glass or layer.backdrop_blur > 0 or len(layer.samples) > 1 or layer.mesh)
 
 
 def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
@@ -81,3 +140,55 @@ def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
             yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
         else:
             yield from members
+
+
+def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return a list's steps: those below the last one that amplifies small differences in full precision.
+
+    Advanced blends and luma mattes round what is below or behind them to 8 bits of linear light, and adjustment layers
+    grade it. A picture that is a quarter of a level off then differs by several levels in its dark parts. The reference
+    filters textures with 16 bits, software rasterisers with 8.
+    """
+
+    def amplifies(step: Step) -> bool:
+        return isinstance(step, Regrade) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
+
+    end = max((index + 1 for index, step in enumerate(steps) if amplifies(step)), default=0)
+    return (*map(_exact, steps[:end]), *steps[end:])
+
+
+def _exact(step: Step) -> Step:
+    if isinstance(step, DepthGroup):
+        return DepthGroup(tuple(map(_exact_draw, step.planes)))
+    return _exact_draw(step) if isinstance(step, Draw) else step
+
+
+def _exact_draw(step: Draw) -> Draw:
+    group, matte = step.group, step.matte
+    if matte is not None and matte.source is not None:
+        matte = replace(matte, source=_exact_draw(matte.source))
+    if group is not None:
+        group = replace(group, steps=tuple(map(_exact, group.steps)))
+    return replace(step, is_exact=True, group=group, matte=matte)
+
+
+def unsupported(step: Step) -> Iterator[str]:
+    """Yield a warning for each feature of a step that is drawn in another way or not at all."""
+    if isinstance(step, DepthGroup):
+        for plane in step.planes:
+            yield from unsupported(plane)
+        return
+    layer, source = step.layer, step.layer.source
+    yield from (f"The effect {name!r} is unknown and not drawn." for name in effects.unknown(layer.effects))
+    if isinstance(step, Regrade):
+        for entry in layer.effects:
+            effect = effects.find(entry.type)
+            if effect is not None and effect.route is effects.Route.RASTER:
+                yield f"The effect {entry.type!r} has no effect on an adjustment layer."
+        return
+    if layer.blend not in (*FIXED_BLENDS, *MODES):
+        yield f"The blend mode {layer.blend!r} is unknown; normal stands in for it."
+    if isinstance(source, TextSource) and source.per_character_3d and step.plane is not None:
+        yield f"The characters of {layer.name!r} stay in one plane."
+    if step.matte is not None and step.matte.source is None:
+        yield f"The matte of {layer.name!r} has no picture at some time."

@@ -13,6 +13,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import moderngl
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
-from gpu_renderer.effects.canvas import Canvas, Masking
+from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import EffectValues, Route, resolve
 from gpu_renderer.opengl.painter import Painter
@@ -49,6 +50,8 @@ PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 
 PICTURE_QUALITY_MAX = 4.0
 PICTURE_OVERSAMPLING = 1.5
 
+Masking = Callable[..., npt.NDArray[np.uint8]]
+"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""
 PICTURES = (ImageSource, SvgSource, VideoSource)
 """Sources that come in a size of their own."""
 _NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
@@ -89,8 +92,7 @@ def needs_baking(layer: LayerSnapshot) -> bool:
     """Return True if the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
     if isinstance(layer.source, _NEVER_BAKED):
         return False
-    faded = isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1
-    return faded or any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects)
+    return (isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1) or _needs_canvas(layer.effects)
 
 
 def container_padding_px(layer: LayerSnapshot) -> float:
@@ -98,9 +100,7 @@ def container_padding_px(layer: LayerSnapshot) -> float:
 
     Its raster effects are not drawn, and yet it counts as baked: all effects and styles make room (compositing.md 2.4).
     """
-    if not any(entry.mask_id or _route(entry) is Route.RASTER for entry in layer.effects):
-        return 0.0
-    return Baking(1.0, min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))).padding_px
+    return Baking(1.0, _bleed_px(layer.effects)).padding_px if _needs_canvas(layer.effects) else 0.0
 
 
 def keeps_color(layer: LayerSnapshot) -> bool:
@@ -116,7 +116,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
 
     Video keeps its own pixels, a picture those that the output can show.
     """
-    bleed = min(PADDING_EFFECTS_MAX_PX, max(0.0, _effects_bleed_px(layer.effects)))
+    bleed = _bleed_px(layer.effects)
     if isinstance(layer.source, VideoSource):
         return Baking(math.inf, bleed)
     if isinstance(layer.source, (ImageSource, SvgSource)):
@@ -144,17 +144,16 @@ def bake(
     on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
-    scale = canvas.scale
     canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
-    if masks.has_paths(layer):
-        _cover(canvas, masks.paths(layer, raster.width, raster.height), _Masks(raster, masking, mask_scale))
+    painted = _Masks(raster, masking, mask_scale)
+    paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
+    if any(path.mode != "none" for path in paths):
+        canvas.apply("effects/baked/cover.frag", spent={"u_coverage": painted.coverage(canvas, paths)})
     if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
         canvas.fade(max(0.0, layer.fill_opacity))
-    running = [_Step(effect, values, _scope(layer, entry)) for entry, effect, values in _values(layer, scale)]
-    running = [step for step in running if not _leaves_unchanged(step.values)]
-    for index, step in enumerate(running):
-        following = running[index + 1] if index + 1 < len(running) else None
-        _run(canvas, step, following, _Masks(raster, masking, mask_scale))
+    for step, following in pairwise((*_steps(layer, canvas.scale), None)):
+        assert step is not None
+        _run(canvas, step, following, painted)
     return Baked(canvas.close(), raster.width, raster.height, raster.padding)
 
 
@@ -169,7 +168,7 @@ class _Step:
     @property
     def shares_buffer(self) -> bool:
         """Return True if neighbouring pixel kernels share their straight buffer with this one (effects.md 4.7)."""
-        return self.scope is None and self.effect.reads_pixels
+        return self.scope is None and not self.effect.is_drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,49 +205,41 @@ def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centr
     return placed
 
 
-def _values(layer: LayerSnapshot, scale: float) -> Iterator[tuple[EffectSnapshot, Effect, EffectValues]]:
-    """Effects with a raster form and their values, lengths in canvas px."""
+def _steps(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
+    """Effects whose raster form changes the picture (effects.md 4.6), lengths in canvas px.
+
+    The path that an effect is limited to is painted on its own in mode add; an id that matches none limits nothing.
+    """
     for entry in layer.effects:
         effect = find(entry.type)
-        if effect is not None and effect.route in _BAKED_ROUTES:
-            yield entry, effect, resolve(effect, entry).scaled(scale)
+        if effect is None or effect.route not in _BAKED_ROUTES:
+            continue
+        values = resolve(effect, entry).scaled(scale)
+        if not (effect.is_idle(values) or values.are_in(effect.idle_baked)):
+            path = next((path for path in layer.masks if path.id == entry.mask_id), None)
+            yield _Step(effect, values, path and dataclasses.replace(path, mode="add"))
 
 
 def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:
     if step.scope is None:
-        canvas.run(step.effect, step.values, keep_straight=following is not None and following.shares_buffer)
+        canvas.run(step.effect.bake, step.values, keep_straight=following is not None and following.shares_buffer)
         return
     before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
-    canvas.run(step.effect, step.values, keep_straight=False)
+    canvas.run(step.effect.bake, step.values, keep_straight=False)
     coverage = painted.coverage(canvas, (step.scope,), is_centred=True)
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
 
 
-def _leaves_unchanged(values: EffectValues) -> bool:
-    """Return True if the raster form of the effect does not run with these values (effects.md 4.6)."""
-    return values.effect.is_idle(values) or values.are_in(values.effect.idle_baked)
+def _needs_canvas(effects: Sequence[EffectSnapshot]) -> bool:
+    """Return True if an effect has only a raster form, or is limited to a mask."""
+    found = ((entry, find(entry.type)) for entry in effects)
+    return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)
 
 
-def _scope(layer: LayerSnapshot, entry: EffectSnapshot) -> MaskPath | None:
-    """Return the path that an effect is limited to, painted on its own in mode add; an id that matches none limits nothing."""
-    path = next((path for path in layer.masks if path.id == entry.mask_id), None)
-    return None if path is None else dataclasses.replace(path, mode="add")
-
-
-def _cover(canvas: Canvas, paths: Sequence[MaskPath], painted: _Masks) -> None:
-    if all(path.mode == "none" for path in paths):
-        return
-    coverage = painted.coverage(canvas, paths)
-    canvas.apply("effects/baked/cover.frag", spent={"u_coverage": coverage})
-
-
-def _effects_bleed_px(effects: Sequence[EffectSnapshot]) -> float:
-    found = [(find(entry.type), entry) for entry in effects]
-    return max(
+def _bleed_px(effects: Sequence[EffectSnapshot]) -> float:
+    """Return how far effects draw outside the layer's box, layer px, bounded."""
+    found = ((find(entry.type), entry) for entry in effects)
+    largest = max(
         (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
     )
-
-
-def _route(entry: EffectSnapshot) -> Route | None:
-    effect = find(entry.type)
-    return None if effect is None else effect.route
+    return min(PADDING_EFFECTS_MAX_PX, max(0.0, largest))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +17,9 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
-    Kernel,
-    blurred,
     box_blurred,
     bytes_of,
-    canvas_gaussian,
-    enlarged,
-    halved,
-    levels_of,
-    small,
+    canvas_blurred,
     window_kernels,
 )
 from gpu_renderer.effects.surface import Surface
@@ -40,20 +33,8 @@ from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
-
-
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
-
-
-class RasterEffect(Protocol):
-    """Raster form of an effect: `registry.Effect`."""
-
-    @property
-    def reads_pixels(self) -> bool: ...
-    @property
-    def has_one_pass(self) -> bool: ...
-    def bake(self, canvas: Canvas, values: EffectValues) -> None: ...
 
 
 class Canvas(Surface):
@@ -98,6 +79,10 @@ class Canvas(Surface):
         """Rows, padding included."""
         return self.target.region.height
 
+    def place(self, values: EffectValues, key: str) -> tuple[float, float]:
+        """Return the point that two parameters give as an offset from the canvas's middle: `center` is `centerX` and `centerY`."""
+        return self.width / 2 + values.number(f"{key}X"), self.height / 2 + values.number(f"{key}Y")
+
     @property
     def silhouette(self) -> Target:
         """Return the layer's shape for style generators: the picture before fill opacity, else the present picture."""
@@ -108,17 +93,17 @@ class Canvas(Surface):
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
-    def run(self, effect: RasterEffect, values: EffectValues, *, keep_straight: bool) -> None:
-        """Bake an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
+    def run(self, bake: Callable[[Canvas, EffectValues], None], values: EffectValues, *, keep_straight: bool) -> None:
+        """Run the raster form of an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
 
         `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
         """
-        if not effect.reads_pixels:
+        if values.effect.is_drawn:
             self._store(straight=False)
-            effect.bake(self, values)
+            bake(self, values)
             return
-        self._stores_straight = keep_straight or not effect.has_one_pass
-        effect.bake(self, values)
+        self._stores_straight = keep_straight or not values.effect.is_one_pass
+        bake(self, values)
         self._stores_straight = False
         if not keep_straight:
             self._store(straight=False)
@@ -226,9 +211,9 @@ class Canvas(Surface):
             )  # fmt: skip
         self.replace(into)
 
-    def blurred(self, sigma: float, source: Target | None = None) -> Target:
-        """A browser's blur of the picture, transparent outside the canvas; the caller owns it."""
-        return canvas_blur(self.painter, source or self.target, sigma, self.target.region)
+    def blurred(self, sigma: float) -> Target:
+        """Return a browser's blur of the picture, transparent outside the canvas; the caller owns it."""
+        return canvas_blurred(self.painter, self.target, sigma, self.target.region)
 
     def box_blurred(
         self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool
@@ -283,19 +268,6 @@ class Canvas(Surface):
             "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
 
-    def outline(self, width: float, color: Rgba, opacity: float) -> None:
-        """A ring of 32 displaced silhouettes behind the picture (effects.md 8.2, stroke)."""
-        self.apply(
-            "effects/baked/outline.frag",
-            uniforms={"u_width": width, "u_color": color, "u_opacity": opacity},
-            textures={"u_shape": self.silhouette},
-        )
-
-    def shape(self, shader: str, margin: int = 0, uniforms: dict[str, UniformValue] | None = None) -> Target:
-        """Run a shader on the silhouette (`u_shape`), over the canvas grown by a margin. The caller owns the result."""
-        region = self.target.region.grown(margin)
-        return self.painter.applied(shader, self.silhouette, region=region, uniforms=uniforms)
-
     def common(self) -> dict[str, UniformValue]:
         """Canvas geometry (shaders/include/canvas.glsl)."""
         return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
@@ -304,29 +276,6 @@ class Canvas(Surface):
         """Parameters with lengths in canvas px, and what the effect derives from them."""
         derived = values.effect.derive(values, self.width, self.height)
         return {**dict[str, UniformValue](values.uniforms()), **derived}
-
-
-def canvas_blur(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
-    """A browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
-    if sigma <= 0:
-        return painter.applied("effects/baked/crop.frag", source, region=region)
-    levels = levels_of(sigma)
-    if not levels:
-        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
-    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    halves = halved(painter, framed, levels)
-    factor = 1 << levels
-    left, top = region.x // factor - 1, region.y // factor - 1
-    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _small_canvas_gaussian(sigma, levels), region=around, clear_outside=True)
-    large = enlarged(painter, soft, levels, region)
-    painter.pool.give_back(framed, halves, soft)
-    return large
-
-
-@lru_cache(256)
-def _small_canvas_gaussian(sigma: float, levels: int) -> Kernel:
-    return small(canvas_gaussian(sigma), levels)
 
 
 def _half(region: Region) -> Region:
@@ -341,7 +290,9 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     ratio = target.region.width / size.width * target.region.height / size.height
     levels = max(0.0, math.log2(ratio) / 2 - MIP_SHARPENING)
     for _ in range(math.floor(levels)):
-        target = _replaced(painter, target, "effects/baked/mip.frag", _half(target.region))
+        half = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
+        painter.pool.give_back(target)
+        target = half
     smaller = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
     made = painter.applied(
         "effects/baked/reduce.frag",
@@ -352,14 +303,3 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     )
     painter.pool.give_back(target, smaller)
     return made
-
-
-def _replaced(painter: Painter, target: Target, shader: str, region: Region) -> Target:
-    """Run the shader on a target, which goes back to the pool, and return the result."""
-    made = painter.applied(shader, target, region=region)
-    painter.pool.give_back(target)
-    return made
-
-
-Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""

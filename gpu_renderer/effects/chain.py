@@ -1,7 +1,7 @@
 """GPU route: an unbaked layer's spatial effects, in stack order, over its buffer in screen space.
 
 One layer (format/effects.md 3.2): draw the content through the color stage into a linear premultiplied half-float
-target whose region has room for `spread_px`; hand it to `chain` or `lit_chain`; composite what comes back.
+target whose region has room for `spread_px`; hand it to `chain` or `buffer_chain`; composite what comes back.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def spread_px(
     """Return the distance that the chain draws outside the layer, output px. The frame's longer side means everything.
 
     Grow the region of the layer's buffer by this distance, and clip it to the frame, before drawing the layer. With
-    `is_lit` the soft effects at the end are left out, for `lit_chain`.
+    `is_lit` the soft effects at the end are left out, for `buffer_chain`.
     """
     passes = list(_passes(effects, after_baking))
     margin = sum((effect.margin_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
@@ -102,7 +102,7 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
 
 
 def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
-    """Return True if `lit_chain` makes only a glow so soft that it can be drawn at one place and shown at another."""
+    """Return True if `buffer_chain` makes only a glow so soft that it can be drawn at one place and shown at another."""
     passes = list(_passes(effects, after_baking))
     return bool(passes) and all(
         effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, contrast_table
-from gpu_renderer.content.vector.surface import coverage
+from gpu_renderer.content.vector.surface import coverage, rgba
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 
@@ -32,21 +33,20 @@ COMPOSITES = {
 }
 
 
-def drawn(canvas: Canvas, draw: Callable[[skia.Canvas], None]) -> npt.NDArray[np.uint8]:
-    """Premultiplied sRGB pixels of the canvas's size with what `draw` draws, on nothing; for `Canvas.paint`."""
-    pixels = np.zeros((canvas.height, canvas.width, 4), np.uint8)
-    format_ = skia.ImageInfo.Make(canvas.width, canvas.height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
-    surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
-    draw(surface.getCanvas())
-    return pixels
+@contextmanager
+def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iterator[skia.Canvas]:
+    """Provide a Skia canvas of the canvas's size; what is drawn on it is then painted over the picture as a whole."""
+    pixels, on = rgba(canvas.width, canvas.height)
+    yield on
+    canvas.paint(pixels, composite=composite, opacity=opacity)
 
 
-def draw_over(canvas: Canvas, draw: Callable[[skia.Canvas, skia.BlendMode], None], composite: int) -> None:
-    """Let `draw` draw on the picture itself, each of its strokes by a composite code of effects.md 4.3."""
-    pixels = canvas.pixels().copy()
-    format_ = skia.ImageInfo.Make(canvas.width, canvas.height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType)
-    surface = skia.Surface.MakeRasterDirect(format_, pixels, canvas.width * 4)
-    draw(surface.getCanvas(), COMPOSITES.get(composite, skia.BlendMode.kSrcOver))
+@contextmanager
+def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, skia.BlendMode]]:
+    """Provide a Skia canvas of the picture itself, and the blend mode of a composite code (effects.md 4.3) for each stroke."""
+    pixels = canvas.pixels()
+    on = skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
+    yield on, COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
     canvas.target.texture.write(pixels.tobytes(), alignment=1)
 
 
@@ -56,9 +56,16 @@ def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:
     return skia.Color4f(r, g, b, a * min(1.0, max(0.0, opacity)))
 
 
-def stroke_paint(color: Rgba, opacity: float, width: float, *, round_ends: bool = False) -> skia.Paint:
+def stroke_paint(
+    color: Rgba,
+    opacity: float,
+    width: float,
+    blend: skia.BlendMode = skia.BlendMode.kSrcOver,
+    *,
+    round_ends: bool = False,
+) -> skia.Paint:
     """An anti-aliased outline of one colour."""
-    paint = skia.Paint(AntiAlias=True, Style=skia.Paint.kStroke_Style, StrokeWidth=max(0.0, width))
+    paint = skia.Paint(AntiAlias=True, Style=skia.Paint.kStroke_Style, StrokeWidth=max(0.0, width), BlendMode=blend)
     paint.setColor4f(color4f(color, opacity))
     if round_ends:
         paint.setStrokeCap(skia.Paint.kRound_Cap)
@@ -85,12 +92,13 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
     font.setSubpixel(True)
     font.setHinting(skia.FontHinting.kNone)
     wide = font.measureText(text)
-    x, y = canvas.width / 2 + values.number("positionX"), canvas.height / 2 + values.number("positionY")
+    x, y = canvas.place(values, "position")
     if values.flag("showBox"):
         half = wide / 2 + 0.4 * size
         box = skia.Rect.MakeLTRB(x - half, y - 0.8 * size, x + half, y + 0.8 * size)
         paint = skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor")))
-        canvas.paint(drawn(canvas, lambda on: on.drawRect(box, paint)))
+        with drawing(canvas) as on:
+            on.drawRect(box, paint)
     pen = x - wide / 2, y + _middle_baseline(typeface) * size
     canvas.paint(_lettered(canvas, font, text, pen, values.color("color")))
 

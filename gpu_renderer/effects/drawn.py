@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import skia
 
-from gpu_renderer.effects.contour import Loop, Run, contours, runs
-from gpu_renderer.effects.drawing import color4f, draw_label, draw_over, drawn, polyline, stroke_paint
+from gpu_renderer.effects.contour import Run, contours, runs
+from gpu_renderer.effects.drawing import color4f, draw_label, drawing, drawing_over, polyline, stroke_paint
+from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from motion.snapshot import ParameterValue
@@ -23,26 +24,29 @@ if TYPE_CHECKING:
 @effect("lightning")
 class Lightning(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        bolts = bolts_of(canvas, values)
-        draw_over(canvas, lambda on, blend: draw_bolts(on, blend, bolts, values), values.whole("composite"))
+        color, opacity = values.color("color"), values.fraction("opacity")
+        thickness, glow = values.number("thickness"), values.number("glow")
+        with drawing_over(canvas, values.whole("composite")) as (on, blend):
+            for bolt in _bolts(canvas, values):
+                path, width = polyline(bolt.points), thickness * bolt.width
+                if glow > 0:
+                    wide, faint = width + glow * bolt.glow, opacity * bolt.glow_opacity
+                    on.drawPath(path, stroke_paint(color, faint, wide, blend, round_ends=True))
+                on.drawPath(path, stroke_paint(color, opacity * bolt.opacity, width, blend, round_ends=True))
 
 
 @effect("radio-waves")
 class RadioWaves(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        draw_over(canvas, lambda on, blend: self._draw(on, blend, canvas, values), values.whole("composite"))
-
-    def _draw(self, on: skia.Canvas, blend: skia.BlendMode, canvas: Canvas, values: EffectValues) -> None:
-        x, y = canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY")
-        count = values.whole("waveCount", 1, 64)
+        x, y = canvas.place(values, "center")
+        count, width = values.whole("waveCount", 1, 64), max(0.5, values.number("thickness"))
         farthest = values.number("maxRadius") or 0.5 * math.hypot(canvas.width, canvas.height)
-        for k in range(count):
-            t = (values.number("phase") / 360 + k / count) % 1.0
-            if t * farthest > 0.5:
-                opacity = values.fraction("opacity") * (1 - values.fraction("fadeOut") * t)
-                paint = stroke_paint(values.color("color"), opacity, max(0.5, values.number("thickness")))
-                paint.setBlendMode(blend)
-                on.drawCircle(x, y, t * farthest, paint)
+        with drawing_over(canvas, values.whole("composite")) as (on, blend):
+            for k in range(count):
+                t = (values.number("phase") / 360 + k / count) % 1.0
+                if t * farthest > 0.5:
+                    opacity = values.fraction("opacity") * (1 - values.fraction("fadeOut") * t)
+                    on.drawCircle(x, y, t * farthest, stroke_paint(values.color("color"), opacity, width, blend))
 
 
 @effect("vegas")
@@ -55,38 +59,33 @@ class Vegas(Effect):
         loops = contours(canvas.pixels()[..., 3], threshold)
         # Measured: strokes on pictures are never soft.
         hardness = 100.0 if canvas.is_picture else values.number("hardness")
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, loops, values, hardness)))
-
-    def _draw(self, on: skia.Canvas, loops: list[Loop], values: EffectValues, hardness: float) -> None:
         width = max(0.1, values.number("width"))
         paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, round_ends=True)
         if hardness < 100:
             sigma = (100 - hardness) / 100 * width / 2
             paint.setImageFilter(skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal))
-        for loop in loops:
-            for run in runs(
-                loop, values.whole("segments", 1), values.fraction("length"), values.number("rotation") / 360
-            ):
-                on.drawPath(polyline(run), paint)
+        count, share, shift = values.whole("segments", 1), values.fraction("length"), values.number("rotation") / 360
+        with drawing(canvas) as on:
+            for loop in loops:
+                for run in runs(loop, count, share, shift):
+                    on.drawPath(polyline(run), paint)
 
 
 @effect("ellipse")
 class Ellipse(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        draw_over(canvas, lambda on, blend: self._draw(on, blend, canvas, values), values.whole("composite"))
-
-    def _draw(self, on: skia.Canvas, blend: skia.BlendMode, canvas: Canvas, values: EffectValues) -> None:
-        paint = stroke_paint(values.color("color"), values.fraction("opacity"), max(0.5, values.number("thickness")))
-        paint.setBlendMode(blend)
-        on.translate(canvas.width / 2 + values.number("centerX"), canvas.height / 2 + values.number("centerY"))
-        on.rotate(values.number("rotation"))
         half_width, half_height = values.number("ellipseWidth") / 2, values.number("ellipseHeight") / 2
         oval = skia.Rect.MakeLTRB(-half_width, -half_height, half_width, half_height)
-        if (softness := values.number("softness")) > 0:
-            shadow = skia.Paint(paint)
-            shadow.setMaskFilter(skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, softness / 2))
-            on.drawOval(oval, shadow)
-        on.drawOval(oval, paint)
+        width = max(0.5, values.number("thickness"))
+        with drawing_over(canvas, values.whole("composite")) as (on, blend):
+            paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, blend)
+            on.translate(*canvas.place(values, "center"))
+            on.rotate(values.number("rotation"))
+            if (softness := values.number("softness")) > 0:
+                shadow = skia.Paint(paint)
+                shadow.setMaskFilter(skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, softness / 2))
+                on.drawOval(oval, shadow)
+            on.drawOval(oval, paint)
 
 
 @effect("numbers")
@@ -104,7 +103,8 @@ class Timecode(Effect):
 @effect("audio-spectrum")
 class AudioSpectrum(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.paint(drawn(canvas, lambda on: self._draw(on, canvas, values)))
+        with drawing(canvas) as on:
+            self._draw(on, canvas, values)
 
     def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
         count = values.whole("bands", 1, 128)
@@ -116,7 +116,7 @@ class AudioSpectrum(Effect):
             width = max(1.0, values.number("thickness") / 4)
             on.drawPath(polyline(heights), stroke_paint(values.color("insideColor"), 1.0, width))
             return
-        paint = _upright_gradient(values, bottom - tall, bottom) if mode == 0 else _upright_gradient(values, 0, bottom)
+        paint = _gradient(values, bottom - tall if mode == 0 else 0.0, bottom, "outsideColor", "insideColor")
         wide = max(1.0, min(0.9 * step, values.number("thickness")))
         for k, level in enumerate(levels):
             top = bottom - tall * level if mode == 0 else (bottom - tall * level) / 2
@@ -130,14 +130,14 @@ class AudioWaveform(Effect):
         return super().is_idle(values) or not _numbers(values.filled("samples"))
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        pixels = drawn(canvas, lambda on: self._draw(on, canvas, values))
-        canvas.paint(pixels, composite=values.whole("composite"), opacity=values.fraction("opacity"))
+        with drawing(canvas, composite=values.whole("composite"), opacity=values.fraction("opacity")) as on:
+            self._draw(on, canvas, values)
 
     def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
         samples, middle = np.array(_numbers(values.filled("samples"))), canvas.height / 2
         swing, step = 0.5 * values.number("maxHeight"), canvas.width / len(samples)
         at = [(step * (k + 0.5), float(sample) * swing) for k, sample in enumerate(samples)]
-        paint = _mirrored_gradient(values, middle - swing, middle + swing)
+        paint = _gradient(values, middle - swing, middle + swing, "outsideColor", "insideColor", "outsideColor")
         match values.whole("displayMode"):
             case 1:
                 for x, y in at:
@@ -177,35 +177,14 @@ def _numbers(value: ParameterValue) -> list[float]:
     return [float(v) for v in found if isinstance(v, (int, float)) and math.isfinite(v)]
 
 
-def _upright_gradient(values: EffectValues, top: float, bottom: float) -> skia.Paint:
-    colors = [color4f(values.color(key)) for key in ("outsideColor", "insideColor")]
-    return _gradient(colors, top, bottom)
-
-
-def _mirrored_gradient(values: EffectValues, top: float, bottom: float) -> skia.Paint:
-    colors = [color4f(values.color(key)) for key in ("outsideColor", "insideColor", "outsideColor")]
-    return _gradient(colors, top, bottom)
-
-
-def _gradient(colors: list[skia.Color4f], top: float, bottom: float) -> skia.Paint:
-    shader = skia.GradientShader.MakeLinear([(0, top), (0, max(bottom, top + 1e-3))], [c.toColor() for c in colors])
+def _gradient(values: EffectValues, top: float, bottom: float, *keys: str) -> skia.Paint:
+    """Return the paint of colours from top to bottom."""
+    colors = [color4f(values.color(key)).toColor() for key in keys]
+    shader = skia.GradientShader.MakeLinear([(0, top), (0, max(bottom, top + 1e-3))], colors)
     return skia.Paint(AntiAlias=True, Shader=shader)
 
 
-class _Chance:
-    """Linear congruential generator of `lightning`, whose product is a double (effects.md 8.6)."""
-
-    def __init__(self, seed: int) -> None:
-        self._state = int(float(seed) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
-
-    def draw(self) -> float:
-        """Return the next number, 0..1."""
-        self._state = int(float(self._state) * 1103515245.0 + 12345.0) & 0xFFFFFFFF
-        return self._state / 2**32
-
-
-@dataclass(frozen=True, slots=True)
-class Bolt:
+class _Bolt(NamedTuple):
     """A jagged line, and how much of the thickness, glow width, opacity and glow opacity it has."""
 
     points: Run
@@ -215,49 +194,30 @@ class Bolt:
     glow_opacity: float
 
 
-def bolts_of(canvas: Canvas, values: EffectValues) -> list[Bolt]:
-    """Return the main bolt, then its branches."""
-    middle = np.array([canvas.width / 2, canvas.height / 2])
-    start = middle + np.array([values.number("startX"), values.number("startY")])
-    end = middle + np.array([values.number("endX"), values.number("endY")])
-    chance, depth = _Chance(values.whole("seed")), values.whole("detail", 1, 9)
+def _bolts(canvas: Canvas, values: EffectValues) -> Iterator[_Bolt]:
+    """Yield the main bolt, then its branches (effects.md 8.6)."""
+    start, end = (np.array(canvas.place(values, key)) for key in ("start", "end"))
+    chance, depth = random_numbers(values.whole("seed"), 1103515245.0, 12345), values.whole("detail", 1, 9)
     main = _jagged(start, end, values.number("amplitude"), depth, chance)
-    bolts = [Bolt(main, 1.0, 1.0, 1.0, 0.35)]
+    yield _Bolt(main, 1.0, 1.0, 1.0, 0.35)
     length = float(np.hypot(*(end - start)))
     for _ in range(values.whole("branches", 0, 12)):
-        index = min(len(main) - 2, 1 + math.floor(chance.draw() * max(1, len(main) - 2)))
+        index = min(len(main) - 2, 1 + math.floor(next(chance) * max(1, len(main) - 2)))
         at, before = np.array(main[index]), np.array(main[index - 1])
-        heading = math.atan2(*(at - before)[::-1]) + (chance.draw() - 0.5) * 1.2
-        margin = length * (0.15 + 0.25 * chance.draw())
+        heading = math.atan2(*(at - before)[::-1]) + (next(chance) - 0.5) * 1.2
+        margin = length * (0.15 + 0.25 * next(chance))
         tip = at + margin * np.array([math.cos(heading), math.sin(heading)])
         branch = _jagged(at, tip, values.number("amplitude") / 2, max(1, depth - 2), chance)
-        bolts.append(Bolt(branch, 0.6, 0.5, 0.7, 0.2))
-    return bolts
+        yield _Bolt(branch, 0.6, 0.5, 0.7, 0.2)
 
 
-def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: _Chance) -> Run:
+def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: Iterator[float]) -> Run:
     """Midpoint displacement along the left normal, the left half first; shared points are repeated."""
     if depth == 0:
         return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
     along = end - start
     length = float(np.hypot(*along)) or 1.0
     normal = np.array([-along[1], along[0]]) / length
-    middle = (start + end) / 2 + normal * (chance.draw() - 0.5) * amplitude
+    middle = (start + end) / 2 + normal * (next(chance) - 0.5) * amplitude
     left = _jagged(start, middle, amplitude / 2, depth - 1, chance)
     return left + _jagged(middle, end, amplitude / 2, depth - 1, chance)
-
-
-def draw_bolts(on: skia.Canvas, blend: skia.BlendMode, bolts: list[Bolt], values: EffectValues) -> None:
-    """Stroke the bolts, each over its glow."""
-    color, opacity = values.color("color"), values.fraction("opacity")
-    thickness, glow = values.number("thickness"), values.number("glow")
-    for bolt in bolts:
-        path = polyline(bolt.points)
-        if glow > 0:
-            wide = thickness * bolt.width + glow * bolt.glow
-            paint = stroke_paint(color, opacity * bolt.glow_opacity, wide, round_ends=True)
-            paint.setBlendMode(blend)
-            on.drawPath(path, paint)
-        paint = stroke_paint(color, opacity * bolt.opacity, thickness * bolt.width, round_ends=True)
-        paint.setBlendMode(blend)
-        on.drawPath(path, paint)

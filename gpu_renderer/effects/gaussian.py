@@ -7,6 +7,7 @@ a picture of half the size, or a quarter ..., with the weights that, between hal
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import moderngl
@@ -53,15 +54,14 @@ def reference_gaussian(sigma: float) -> Kernel:
     return normalised(weights)
 
 
-def gaussian(sigma: float) -> Kernel:
-    """A Gaussian up to four sigmas."""
-    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
-
-
 @lru_cache(256)
 def canvas_gaussian(sigma: float) -> Kernel:
-    """Return the kernel of a browser's canvas blur. The reference's frames show a Gaussian of the full sigma, not three boxes."""
-    return gaussian(min(sigma, SIGMA_MAX))
+    """Return the kernel of a browser's canvas blur: a Gaussian up to four sigmas.
+
+    The reference's frames show one of the full sigma, not three boxes.
+    """
+    sigma = min(sigma, SIGMA_MAX)
+    return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
 
 
 def box(width: float) -> Kernel:
@@ -102,6 +102,12 @@ def small(kernel: Kernel, levels: int) -> Kernel:
     wanted = np.zeros(2 * middle + 1)
     wanted[middle - len(kernel) + 1 : middle + len(kernel)] = np.concatenate([kernel[:0:-1], kernel])
     return normalised(np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0], np.float64), NEGLIGIBLE_SMALL)
+
+
+@lru_cache(512)
+def _fitting(kernel: Callable[[float], Kernel], sigma: float, levels: int) -> Kernel:
+    """Return the kernel of a sigma for a picture halved `levels` times."""
+    return small(kernel(sigma), levels) if levels else kernel(sigma)
 
 
 def _response(factor: int) -> Kernel:
@@ -164,11 +170,6 @@ def convolved(
     return target
 
 
-@lru_cache(256)
-def _small_gaussian(sigma: float, levels: int) -> Kernel:
-    return small(reference_gaussian(sigma), levels)
-
-
 def halves_blurred(
     painter: Painter,
     halves: Target,
@@ -182,8 +183,9 @@ def halves_blurred(
 
     `into`: the target to hold it, which may be larger and is undefined beyond.
     """
-    kernel = _small_gaussian(sigma, levels) if levels else reference_gaussian(sigma)
-    return blurred(painter, halves, kernel, region=region, format=format, into=into)
+    return blurred(
+        painter, halves, _fitting(reference_gaussian, sigma, levels), region=region, format=format, into=into
+    )
 
 
 def window_kernels(painter: Painter) -> WindowKernels | None:
@@ -251,7 +253,7 @@ def halved(
         r = current.region.grown(2 if has_rim else 0)
         left, top = math.floor(r.x / 2), math.floor(r.y / 2)
         half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
-        narrowing = _narrowing(current, format)
+        narrowing: dict[str, object] = {"ALPHA": 1} if format == "a2" != current.format else {}
         smaller = painter.applied("effects/halve.frag", current, region=half, format=format, defines=narrowing)
         if current is not source:
             painter.pool.give_back(current)
@@ -264,6 +266,19 @@ def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> T
     return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": float(1 << levels)})
 
 
-def _narrowing(source: Target, format: Format | None) -> dict[str, object]:
-    """Return the variant of a pass from four channels to alpha alone."""
-    return {"ALPHA": 1} if format == "a2" != source.format else {}
+def canvas_blurred(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
+    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
+    if sigma <= 0:
+        return painter.applied("effects/baked/crop.frag", source, region=region)
+    levels = levels_of(sigma)
+    if not levels:
+        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
+    framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
+    halves = halved(painter, framed, levels)
+    factor = 1 << levels
+    left, top = region.x // factor - 1, region.y // factor - 1
+    around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
+    soft = blurred(painter, halves, _fitting(canvas_gaussian, sigma, levels), region=around, clear_outside=True)
+    large = enlarged(painter, soft, levels, region)
+    painter.pool.give_back(framed, halves, soft)
+    return large

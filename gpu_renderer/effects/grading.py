@@ -1,23 +1,19 @@
 """Colour effects that are one affine matrix each, or one table per channel (format/effects.md 8.3 and 8.4).
 
-`affine` is the form of the GPU route; `filters` that of a baked layer, where eight of them are the browser's CSS filter
-functions, with slightly other weights.
+On a baked layer eight of the matrices are the browser's CSS filter functions, with slightly other weights.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.registry import effect
-from gpu_renderer.effects.stage import IDENTITY, Affine, MatrixEffect, Table, TableEffect, after
+from gpu_renderer.effects.stage import LUMA, Affine, Luma, MatrixEffect, Table, TableEffect
 from gpu_renderer.effects.values import EffectValues
 
-LUMA = (0.2126, 0.7152, 0.0722)
-CSS_LUMA = (0.213, 0.715, 0.072)
 _SEPIA = ((0.393, 0.769, 0.189), (0.349, 0.686, 0.168), (0.272, 0.534, 0.131))
 Curve = npt.NDArray[np.float64]
 LEVELS: Curve = np.arange(256, dtype=np.float64)
@@ -34,12 +30,12 @@ def affine_of(matrix: npt.ArrayLike, offset: npt.ArrayLike = 0.0) -> Affine:
     return np.hstack([np.asarray(matrix, np.float64), np.broadcast_to(np.asarray(offset, np.float64), 3)[:, None]])
 
 
-def saturated(amount: float, luma: tuple[float, float, float] = LUMA) -> Affine:
+def saturated(amount: float, luma: Luma) -> Affine:
     """Channels moved from the luma by a factor: 0 is grey, 1 the identity."""
     return affine_of((1 - amount) * np.tile(luma, (3, 1)) + amount * np.eye(3))
 
 
-def hue_turned(radians: float, luma: tuple[float, float, float] = LUMA) -> Affine:
+def hue_turned(radians: float, luma: Luma) -> Affine:
     """Hues turned about the grey axis."""
     c, s = math.cos(radians), math.sin(radians)
     grey = np.tile(luma, (3, 1))
@@ -54,68 +50,47 @@ def _plain(values: EffectValues, key: str) -> tuple[float, float, float]:
     return (r, g, b) if a == -1.0 else (0.0, 0.0, 0.0)
 
 
-class _OneAmount(MatrixEffect):
-    """An effect of one percentage."""
-
-    def affine(self, values: EffectValues) -> Affine:
-        return self.of(values.fraction("amount"), LUMA)
-
-    def filters(self, values: EffectValues) -> list[Affine]:
-        return [self.of(values.fraction("amount"), CSS_LUMA)]
-
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        """Return the map for an amount as a fraction."""
-        raise NotImplementedError
-
-
 @effect("brightness")
-class Brightness(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return scaled(amount)
+class Brightness(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        return [scaled(values.fraction("amount"))]
 
 
 @effect("contrast")
-class Contrast(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return scaled(amount, (1 - amount) / 2)
+class Contrast(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        amount = values.fraction("amount")
+        return [scaled(amount, (1 - amount) / 2)]
 
 
 @effect("saturate")
-class Saturate(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return saturated(amount, luma)
+class Saturate(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        return [saturated(values.fraction("amount"), luma)]
 
 
 @effect("grayscale")
-class Grayscale(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return saturated(1 - amount, luma)
+class Grayscale(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        return [saturated(1 - values.fraction("amount"), luma)]
 
 
 @effect("sepia")
-class Sepia(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return affine_of((1 - amount) * np.eye(3) + amount * np.array(_SEPIA))
+class Sepia(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        amount = values.fraction("amount")
+        return [affine_of((1 - amount) * np.eye(3) + amount * np.array(_SEPIA))]
 
 
 @effect("hue-rotate")
 class HueRotate(MatrixEffect):
-    def affine(self, values: EffectValues) -> Affine:
-        return hue_turned(values.radians("amount"))
-
-    def filters(self, values: EffectValues) -> list[Affine]:
-        return [hue_turned(values.radians("amount"), CSS_LUMA)]
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        return [hue_turned(values.radians("amount"), luma)]
 
 
 @effect("hue-saturation")
 class HueSaturation(MatrixEffect):
-    def affine(self, values: EffectValues) -> Affine:
-        return functools.reduce(lambda done, step: after(step, done), self._steps(values, LUMA), IDENTITY)
-
-    def filters(self, values: EffectValues) -> list[Affine]:
-        return self._steps(values, CSS_LUMA)
-
-    def _steps(self, values: EffectValues, luma: tuple[float, float, float]) -> list[Affine]:
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         return [
             hue_turned(values.radians("hue"), luma),
             saturated(1 + values.fraction("saturation"), luma),
@@ -124,26 +99,27 @@ class HueSaturation(MatrixEffect):
 
 
 @effect("invert")
-class Invert(_OneAmount):
-    def of(self, amount: float, luma: tuple[float, float, float]) -> Affine:
-        return scaled(1 - 2 * amount, amount)
+class Invert(MatrixEffect):
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        amount = values.fraction("amount")
+        return [scaled(1 - 2 * amount, amount)]
 
 
 @effect("tint")
 class Tint(MatrixEffect):
-    def affine(self, values: EffectValues) -> Affine:
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         amount = values.fraction("amount")
-        black = np.array(_plain(values, "mapBlack"))
-        white = np.array(_plain(values, "mapWhite"))
-        return affine_of((1 - amount) * np.eye(3) + amount * np.outer(white - black, LUMA), amount * black)
+        black, white = (np.array(_plain(values, key)) for key in ("mapBlack", "mapWhite"))
+        # The weights are those of the GPU route on either route: no CSS filter does this.
+        return [affine_of((1 - amount) * np.eye(3) + amount * np.outer(white - black, LUMA), amount * black)]
 
 
 @effect("channel-mixer")
 class ChannelMixer(MatrixEffect):
-    def affine(self, values: EffectValues) -> Affine:
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         rows = ("red",) * 3 if values.flag("monochrome") else ("red", "green", "blue")
         matrix = [[values.fraction(row + column) for column in ("Red", "Green", "Blue")] for row in rows]
-        return affine_of(matrix, [values.fraction(row + "Const") for row in ("red", "green", "blue")])
+        return [affine_of(matrix, [values.fraction(row + "Const") for row in ("red", "green", "blue")])]
 
 
 def entries(*channels: Curve) -> Table:

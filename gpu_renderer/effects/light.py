@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_renderer.effects.canvas import Canvas, canvas_blur
-from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred
+from gpu_renderer.effects.canvas import Canvas
+from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred, canvas_blurred
 from gpu_renderer.effects.glow_pass import GlowPass
+from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
@@ -110,7 +111,12 @@ class Stroke(Effect):
         return values.number("width")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.outline(values.number("width"), values.color("color"), values.fraction("opacity"))
+        canvas.apply(  # a ring of 32 displaced silhouettes behind the picture
+            "effects/baked/outline.frag",
+            values,
+            uniforms={"u_opacity": values.fraction("opacity")},
+            textures={"u_shape": canvas.silhouette},
+        )
 
 
 def inner_light(
@@ -119,8 +125,9 @@ def inner_light(
     """Everything outside the silhouette, moved and blurred, in one colour within the silhouette."""
     sigma = min(max(0.0, sigma), INNER_SIGMA_MAX)
     far = max(abs(offset[0]), abs(offset[1]))
-    outside = canvas.shape("effects/baked/inverse.frag", margin=math.ceil(3 * sigma + far) + 2)
-    soft = canvas_blur(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
+    around = canvas.target.region.grown(math.ceil(3 * sigma + far) + 2)
+    outside = canvas.painter.applied("effects/baked/inverse.frag", canvas.silhouette, region=around)
+    soft = canvas_blurred(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
     canvas.apply(
         "effects/baked/inner_light.frag",
         uniforms={
@@ -153,7 +160,7 @@ class Satin(Effect):
         offset = shadow_offset(values)
         margin = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
         region = canvas.target.region.grown(margin)
-        soft = canvas_blur(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
+        soft = canvas_blurred(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
         canvas.apply(
             "effects/baked/satin.frag",
             values,
@@ -171,7 +178,7 @@ class Bevel(Effect):
         scale = width / canvas.width
         work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
         small = painter.applied("effects/baked/resize.frag", shape, region=work)
-        height = canvas_blur(painter, small, max(0.5, max(1.0, values.number("size")) * scale), work)
+        height = canvas_blurred(painter, small, max(0.5, max(1.0, values.number("size")) * scale), work)
         bands = painter.applied(
             "effects/baked/bevel_bands.frag",
             height,
@@ -207,10 +214,10 @@ class Spotlight(Effect):
 @effect("light-rays")
 class LightRays(Effect):
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
-        return self._rays(values, RAYS_MAX, _draws(values.whole("seed")))
+        return self._rays(values, RAYS_MAX, random_numbers(values.whole("seed"), 22695477, 1))
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        rays = self._rays(values, BAKED_RAYS_MAX, _rounded_draws(values.whole("seed")))
+        rays = self._rays(values, BAKED_RAYS_MAX, random_numbers(values.whole("seed"), 22695477.0, 1))
         canvas.apply(self.shader, values, uniforms=rays)
 
     def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> dict[str, UniformValue]:
@@ -223,19 +230,3 @@ class LightRays(Effect):
             angle = values.radians("rotation") + (k / count - 0.5) * arc + (jitter - 0.5) * arc / count * 0.6
             rays[k] = (angle, 0.55 + 0.45 * length)
         return {"u_rays": np.asarray(rays, np.float32).tobytes(), "u_count": count, "u_arc": arc}
-
-
-def _draws(seed: int) -> Iterator[float]:
-    """Yield the numbers of the rays' 32-bit congruential generator (effects.md 8.6), advanced before each draw."""
-    state = (22695477 * seed + 1) & 0xFFFFFFFF
-    while True:
-        state = (22695477 * state + 1) & 0xFFFFFFFF
-        yield state / 2**32
-
-
-def _rounded_draws(seed: int) -> Iterator[float]:
-    """Yield the numbers of the raster form, each product rounded to a double before it wraps."""
-    state = int(22695477.0 * seed + 1.0) & 0xFFFFFFFF
-    while True:
-        state = int(22695477.0 * state + 1.0) & 0xFFFFFFFF
-        yield state / 2**32

@@ -7,7 +7,7 @@ interpolated by shaders (shaders/include/sine_noise.glsl).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import moderngl
@@ -44,6 +44,14 @@ def hash_key(k: float) -> tuple[int, int]:
 def hash_keys(keys: Iterable[float]) -> bytes:
     """Hash keys as an array of ivec2."""
     return np.asarray([hash_key(k) for k in keys], np.int32).tobytes()
+
+
+def random_numbers(seed: int, factor: float, increment: int) -> Iterator[float]:
+    """Yield the numbers, 0..1, of a 32-bit congruential generator, advanced before each; a float as factor rounds products to doubles."""
+    state = int(seed * factor + increment) & 0xFFFFFFFF
+    while True:
+        state = int(state * factor + increment) & 0xFFFFFFFF
+        yield state / 2**32
 
 
 def sine_hash(x: npt.ArrayLike, y: npt.ArrayLike, seed: float) -> npt.NDArray[np.float64]:

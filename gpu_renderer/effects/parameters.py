@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from motion.snapshot import ParameterValue
@@ -90,4 +91,9 @@ class Parameter:
     @property
     def uniform(self) -> str:
         """Name under which shaders declare it: `centerX` is `u_center_x`."""
-        return "u_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", self.key).lower()
+        return _uniform_of(self.key)
+
+
+@cache
+def _uniform_of(key: str) -> str:
+    return "u_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower()

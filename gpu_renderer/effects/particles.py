@@ -48,9 +48,13 @@ class StarBurst(Effect):
             angle = math.tau * h2(i, seed)
             t = (values.number("phase") / 1000 * (0.25 + 0.75 * h2(i, seed + 101)) + h2(i, seed + 202)) % 1.0
             dx, dy = math.cos(angle) * t * t * far, math.sin(angle) * t * t * far
-            if _is_far_outside(canvas, middle[0] + dx, middle[1] + dy):
+            if not (-4 <= middle[0] + dx <= canvas.width + 4 and -4 <= middle[1] + dy <= canvas.height + 4):
                 continue
-            under = _pixel(source, middle[0] + math.cos(angle) * far / 2, middle[1] + math.sin(angle) * far / 2)
+            at = middle[1] + math.sin(angle) * far / 2, middle[0] + math.cos(angle) * far / 2
+            row, column = (
+                min(side - 1, max(0, math.floor(p + 0.5))) for p, side in zip(at, source.shape, strict=False)
+            )
+            under = source[row, column]
             color = 0.5 * (tint + under[:3]) if under[3] > 8 / 255 else tint
             left, top, light = _star(middle[0] + dx, middle[1] + dy, size * (0.4 + 0.6 * t))
             strength = np.clip(light * np.float32(0.25 + 0.75 * t), 0, 1)
@@ -142,14 +146,8 @@ class WriteOn(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         picture, done = read(canvas), values.fraction("completion")
-        start = np.array([values.number("startX"), values.number("startY")]) + np.array(
-            [canvas.width / 2, canvas.height / 2]
-        )
-        along = (
-            np.array([values.number("endX"), values.number("endY")])
-            + np.array([canvas.width / 2, canvas.height / 2])
-            - start
-        )
+        start, end = (np.array(canvas.place(values, key)) for key in ("start", "end"))
+        along = end - start
         length, brush = float(np.hypot(*along)), max(1.0, values.number("brushSize"))
         if length <= 0 or done <= 0:
             return
@@ -158,12 +156,8 @@ class WriteOn(Effect):
         taper = values.fraction("taper") * done
         for k in range(steps + 1):
             t = k / steps * done
-            sway = (
-                values.fraction("wobble")
-                * 0.12
-                * length
-                * (0.7 * math.sin(3.1 * math.pi * t) + 0.3 * math.sin(7.3 * math.pi * t))
-            )
+            swing = 0.7 * math.sin(3.1 * math.pi * t) + 0.3 * math.sin(7.3 * math.pi * t)
+            sway = values.fraction("wobble") * 0.12 * length * swing
             thin = 0.25 + 0.75 * min(1.0, (done - t) / taper) if taper > 0 else 1.0
             x, y = start + along * t + normal * sway
             stamp(picture, *disc(max(0.5, brush / 2) * thin, float(x), float(y)), values.color("brushColor"), 1.0)
@@ -172,19 +166,6 @@ class WriteOn(Effect):
 
 def _count(values: EffectValues, most: float) -> int:
     return min(MARKS_MAX, math.floor(values.fraction("amount") * max(1.0, most) + 0.5))
-
-
-def _pixel(picture: Picture, x: float, y: float) -> npt.NDArray[np.float32]:
-    rows, columns = picture.shape[:2]
-    pixel: npt.NDArray[np.float32] = picture[
-        min(rows - 1, max(0, math.floor(y + 0.5))), min(columns - 1, max(0, math.floor(x + 0.5)))
-    ]
-    return pixel
-
-
-def _is_far_outside(canvas: Canvas, x: float, y: float) -> bool:
-    """Return True for a star whose centre lies more than 4 px outside the canvas: it is left out."""
-    return not (-4 <= x <= canvas.width + 4 and -4 <= y <= canvas.height + 4)
 
 
 def _star(x: float, y: float, size: float) -> tuple[int, int, Patch]:
@@ -259,12 +240,7 @@ def disc(radius: float, x: float, y: float) -> tuple[int, int, Patch]:
 def stamp(picture: Picture, left: int, top: int, coverage: Patch, color: Rgba, opacity: float) -> None:
     """Mix a colour over the picture where the patch covers it."""
     part, inside = _clipped(picture, left, top, coverage)
-    share = np.minimum(part * np.float32(opacity), 1)[..., None]
-    under = inside[..., 3:] * (1 - share)
-    alpha = share + under
-    mixed = share * np.array(color[:3], np.float32) + inside[..., :3] * under
-    inside[..., :3] = np.divide(mixed, alpha, out=inside[..., :3].copy(), where=alpha > 0)
-    inside[..., 3:] = alpha
+    inside[...] = _over(inside, color, np.minimum(part * np.float32(opacity), 1)[..., None])
 
 
 def stamp_dots(
@@ -272,13 +248,17 @@ def stamp_dots(
 ) -> None:
     """Draw pixels, each with an opacity of its own. No pixel comes twice."""
     held = (columns >= 0) & (columns < picture.shape[1]) & (rows >= 0) & (rows < picture.shape[0])
-    at, share = (rows[held], columns[held]), opacity[held, None]
-    before = picture[at]
-    under = before[:, 3:] * (1 - share)
+    at = rows[held], columns[held]
+    picture[at] = _over(picture[at], color, opacity[held, None])
+
+
+def _over(before: Picture, color: Rgba, share: Picture) -> Picture:
+    """Return straight pixels with a colour mixed over them by a share."""
+    under = before[..., 3:] * (1 - share)
     alpha = share + under
-    mixed = share * np.array(color[:3], np.float32) + before[:, :3] * under
-    colors = np.divide(mixed, alpha, out=before[:, :3].copy(), where=alpha > 0)
-    picture[at] = np.concatenate([colors, alpha], axis=1)
+    mixed = share * np.array(color[:3], np.float32) + before[..., :3] * under
+    colors = np.divide(mixed, alpha, out=before[..., :3].copy(), where=alpha > 0)
+    return np.concatenate([colors, alpha], axis=-1)
 
 
 def add(picture: Picture, left: int, top: int, light: Patch, color: npt.NDArray[np.float32]) -> None:

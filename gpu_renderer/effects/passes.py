@@ -127,7 +127,7 @@ def _common_uniforms(scene: EffectScene) -> dict[str, UniformValue]:
     return {
         "u_frame_size": (float(scene.frame.width), float(scene.frame.height)),
         "u_box": tuple(map(float, scene.layer_box)),
-        "u_layer_size": (max(1.0, scene.layer_width), max(1.0, scene.layer_height)),
+        "u_layer_size": scene.sides,
         "u_mirrored": int(scene.mirrored),
         "u_length_scale": scene.length_scales,
     }

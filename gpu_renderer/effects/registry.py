@@ -13,7 +13,8 @@
         ["angle", "°", 90, -1440, 1440],
     ]
 
-The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. The shader declares a
+The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. A state of `idle` or
+`idle_baked` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader declares a
 parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool for flags) and
 gets it, in the pixels of the route.
 
@@ -31,13 +32,14 @@ import math
 import tomllib
 from collections.abc import Callable
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu_renderer.effects.parameters import Parameter
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import is_pointwise
-from gpu_renderer.effects.values import Declaration, EffectValues, Route, Tier
+from gpu_renderer.effects.values import Condition, Declaration, EffectValues, Route, Tier
 from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
@@ -60,16 +62,6 @@ class Effect(Declaration):
     def is_pointwise(self) -> bool:
         """True if the GPU form makes each pixel of that pixel of the picture alone."""
         return bool(self.shader) and is_pointwise(self.shader)
-
-    @property
-    def reads_pixels(self) -> bool:
-        """Return True if the raster form is a kernel over straight bytes, which shares a buffer with its neighbours."""
-        return not self.is_drawn
-
-    @property
-    def has_one_pass(self) -> bool:
-        """Return True if the raster form is a single pass."""
-        return self.is_one_pass or type(self).bake is Effect.bake
 
     @property
     def moves_within_box(self) -> bool:
@@ -157,7 +149,11 @@ def read_catalog(folder: Path) -> dict[str, Effect]:
 
 def _read(effect_id: str, family: str, entry: dict[str, Any]) -> Effect:
     try:
-        return _CODE.get(effect_id, Effect)(
+        for states in {"idle", "idle_baked"} & entry.keys():
+            entry[states] = tuple(tuple(starmap(Condition.read, state.items())) for state in entry[states])
+        kind = _CODE.get(effect_id, Effect)
+        entry.setdefault("is_one_pass", kind.bake is Effect.bake)
+        return kind(
             effect_id,
             Path(family).name,
             entry.pop("summary"),

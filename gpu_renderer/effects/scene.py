@@ -61,6 +61,11 @@ class EffectScene:
         """Greater of `length_scales`; both are the same for an effect whose lengths are `round_lengths`."""
         return max(self.length_scales)
 
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Width and height of the layer, layer px, at least one."""
+        return max(1.0, self.layer_width), max(1.0, self.layer_height)
+
     @classmethod
     def adjustment(
         cls, frame: Region, output_scale: float, layer_target: Callable[[str], Target | None] = no_layer
@@ -81,7 +86,7 @@ class Bounds(NamedTuple):
 def visible(scene: EffectScene, region: Region) -> Bounds:
     """Return the bounds of a region of the frame in layer px: `place()` of shaders/include/chain.glsl."""
     box = scene.layer_box
-    across, down = (max(1.0, s) / max(1e-6, b) for s, b in zip(_size(scene), (box.width, box.height), strict=True))
+    across, down = (s / max(1e-6, b) for s, b in zip(scene.sides, (box.width, box.height), strict=True))
     top, bottom = region.y, region.bottom
     if scene.mirrored:
         top, bottom = scene.frame.height - bottom, scene.frame.height - top
@@ -93,8 +98,7 @@ def visible(scene: EffectScene, region: Region) -> Bounds:
 
 def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -> Region:
     """Return the blocks of an equal division that a region of the frame shows, and one beyond the layer on each side."""
-    shown = visible(scene, region)
-    width, height = (max(1.0, side) for side in _size(scene))
+    shown, (width, height) = visible(scene, region), scene.sides
     left, right = (_within(edge * columns / width, columns) for edge in (shown.left, shown.right))
     top, bottom = (_within(edge * rows / height, rows) for edge in (shown.top, shown.bottom))
     return _held(left, top, right, bottom)
@@ -102,16 +106,12 @@ def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -
 
 def turned_cells(scene: EffectScene, region: Region, cell: float, turn: float) -> Region:
     """Return the square cells of a turned lattice that a region of the frame shows within the layer; `turn` in radians."""
-    shown, (width, height) = visible(scene, region), _size(scene)
+    shown, width, height = visible(scene, region), scene.layer_width, scene.layer_height
     columns = [min(width, max(0.0, x)) - 0.5 for x in (shown.left, shown.right)]
     rows = [min(height, max(0.0, y)) - 0.5 for y in (shown.top, shown.bottom)]
     across = [(x * math.cos(turn) + y * math.sin(turn)) / cell for x in columns for y in rows]
     down = [(y * math.cos(turn) - x * math.sin(turn)) / cell for x in columns for y in rows]
     return _held(min(across), min(down), max(across), max(down))
-
-
-def _size(scene: EffectScene) -> tuple[float, float]:
-    return scene.layer_width, scene.layer_height
 
 
 def _within(block: float, count: float) -> float:

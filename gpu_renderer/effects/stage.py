@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,22 +23,26 @@ Affine = npt.NDArray[np.float64]
 Table = npt.NDArray[np.uint8]
 """Shape (256, 3): what each encoded level of each channel becomes."""
 
+Luma = tuple[float, float, float]
+"""Weights of red, green and blue in the luma."""
+LUMA, CSS_LUMA = (0.2126, 0.7152, 0.0722), (0.213, 0.715, 0.072)
+"""Of the GPU route, and of the browser's CSS filters."""
 IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
 
 
 class MatrixEffect(Effect):
     """A colour effect that is an affine map of the straight colour."""
 
-    def affine(self, values: EffectValues) -> Affine:
-        """Return the map of the GPU route."""
+    def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
+        """Return the maps that follow each other. On the raster route colours are clamped after each."""
         raise NotImplementedError
 
-    def filters(self, values: EffectValues) -> list[Affine]:
-        """Return the maps of the raster route, each clamped before the next; by default the one of the GPU route."""
-        return [self.affine(values)]
+    def affine(self, values: EffectValues) -> Affine:
+        """Return the map of the GPU route."""
+        return functools.reduce(lambda done, step: after(step, done), self.steps(values, LUMA))
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        for step in self.filters(values):
+        for step in self.steps(values, CSS_LUMA):
             canvas.matrix(step)
 
 

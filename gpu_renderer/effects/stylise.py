@@ -27,9 +27,8 @@ class Mosaic(Effect):
         if values.flag("sharpColors"):
             chain.apply(self.shader, values)
             return
-        size = chain.scene.layer_width, chain.scene.layer_height
-        counts = values.whole("horizontalBlocks"), values.whole("verticalBlocks")
-        blocks = (min(max(1.0, side), max(1, count)) for side, count in zip(size, counts, strict=True))
+        counts = values.whole("horizontalBlocks", 1), values.whole("verticalBlocks", 1)
+        blocks = (min(side, count) for side, count in zip(chain.scene.sides, counts, strict=True))
         chain.apply_by_cells(self.shader, values, blocks_of(chain.scene, chain.target.region, *blocks), "f2")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.canvas import Canvas
+from gpu_renderer.effects.grading import LEVELS, Curve
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
-Tones = npt.NDArray[np.float64]
-LEVELS: Tones = np.arange(256, dtype=np.float64)
 LUMA_709: npt.NDArray[np.int32] = np.array([2126, 7152, 722], np.int32)
 """In parts of 10,000."""
 PALETTE_SAMPLES = 1024
@@ -27,7 +26,7 @@ _SPECTRUM = [
 _GREY = [(0, 0, 0, 0), (1, 255, 255, 255)]
 _ICE = [(0, 0, 4, 40), (0.5, 0, 140, 210), (1, 230, 250, 255)]
 _SOLARIZE = [(0, 0, 0, 0), (0.5, 255, 240, 180), (1, 0, 0, 0)]
-PALETTES: tuple[Tones, ...] = tuple(np.array(stops, np.float64) for stops in (_FIRE, _SPECTRUM, _GREY, _ICE, _SOLARIZE))
+PALETTES: tuple[Curve, ...] = tuple(np.array(stops, np.float64) for stops in (_FIRE, _SPECTRUM, _GREY, _ICE, _SOLARIZE))
 """Stops (offset, red, green, blue) of each palette of `colorama` (effects.md 8.5)."""
 
 
@@ -80,18 +79,16 @@ class AutoColor(Effect):
         table = _stretched(counts, values)
         medians = [_median(table[:, channel], counts[channel]) for channel in range(3)]
         target = sum(medians) / 3
-        exponents = [
-            1 / (1 + (_neutral_gamma(median, target) - 1) * values.fraction("snapNeutral")) for median in medians
-        ]
-        map_tones(canvas, np.floor(255 * (table / 255) ** np.array(exponents)), values.number("blend"))
+        gammas = np.array([_neutral_gamma(median, target) for median in medians])
+        exponents = 1 / (1 + (gammas - 1) * values.fraction("snapNeutral"))
+        map_tones(canvas, np.floor(255 * (table / 255) ** exponents), values.number("blend"))
 
 
 @effect("toner")
 class Toner(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        tones = np.array(
-            [values.color(key)[:3] for key in ("blackTone", "shadowTone", "midTone", "highlightTone", "whiteTone")]
-        )
+        keys = ("blackTone", "shadowTone", "midTone", "highlightTone", "whiteTone")
+        tones = np.array([values.color(key)[:3] for key in keys])
         at = np.linspace(0, 255, len(tones))
         table = np.stack([np.interp(LEVELS, at, 255 * tones[:, channel]) for channel in range(3)], axis=1)
         map_tones(canvas, np.floor(table + 1e-6), values.number("blend"), by_luma=True)
@@ -104,7 +101,7 @@ def shown_pixels(canvas: Canvas) -> npt.NDArray[np.uint8]:
     return shown
 
 
-def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = False) -> None:
+def map_tones(canvas: Canvas, table: Curve, blend: float, *, by_luma: bool = False) -> None:
     """Map each channel by a table of shape (256, 3), mixed with `blend` percent of the source."""
     entries = np.clip(table, 0, 255).astype(np.uint8)
     texture = canvas.texture(np.ascontiguousarray(entries).tobytes(), 256, 1, channels=3)
@@ -112,42 +109,40 @@ def map_tones(canvas: Canvas, table: Tones, blend: float, *, by_luma: bool = Fal
     canvas.apply("effects/baked/tone_table.frag", uniforms=uniforms, spent={"u_table": texture})
 
 
-def _counts(levels: npt.NDArray[np.integer[Any]]) -> Tones:
+def _counts(levels: npt.NDArray[np.integer[Any]]) -> Curve:
     return np.bincount(levels, minlength=256)[:256].astype(np.float64)
 
 
-def _channel_counts(canvas: Canvas) -> list[Tones]:
+def _channel_counts(canvas: Canvas) -> list[Curve]:
     """Return the number of shown pixels at each level of red, green and blue."""
     pixels = shown_pixels(canvas)
     return [_counts(pixels[:, channel]) for channel in range(3)]
 
 
-def _median(table: Tones, counts: Tones) -> float:
+def _median(table: Curve, counts: Curve) -> float:
     """Return the median of what an increasing table makes of levels that have these counts, 0 of none."""
     below, total = np.cumsum(counts), int(counts.sum())
     middle = [table[np.searchsorted(below, rank, side="right")] for rank in ((total - 1) // 2, total // 2)]
     return float(sum(middle) / 2) if total else 0.0
 
 
-def _cumulative(counts: Tones) -> Tones:
+def _cumulative(counts: Curve) -> Curve:
     """Return the share of pixels at or below each level."""
     return np.asarray(np.cumsum(counts) / max(1.0, counts.sum()))
 
 
-def _percentile(counts: Tones, share: float) -> int:
+def _percentile(counts: Curve, share: float) -> int:
     """Return the smallest level that is not empty and has the share of all pixels at or below it."""
     reached = (np.cumsum(counts) >= share * counts.sum()) & (counts > 0)
     return int(np.argmax(reached)) if reached.any() else 255
 
 
-def _stretched(channels: Sequence[Tones], values: EffectValues) -> Tones:
+def _stretched(channels: Sequence[Curve], values: EffectValues) -> Curve:
     """Tables that stretch channels, given by their counts, between their clipped extremes: shape (256, channels)."""
     columns = []
     for counts in channels:
-        low, high = (
-            _percentile(counts, values.fraction("blackClip")),
-            _percentile(counts, 1 - values.fraction("whiteClip")),
-        )
+        shares = values.fraction("blackClip"), 1 - values.fraction("whiteClip")
+        low, high = (_percentile(counts, share) for share in shares)
         columns.append(LEVELS if high <= low else np.floor(np.clip(255 * (LEVELS - low) / (high - low), 0, 255)))
     return np.stack(columns, axis=1)
 

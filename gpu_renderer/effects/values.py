@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
@@ -48,9 +49,27 @@ class Tier(Enum):
     RARE = "rare"
 
 
-State = Mapping[str, float | bool | str]
-"""Parameters by key, each of one value (0, false) or within a bound ("<= 0"); all of them hold in the state."""
-_BOUNDS: dict[str, Callable[[float, float], bool]] = {"<": operator.lt, "<=": operator.le, ">=": operator.ge}
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<": operator.lt, "<=": operator.le, ">=": operator.ge}
+
+
+class Condition(NamedTuple):
+    """A number or a flag, by its key, that compares so with a bound."""
+
+    key: str
+    holds: Callable[[float, float], bool]
+    bound: float | bool
+
+    @classmethod
+    def read(cls, key: str, wanted: float | bool | str) -> Condition:
+        """Return the condition of a value (0, false) or of a bound ("<= 0"), as the catalogue has it."""
+        if not isinstance(wanted, str):
+            return cls(key, operator.eq, wanted)
+        comparison, bound = wanted.split()
+        return cls(key, _COMPARISONS[comparison], float(bound))
+
+
+State = tuple[Condition, ...]
+"""Conditions that hold together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +93,7 @@ class Declaration:
     is_drawn: bool = False
     """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
     is_one_pass: bool = False
-    """True if an own `bake` is a single pass."""
+    """True if the raster form is a single pass, as it is without code of its own."""
     is_soft: bool = False
     """True if the GPU form only draws a glow behind the picture or blurs it."""
     round_lengths: bool = False
@@ -86,7 +105,7 @@ class Declaration:
 
     def __post_init__(self) -> None:
         for state in (*self.idle, *self.idle_baked):
-            if unknown := state.keys() - self.by_key.keys():
+            if unknown := {condition.key for condition in state} - self.by_key.keys():
                 raise ValueError(f"idle for unknown parameters {unknown}")
 
     @cached_property
@@ -182,7 +201,7 @@ class EffectValues:
 
     def are_in(self, states: Sequence[State]) -> bool:
         """Return True if the values are in one of the states."""
-        return any(all(self._is(key, wanted) for key, wanted in state.items()) for state in states)
+        return any(all(self._meets(condition) for condition in state) for state in states)
 
     def scaled(self, length_scale: float) -> EffectValues:
         """Return the same values with lengths in the pixels of a raster."""
@@ -203,13 +222,9 @@ class EffectValues:
                 case _:
                     pass
 
-    def _is(self, key: str, wanted: float | bool | str) -> bool:
-        if isinstance(wanted, bool):
-            return self.flag(key) is wanted
-        if isinstance(wanted, str):
-            comparison, bound = wanted.split()
-            return _BOUNDS[comparison](self.number(key), float(bound))
-        return self.number(key) == wanted
+    def _meets(self, condition: Condition) -> bool:
+        key, holds, bound = condition
+        return holds(self.flag(key) if isinstance(bound, bool) else self.number(key), bound)
 
 
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.gaussian import window_kernels
 from gpu_renderer.effects.registry import Effect, effect
+from gpu_renderer.effects.surface import Uniforms
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.kernels.windows import Axis, Channels, Operation
 from gpu_renderer.opengl.programs import UniformValue
@@ -23,53 +24,40 @@ CHANNELS: tuple[Channels, ...] = (
     ALPHA, (True, True, True, False), (True, False, False, False), (False, True, False, False), (False, False, True, False),
 )  # fmt: skip
 """Channels of `minimax`: alpha, all colours, red, green, blue."""
+MINIMAX: dict[int, tuple[Operation, ...]] = {0: ("largest",), 1: ("smallest",), 2: ("largest", "smallest")}
 MEDIAN_RADIUS_MAX = 8
 
 
-def extremes(
+def window(
     canvas: Canvas,
     margin: int,
-    *,
-    largest: bool,
-    channels: Channels,
-    zero_outside: bool,
+    operation: Operation,
+    channels: Channels = ALPHA,
     axes: tuple[Axis, ...] = AXES,
+    *,
+    zero_outside: bool = False,
 ) -> None:
-    """Replace channels by the largest or smallest value of a square window of `margin` px on each side."""
-    margin = min(MARGIN_MAX_PX, margin)
-    if margin <= 0 or _is_native(canvas, margin, "largest" if largest else "smallest", channels, axes, zero_outside):
+    """Replace channels by their extreme in a square window of `margin` px on each side, or the alpha by its mean there."""
+    margin, threads = min(MARGIN_MAX_PX, margin), canvas.painter.thread_count
+    if margin <= 0:
         return
-    for axis in axes:
-        uniforms: dict[str, UniformValue] = {"u_axis": (1 - axis, axis), "u_margin": margin, "u_largest": largest}
-        uniforms |= {"u_zero_outside": zero_outside, "u_channels": tuple(map(float, channels))}
-        canvas.apply("effects/baked/extreme.frag", uniforms=uniforms)
-
-
-def mean_alpha(canvas: Canvas, margin: int) -> None:
-    """Replace the alpha by its mean over a square window of `margin` px on each side."""
-    margin = min(MARGIN_MAX_PX, margin)
-    if margin <= 0 or _is_native(canvas, margin, "mean", ALPHA, AXES, zero_outside=False):
+    if (native := window_kernels(canvas.painter)) is not None:
+        pixels, repeats = canvas.straight_pixels(), not zero_outside
+        for axis in axes:
+            native.window(
+                pixels, axis, margin, operation, channels=channels, repeats_edge=repeats, thread_count=threads
+            )
+        canvas.write_straight(pixels)
         return
-    for axis in AXES:
-        uniforms: dict[str, UniformValue] = {"u_margin": margin, "u_axis": (1 - axis, axis)}
-        canvas.apply("effects/baked/alpha_mean.frag", uniforms=uniforms)
-
-
-def _is_native(
-    canvas: Canvas, margin: int, operation: Operation, channels: Channels, axes: tuple[Axis, ...], zero_outside: bool
-) -> bool:
-    """Do a window's operation with the native kernels, one axis after the other; False if there are none."""
-    native = window_kernels(canvas.painter)
-    if native is None:
-        return False
-    pixels = canvas.straight_pixels()
+    uniforms: Uniforms = {
+        "u_margin": margin,
+        "u_largest": operation == "largest",
+        "u_zero_outside": zero_outside,
+        "u_channels": tuple(map(float, channels)),
+    }
     for axis in axes:
-        native.window(
-            pixels, axis, margin, operation, channels=channels, repeats_edge=not zero_outside,
-            thread_count=canvas.painter.thread_count,
-        )  # fmt: skip
-    canvas.write_straight(pixels)
-    return True
+        shader = "effects/baked/alpha_mean.frag" if operation == "mean" else "effects/baked/extreme.frag"
+        canvas.apply(shader, uniforms={**uniforms, "u_axis": (1 - axis, axis)})
 
 
 @effect("set-matte")
@@ -87,17 +75,17 @@ class SetMatte(Effect):
 class SimpleChoker(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         amount = values.whole("chokeAmount")
-        extremes(canvas, abs(amount), largest=amount < 0, channels=ALPHA, zero_outside=True)
+        window(canvas, abs(amount), "largest" if amount < 0 else "smallest", zero_outside=True)
 
 
 @effect("matte-choker")
 class MatteChoker(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         for _ in range(values.whole("iterations", 1, 5)):
-            extremes(canvas, values.whole("spread"), largest=True, channels=ALPHA, zero_outside=False)
+            window(canvas, values.whole("spread"), "largest")
             if values.number("softness") > 0:
-                mean_alpha(canvas, values.whole("softness", 1))
-            extremes(canvas, values.whole("choke"), largest=False, channels=ALPHA, zero_outside=False)
+                window(canvas, values.whole("softness", 1), "mean")
+            window(canvas, values.whole("choke"), "smallest")
 
 
 @effect("minimax")
@@ -106,9 +94,8 @@ class Minimax(Effect):
         channels = CHANNELS[values.whole("channel", 0, 4)]
         direction = values.number("direction")
         axes = AXES if direction < 1 else AXES[:1] if direction < 2 else AXES[1:]
-        operation = values.whole("operation")
-        for largest in {0: (True,), 1: (False,), 2: (True, False)}.get(operation, (False, True)):
-            extremes(canvas, values.whole("radius"), largest=largest, channels=channels, zero_outside=False, axes=axes)
+        for operation in MINIMAX.get(values.whole("operation"), ("smallest", "largest")):
+            window(canvas, values.whole("radius"), operation, channels, axes)
 
 
 @effect("keylight")
@@ -120,8 +107,8 @@ class Keylight(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         canvas.apply(self.shader, values)
         choke = values.whole("choke")
-        extremes(canvas, min(10, abs(choke)), largest=choke < 0, channels=ALPHA, zero_outside=False)
-        mean_alpha(canvas, values.whole("matteSoftness", 0, 25))
+        window(canvas, min(10, abs(choke)), "largest" if choke < 0 else "smallest")
+        window(canvas, values.whole("matteSoftness", 0, 25), "mean")
 
 
 class _Median(Effect):

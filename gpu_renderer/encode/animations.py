@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import av
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from gpu_renderer.encode.check import Plan
-from gpu_renderer.encode.formats import Quality
+from gpu_renderer.encode.formats import Plan, Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 
@@ -39,17 +38,8 @@ _PICTURE_CHUNKS: Final = (b"ALPH", b"VP8 ", b"VP8L")
 Step = Callable[[int], None]
 """Called with the number of frames done."""
 Pixels = npt.NDArray[np.uint8]
-
-
-class _Change(NamedTuple):
-    """A change of a WebP's picture: its time, the rectangle in px, and the chunks of a still WebP of the rectangle."""
-
-    start_ms: int
-    left: int = 0
-    top: int = 0
-    right: int = 0
-    bottom: int = 0
-    picture: bytes = b""
+Box = tuple[int, int, int, int]
+"""Left, top, right and bottom in px."""
 
 
 def write_gif(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -> None:
@@ -74,24 +64,23 @@ def write_webp(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -
     every pixel that changes is encoded from its source, and errors do not add up. The container is described in Google's
     "WebP Container Specification".
     """
-    end = _Change(_milliseconds(plan.frame_count, plan.fps))
+    end = (_milliseconds(plan.frame_count, plan.fps), (0, 0, 0, 0), b"")
     with output.open("wb") as file:
         file.write(b"RIFF\0\0\0\0WEBP")
         flags = struct.pack("<I", _IS_ANIMATED | (_HAS_ALPHA if plan.keeps_alpha else 0))
         file.write(_chunk(b"VP8X", flags + _uint24(plan.width - 1) + _uint24(plan.height - 1)))
         file.write(_chunk(b"ANIM", struct.pack("<IH", 0, 0)))
-        for (start_ms, left, top, right, bottom, picture), following in pairwise(
-            chain(_changes(segments, plan, step), (end,))
-        ):
-            numbers = (left // 2, top // 2, right - left - 1, bottom - top - 1, following.start_ms - start_ms)
+        changes = chain(_changes(segments, plan, step), (end,))
+        for (start_ms, (left, top, right, bottom), picture), (end_ms, *_) in pairwise(changes):
+            numbers = (left // 2, top // 2, right - left - 1, bottom - top - 1, end_ms - start_ms)
             file.write(_chunk(b"ANMF", b"".join(map(_uint24, numbers)) + bytes([_OVERWRITE]) + picture))
         size = file.tell()
         file.seek(4)
         file.write(struct.pack("<I", size - 8))
 
 
-def _changes(segments: Sequence[Path], plan: Plan, step: Step) -> Iterator[_Change]:
-    """Yield the frames that differ from the one before."""
+def _changes(segments: Sequence[Path], plan: Plan, step: Step) -> Iterator[tuple[int, Box, bytes]]:
+    """Yield each change of the picture: its time in ms, its rectangle, and the chunks of a still WebP of the rectangle."""
     last: Pixels | None = None
     for index, frame in enumerate(_frames(segments)):
         pixels = frame.to_ndarray(format="rgba")
@@ -100,12 +89,12 @@ def _changes(segments: Sequence[Path], plan: Plan, step: Step) -> Iterator[_Chan
             shown = Image.fromarray(pixels[top:bottom, left:right, : 4 if plan.keeps_alpha else 3])
             still = io.BytesIO()
             shown.save(still, "WEBP", quality=WEBP_QUALITY[plan.quality], method=WEBP_METHOD)
-            yield _Change(_milliseconds(index, plan.fps), *box, b"".join(_picture_chunks(still.getvalue())))
+            yield _milliseconds(index, plan.fps), box, b"".join(_picture_chunks(still.getvalue()))
             last = pixels
         step(index + 1)
 
 
-def _changed(last: Pixels | None, pixels: Pixels) -> tuple[int, int, int, int] | None:
+def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:
     """Return the smallest rectangle with even left and top that holds every pixel that differs; None if none does."""
     if last is None:
         return 0, 0, pixels.shape[1], pixels.shape[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -11,18 +12,28 @@ from pathlib import Path
 import av
 
 from gpu_renderer.encode.animations import Step, write_gif, write_webp
-from gpu_renderer.encode.check import Plan, VideoNotAsPlanned, check
+from gpu_renderer.encode.formats import Plan
+from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 from gpu_renderer.encode.sound_track import Samples, SoundTrack, write_wav
 from gpu_renderer.errors import RenderError
 
 SOUND_NAME = "audio.wav"
-FAST_START = {**CONTAINER_OPTIONS, "movflags": "+faststart"}
+_ROUNDING_SECONDS = Fraction(1, 1000)
+"""Times in WebM are whole milliseconds."""
 
 
 class SegmentUnusable(RenderError):
     """A segment contains no video, or its encoder settings differ from the first one's."""
+
+
+class VideoNotAsPlanned(RenderError):
+    """The file differs from the plan; `faults` lists all differences."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("the video is not what was planned: " + "; ".join(faults))
+        self.faults = faults
 
 
 def finish(
@@ -47,33 +58,16 @@ def finish(
             _archive(segments, output, plan, sound)
 
 
-def _join(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Samples] | None) -> None:
-    held = plan.format
-    track = None if sound is None or held.sound is None else SoundTrack(held.sound, sound)
-    container = held.ending.removeprefix(".")
-    keeps_alpha = plan.keeps_alpha and container == "webm"
-    assemble(segments, output, plan.fps, container=container, keeps_alpha=keeps_alpha, sound=track)
-    check(output, plan, has_sound=track is not None)
-
-
-def assemble(
-    segments: Sequence[Path],
-    output: Path,
-    fps: float,
-    *,
-    container: str = "mp4",
-    keeps_alpha: bool = False,
-    sound: SoundTrack | None = None,
-) -> None:
+def _join(segments: Sequence[Path], output: Path, plan: Plan, blocks: Iterable[Samples] | None) -> None:
     """Write the packets of the segments in order to a file with the index at the front. Nothing is decoded.
 
-    The bytes depend on the segments and the sound only. `sound` is encoded beside the video, never far ahead. Raises
-    SegmentUnusable.
+    The bytes depend on the segments and the sound only. The sound is encoded beside the video, never far ahead.
     """
     if not segments:
         raise SegmentUnusable("there is no segment to assemble")
-    frame_duration, stream = 1 / rate(fps), None
-    options = CONTAINER_OPTIONS if container == "webm" else FAST_START
+    frame_duration, stream, container = 1 / rate(plan.fps), None, plan.format.ending.removeprefix(".")
+    sound = None if blocks is None or plan.format.sound is None else SoundTrack(plan.format.sound, blocks)
+    options = CONTAINER_OPTIONS if container == "webm" else {**CONTAINER_OPTIONS, "movflags": "+faststart"}
     with av.open(str(output), "w", format=container, options=options) as file:
         for count, (source, packet) in enumerate(_packets(segments, frame_duration), start=1):
             if stream is None:
@@ -81,7 +75,7 @@ def assemble(
                 is_only_decoder = source.codec_context.name == "libdav1d"
                 stream = file.add_stream_from_template(source, opaque=is_only_decoder)
                 stream.time_base = frame_duration
-                if keeps_alpha:
+                if plan.keeps_alpha and container == "webm":
                     stream.metadata["alpha_mode"] = "1"
                 if sound is not None:
                     sound.begin(file)
@@ -91,6 +85,7 @@ def assemble(
             file.mux(packet)
         if sound is not None:
             sound.finish(file)
+    check(output, plan, has_sound=sound is not None)
 
 
 def _packets(segments: Sequence[Path], frame_duration: Fraction) -> Iterator[tuple[av.VideoStream, av.Packet]]:
@@ -145,3 +140,69 @@ def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable
             beside.unlink()
     if count != plan.frame_count:
         raise VideoNotAsPlanned([f"it holds {count} frames, not {plan.frame_count}"])
+
+
+def check(path: Path, plan: Plan, *, has_sound: bool = False) -> None:
+    """Raise VideoNotAsPlanned unless the file matches the plan.
+
+    It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
+    the index before the media, and one sound track exactly with `has_sound`.
+    """
+    try:
+        index = [] if plan.format.ending == ".webm" else _container_faults(path)
+        faults = [*index, *_stream_faults(path, plan, has_sound)]
+    except (av.FFmpegError, struct.error) as error:
+        faults = [f"it cannot be read ({error})"]
+    if faults:
+        raise VideoNotAsPlanned(faults)
+
+
+def boxes(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the top-level boxes of an MP4 file in order: kind and size in bytes (ISO/IEC 14496-12, 4.2)."""
+    with path.open("rb") as file:
+        while head := file.read(8):
+            size, kind = struct.unpack(">I4s", head)
+            if size == 1:
+                size = struct.unpack(">Q", file.read(8))[0]
+                file.seek(size - 16, 1)
+            else:
+                file.seek(max(size, 8) - 8, 1)
+            yield kind.decode("latin-1"), size
+
+
+def _container_faults(path: Path) -> Iterator[str]:
+    order = [kind for kind, _ in boxes(path)]
+    if "moov" not in order or "mdat" not in order or order.index("moov") > order.index("mdat"):
+        yield f"the index is not in front ({', '.join(order)})"
+
+
+def _stream_faults(path: Path, plan: Plan, has_sound: bool) -> Iterator[str]:
+    is_webm = plan.format.ending == ".webm"
+    with av.open(str(path)) as container:
+        if not container.streams.video:
+            yield "it holds no video"
+            return
+        stream = container.streams.video[0]
+        context, tracks = stream.codec_context, len(container.streams.audio)
+        codec = "libx264" if plan.format.codec is None else plan.format.codec.name
+        size, color_range, average_rate = (context.width, context.height), context.color_range, stream.average_rate
+        tags = (context.colorspace, context.color_primaries, context.color_trc)
+        shown = sorted(packet.pts * packet.time_base for packet in container.demux(stream) if packet.size)
+    for what, found, planned in (
+        ("codec", context.codec.canonical_name, av.Codec(codec, "w").canonical_name),
+        ("size", size, plan.coded_size),
+        ("matrix, primaries, transfer", tags, (BT709, BT709, BT709)),
+        ("range", color_range, LIMITED_RANGE),
+        ("rate", average_rate, average_rate if is_webm else rate(plan.fps)),
+    ):
+        if found != planned:
+            yield f"{what} is {found}, not {planned}"
+    if tracks != int(has_sound):
+        yield f"it holds {tracks} sound tracks, not {int(has_sound)}"
+    if len(shown) != plan.frame_count:
+        yield f"it holds {len(shown)} frames, not {plan.frame_count}"
+    tolerance = _ROUNDING_SECONDS if is_webm else 0
+    if len(shown) == plan.frame_count and any(
+        abs(time - number / rate(plan.fps)) > tolerance for number, time in enumerate(shown)
+    ):
+        yield "frames are not shown at their numbers"

@@ -1,4 +1,4 @@
-"""File formats of renders: file endings, codecs, alpha, sound, and the way in which segments are joined."""
+"""File formats of renders: file endings, codecs, alpha, sound, the way in which segments are joined, and the plan of a file."""
 
 from __future__ import annotations
 
@@ -71,6 +71,27 @@ class FileFormat:
         if self.picture is not None:
             return ".zip"
         return ".mp4" if self.codec is None else f".{self.codec.container}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Required properties of a finished file. Sizes in pixels."""
+
+    format: FileFormat
+    width: int
+    height: int
+    fps: float
+    frame_count: int
+    keeps_alpha: bool = False
+    quality: Quality = "high"
+
+    @property
+    def coded_size(self) -> tuple[int, int]:
+        """Columns and rows of the file's pictures. Odd sizes of formats with 4:2:0 samples grow by one."""
+        codec = self.format.codec
+        if codec is not None and "420" not in codec.pixel_format:
+            return self.width, self.height
+        return self.width + self.width % 2, self.height + self.height % 2
 
 
 def _by_crf(values: tuple[int, int, int], **options: str) -> Mapping[Quality, Mapping[str, str]]:

@@ -120,29 +120,19 @@ def decoded(packets: Sequence[av.Packet]) -> list[av.VideoFrame]:
     return [frame for packet in (*packets, None) for frame in decoder.decode(packet)]
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """Result of probing a codec; `reason` explains a failure."""
-
-    codec: Codec
-    reason: str = ""
-
-    @property
-    def works(self) -> bool:
-        """True if the codec encodes."""
-        return not self.reason
-
-
 @cache
-def probe(codec: Codec) -> ProbeResult:
-    """Encode a few grey frames and decode them again. The result is cached for the process."""
+def encoder_fault(codec: Codec) -> str | None:
+    """Return why a codec does not work here, None if a few frames come back from it.
+
+    The result is cached for the process.
+    """
     try:
         encoder = av.CodecContext.create(codec, "w")
         configure(encoder, EncoderProfile(codec), *PROBE_SIZE, 30.0)
         count = len(decoded(encoded(encoder, grey_frame(*PROBE_SIZE), PROBE_FRAMES)))
     except (av.FFmpegError, av.codec.codec.UnknownCodecError, ValueError, RuntimeError) as error:
-        return ProbeResult(codec, getattr(error, "strerror", None) or str(error) or type(error).__name__)
-    return ProbeResult(codec, "" if count == PROBE_FRAMES else f"{count} of {PROBE_FRAMES} frames came back")
+        return getattr(error, "strerror", None) or str(error)
+    return None if count == PROBE_FRAMES else f"{count} of {PROBE_FRAMES} frames came back"
 
 
 def chosen(profile: EncoderProfile | None) -> EncoderProfile:
@@ -152,7 +142,7 @@ def chosen(profile: EncoderProfile | None) -> EncoderProfile:
     """
     wanted = PREFERENCE if profile is None else (profile.codec,)
     for codec in wanted:
-        if probe(codec).works:
+        if encoder_fault(codec) is None:
             return profile or EncoderProfile(codec)
-    reasons = "; ".join(f"{codec}: {probe(codec).reason}" for codec in wanted)
+    reasons = "; ".join(f"{codec}: {encoder_fault(codec)}" for codec in wanted)
     raise EncoderUnavailable(f"no H.264 encoder works here: {reasons}")

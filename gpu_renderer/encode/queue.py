@@ -80,39 +80,29 @@ class FramePool:
             self._free.put(frame)
 
 
-class EncoderQueue(Behind[tuple[av.VideoFrame, bool]]):
-    """Encode frames in order, at most `ahead_count` frames behind. Items: the frame, and True if it repeats the last one.
+SentFrame = tuple[av.VideoFrame, bool]
+"""A frame, and True if it repeats the last one."""
 
-    Each frame sent is one use of the pool, which ends when it is encoded.
+
+def encoder_queue(writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> Behind[SentFrame]:
+    """Return a queue that encodes frames in order, at most `ahead_count` frames behind.
+
+    Each frame sent is one use of the pool, which ends when it is encoded. After an error frames only end their use, so
+    that no thread waits for a free frame.
     """
+    has_failed = False
 
-    def __init__(self, writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> None:
-        # An object of its own: with a bound method of this one, a cycle would keep the encoder's memory after the segment.
-        self._encoder = _FrameEncoder(writer, pool, clock)
-        super().__init__(self._encoder.encode, ahead_count)
-
-    @property
-    def encoded_count(self) -> int:
-        """Frames encoded so far."""
-        return self._encoder.encoded_count
-
-
-class _FrameEncoder:
-    def __init__(self, writer: SegmentWriter, pool: Frames, clock: StageClock) -> None:
-        self._writer, self._pool, self._clock = writer, pool, clock
-        self.encoded_count = 0
-        self._has_failed = False
-
-    def encode(self, sent: tuple[av.VideoFrame, bool]) -> None:
-        """Encode a frame and end its use. After an error only end the use, so that no thread waits for a free frame."""
+    def encode(sent: SentFrame) -> None:
+        nonlocal has_failed
         frame, is_repeat = sent
         try:
-            if not self._has_failed:
-                with self._clock.stage("encode"):
-                    self._writer.write(frame, is_repeat=is_repeat)
-                self.encoded_count += 1
+            if not has_failed:
+                with clock.stage("encode"):
+                    writer.write(frame, is_repeat=is_repeat)
         except BaseException:
-            self._has_failed = True
+            has_failed = True
             raise
         finally:
-            self._pool.drop(frame)
+            pool.drop(frame)
+
+    return Behind(encode, ahead_count)

@@ -11,7 +11,6 @@ import zipfile
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 import av
@@ -20,7 +19,7 @@ import numpy.typing as npt
 from av.video.frame import PictureType
 from PIL import Image
 
-from gpu_renderer.encode import bitstream, repeat_frames
+from gpu_renderer.encode import repeat_frames
 from gpu_renderer.encode.formats import FileFormat, Quality, VideoCodec
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, tagged
 from gpu_renderer.encode.profile import EncoderProfile, configure, configure_pictures, rate
@@ -53,9 +52,7 @@ class SegmentFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._file.close()
             self._path.unlink(missing_ok=True)
@@ -128,15 +125,15 @@ class SegmentWriter(SegmentFile):
             assert packet.pts is not None, "an encoder's packets tell when they are shown"
             if self._pending and packet.pts >= self._pending[0].stop:
                 self._show(self._pending.popleft())
-            if bitstream.is_reference(data := bytes(packet)):
+            if repeat_frames.is_reference(data := bytes(packet)):
                 self._last_reference = data
             self._put(packet, packet.pts)
 
     def _show(self, pending: range) -> None:
         assert self._repeat_frames is not None, "pending frames can be written"
-        last = self._repeat_frames.reference(self._last_reference)
-        for distance, number in enumerate(pending, start=1):
-            self._put(av.Packet(self._repeat_frames.repeated(last, distance)), number)
+        repeats = self._repeat_frames.after(self._last_reference, len(pending))
+        for number, data in zip(pending, repeats, strict=True):
+            self._put(av.Packet(data), number)
 
     def _put(self, packet: av.Packet, shown: int) -> None:
         """Write a packet. Its decoding time is its number minus the encoder's reorder delay."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from gpu_renderer.backends.compositor import BackendName, Compositor, Frame
+from gpu_renderer.backends.compositor import BackendName, Compositor, RenderedFrame
 from gpu_renderer.backends.cpu.compositor import CpuCompositor
 from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.display_list import unsupported, video_base
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.contents import LayerContents
-from gpu_renderer.display_list.graph import Draw, RenderGraph
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.encode.planes import VideoPassthrough
@@ -46,14 +47,12 @@ class Optimisations:
     """Composite with native kernels (the CPU backend) if OpenGL runs on the processor."""
 
 
-@dataclass(slots=True)
-class _Last:
-    """Frame drawn last."""
+class _Last(NamedTuple):
+    """Frame drawn last, with what was asked for: snapshot, passed video, and size."""
 
-    snapshot: Snapshot
+    asked: tuple[Snapshot, bool, Region]
     display_list: DisplayList
-    frame: Frame
-    passes_video: bool
+    rendered: RenderedFrame
 
 
 class FrameRenderer:
@@ -76,57 +75,56 @@ class FrameRenderer:
         self._on = optimisations or Optimisations()
         self._contents = LayerContents(contents)
         self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._on.layer_cache else 0)
-        self._compositor = _compositor(
-            ListDrawing(painter, self._contents, self._cache), self._on, keeps_alpha=is_transparent
+        self.backend = backend_of(painter, self._on)
+        """Backend that composites."""
+        native, drawing = kernels(), ListDrawing(painter, self._contents, self._cache)
+        self._compositor: Compositor = (
+            GlCompositor(drawing, keeps_alpha=is_transparent)
+            if self.backend == "gl" or native is None
+            else CpuCompositor(drawing, native, keeps_alpha=is_transparent)
         )
         self._stable = StablePrefix()
         self._last: _Last | None = None
         self._warnings: dict[str, None] = {}
-        self.changed = damage.nothing(Region(0, 0, 1, 1))
-        """Pixels that the last `draw` can have changed."""
-        self.is_repeat = False
-        """True if the last `draw` had the same snapshot as the one before."""
-        self.passthrough: VideoPassthrough | None = None
-        """Video whose own samples are the last frame's, with the rectangles drawn over it."""
-
-    @property
-    def backend(self) -> BackendName:
-        """Backend that composites."""
-        return self._compositor.name
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return one line for each unsupported feature of the snapshots drawn so far."""
         return tuple(self._warnings)
 
-    def draw(self, snapshot: Snapshot, width: int, height: int, *, passes_video: bool = False) -> Frame:
-        """Return the frame. It belongs to the renderer until the next call.
+    def draw(self, snapshot: Snapshot, width: int, height: int, *, passes_video: bool = False) -> RenderedFrame:
+        """Return the frame. Its pixels belong to the renderer until the next call.
 
         `passes_video`: if the lowest layer is a video that fills the frame pixel for pixel, return its samples as
         `passthrough`. The frame is then undefined outside the pixels drawn over it.
         """
         last, frame = self._last, Region(0, 0, width, height)
         asked = (snapshot, passes_video, frame)
-        self.is_repeat = last is not None and (last.snapshot, last.passes_video, last.frame.region) == asked
-        if last is not None and self.is_repeat and self._on.damage:
-            self.changed = damage.nothing(frame)
-            return last.frame
+        is_repeat = last is not None and last.asked == asked
+        if last is not None and is_repeat and self._on.damage:
+            return last.rendered._replace(changed=damage.nothing(frame), is_repeat=True)
         graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
         if self._is_transparent:
             graph = replace(graph, background=None, background_paint=None)
-        self._warn(graph)
+        for step in graph.steps:
+            if not (isinstance(step, Draw) and step.is_bare):
+                self._warnings.update(dict.fromkeys(routing.unsupported(step)))
         finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
         display_list = lowered(graph, self._contents, finds_video=finds_video)
-        self.changed = self._damage(display_list)
-        self.passthrough = _passthrough(display_list)
+        dirty, video, passthrough = self._damage(display_list), display_list.video, None
+        if video is not None and video.is_own_size:
+            passthrough = VideoPassthrough(video.shown.samples, display_list.above_base)
         stable_count = self._stable.observe(display_list) if self._on.static_prefix else 0
-        if last is None or not self.changed.is_empty:
-            drawn = self._compositor.composite(display_list, self.changed, stable_count)
+        if last is None or not dirty.is_empty:
+            drawn = self._compositor.composite(display_list, dirty, stable_count)
         else:
-            drawn = last.frame
-        self._end_frame()
-        self._last = _Last(snapshot, display_list, drawn, passes_video)
-        return drawn
+            drawn = last.rendered.frame
+        self._contents.end_frame()
+        self._cache.trim()
+        self._painter.end_frame()
+        rendered = RenderedFrame(drawn, dirty, passthrough, is_repeat)
+        self._last = _Last(asked, display_list, rendered)
+        return rendered
 
     def release(self) -> None:
         """Give back every target and free what is cached."""
@@ -137,27 +135,14 @@ class FrameRenderer:
         self._painter.textures.release()
 
     def _damage(self, display_list: DisplayList) -> Damage:
-        last = None if self._last is None else self._last.display_list
+        """Return the whole frame after a change of size, format, colour management or video base, else what changed."""
         frame = display_list.scene.frame
-        is_first = last is None or last.scene.frame != frame or scene_format(last) != scene_format(display_list)
-        if is_first or last is None or not self._on.damage or (last.video is None) != (display_list.video is None):
+        if self._last is None or not self._on.damage:
             return damage.whole(frame)
-        if last.scene.color != display_list.scene.color:
+        last = self._last.display_list
+        if _base_of(last) != _base_of(display_list):
             return damage.whole(frame)
         return changed(last, display_list, self._compositor.prefix_count(display_list))
-
-    def _warn(self, graph: RenderGraph) -> None:
-        for step in graph.steps:
-            if not (isinstance(step, Draw) and step.is_bare):
-                self._warnings.update(dict.fromkeys(unsupported.of_step(step)))
-
-    def _end_frame(self) -> None:
-        """Trim caches to their budgets."""
-        self._contents.end_frame()
-        self._cache.trim()
-        self._painter.textures.trim()
-        self._painter.pool.end_frame()
-        self._painter.collect()
 
 
 def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
@@ -166,15 +151,6 @@ def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
     return "cpu" if is_cpu else "gl"
 
 
-def _compositor(drawing: ListDrawing, optimisations: Optimisations, *, keeps_alpha: bool) -> Compositor:
-    found = kernels() if backend_of(drawing.painter, optimisations) == "cpu" else None
-    if found is None:
-        return GlCompositor(drawing, keeps_alpha=keeps_alpha)
-    return CpuCompositor(drawing, found, keeps_alpha=keeps_alpha)
-
-
-def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
-    video = display_list.video
-    if video is None or not video.is_own_size:
-        return None
-    return VideoPassthrough(video.shown.samples, video_base.layers_above(display_list))
+def _base_of(display_list: DisplayList) -> tuple[object, ...]:
+    scene = display_list.scene
+    return scene.frame, scene_format(display_list), scene.color, display_list.video is None

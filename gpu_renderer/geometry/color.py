@@ -30,9 +30,6 @@ class Rgba(NamedTuple):
     alpha: float = 1.0
 
 
-BLACK = Rgba(0.0, 0.0, 0.0)
-
-
 @lru_cache(4096)
 def parse(text: str) -> Rgba:
     """Parse an encoded sRGB colour: `#rgb`, `#rrggbb`, `#rrggbbaa` with or without `#`, `rgb()`, `rgba()`.
@@ -42,9 +39,14 @@ def parse(text: str) -> Rgba:
     text = text.strip()
     if _HEX.fullmatch(text):
         return of_hex(text.removeprefix("#"))
-    if match := _FUNCTION.fullmatch(text):
-        return _function(match[1])
-    return BLACK
+    found = _FUNCTION.fullmatch(text)
+    words = re.findall(r"[^\s,/]+", found[1]) if found else []
+    try:
+        numbers = [float(word.rstrip("%")) / (100 if word.endswith("%") else 255) for word in words[:3]]
+        alpha = 1.0 if len(words) < 4 else float(words[3].rstrip("%")) / (100 if words[3].endswith("%") else 1)
+        return Rgba(*(min(max(number, 0.0), 1.0) for number in (*numbers, alpha)))
+    except (ValueError, TypeError):
+        return Rgba(0.0, 0.0, 0.0)
 
 
 def of_hex(digits: str) -> Rgba:
@@ -55,24 +57,9 @@ def of_hex(digits: str) -> Rgba:
     return Rgba(*channels)
 
 
-def _function(arguments: str) -> Rgba:
-    words = [word for word in re.split(r"[\s,/]+", arguments.strip()) if word]
-    try:
-        numbers = [float(word.rstrip("%")) / (100 if word.endswith("%") else 255) for word in words[:3]]
-        alpha = 1.0 if len(words) < 4 else float(words[3].rstrip("%")) / (100 if words[3].endswith("%") else 1)
-        return Rgba(*(min(max(number, 0.0), 1.0) for number in (*numbers, alpha)))
-    except (ValueError, TypeError):
-        return BLACK
-
-
 def decoded(channel: float) -> float:
     """Convert encoded sRGB to linear light."""
     return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
-
-
-def encoded(channel: float) -> float:
-    """Convert linear light to encoded sRGB."""
-    return 12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055
 
 
 def decoded_array(channels: Channels) -> Channels:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from gpu_renderer.geometry.region import Rects, Region, around, shared
 
 TILE_PX = 32
-"""Side of a tile.
-
-Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles, each an instance of every pass.
-"""
+"""Side of a tile. Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles for every pass."""
 ADDED_TILES_MAX = 6
 """Number of unmarked tiles that can be added to save a rectangle, which costs something in every pass."""
 
@@ -44,14 +41,13 @@ class Damage:
 
         A single tile between two marked ones is added, and a few at the sides.
         """
-        return tuple(self._rects())
-
-    def _rects(self) -> Iterator[Region]:
-        for tiles, top, height in _bands(map(_without_gaps, self.rows)):
-            for first, count in _runs(tiles):
-                part = _pixels(Region(first, top, count, height), self.frame).intersection(self.bounds)
-                if not part.is_empty:
-                    yield part
+        x, y, bounds = self.frame.x, self.frame.y, self.bounds
+        parts = [
+            Region(x + first * TILE_PX, y + top * TILE_PX, count * TILE_PX, height * TILE_PX).intersection(bounds)
+            for tiles, top, height in _bands(tiles | (tiles << 1 & tiles >> 1) for tiles in self.rows)
+            for first, count in _runs(tiles)
+        ]
+        return tuple(part for part in parts if not part.is_empty)
 
 
 class DirtyRects:
@@ -64,16 +60,12 @@ class DirtyRects:
 
     def shared(self, region: Region) -> Rects:
         """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
-        return (region,) if self._rows and self._holds(region) else shared(self._rects, region)
-
-    def _holds(self, region: Region) -> bool:
-        """Return True if whole tiles show that the rectangles contain the non-empty region."""
         x, y, width, height = region
-        right, bottom = x + width, y + height
-        if width <= 0 or height <= 0 or region.intersection(self._bounds) != region:
-            return False
-        wanted = (1 << -(-right // TILE_PX)) - (1 << x // TILE_PX)
-        return all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-bottom // TILE_PX)])
+        if self._rows and width > 0 and height > 0 and region.intersection(self._bounds) == region:
+            wanted = (1 << -(-(x + width) // TILE_PX)) - (1 << x // TILE_PX)
+            if all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-(y + height) // TILE_PX)]):
+                return (region,)  # whole tiles show it
+        return shared(self._rects, region)
 
 
 def area(frame: Region, regions: Iterable[Region]) -> Damage:
@@ -111,9 +103,8 @@ def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
 
 def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
     """Return the range of tiles between two pixels. At the bounds a range can extend beyond them."""
-    return -(-start // TILE_PX) if start > low else start // TILE_PX, end // TILE_PX if end < high else -(
-        -end // TILE_PX
-    )
+    first = -(-start // TILE_PX) if start > low else start // TILE_PX
+    return first, end // TILE_PX if end < high else -(-end // TILE_PX)
 
 
 def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
@@ -122,7 +113,7 @@ def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
     for number, row in enumerate(rows):
         both = tiles | row
         added = both.bit_count() * (height + 1) - tiles.bit_count() * height - row.bit_count()
-        if tiles and row and added <= ADDED_TILES_MAX * _run_count(row):
+        if tiles and row and added <= ADDED_TILES_MAX * (row & ~(row << 1)).bit_count():
             tiles, height = both, height + 1
             continue
         if tiles:
@@ -130,14 +121,6 @@ def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
         tiles, top, height = row, number, 1
     if tiles:
         yield tiles, top, height
-
-
-def _run_count(tiles: int) -> int:
-    return (tiles & ~(tiles << 1)).bit_count()
-
-
-def _without_gaps(tiles: int) -> int:
-    return tiles | (tiles << 1 & tiles >> 1)
 
 
 def _runs(tiles: int) -> Iterator[tuple[int, int]]:
@@ -149,8 +132,3 @@ def _runs(tiles: int) -> Iterator[tuple[int, int]]:
         count = (~tiles & (tiles + 1)).bit_length() - 1
         yield first, count
         first, tiles = first + count, tiles >> count
-
-
-def _pixels(tiled: Region, frame: Region) -> Region:
-    x, y, width, height = (side * TILE_PX for side in tiled)
-    return Region(frame.x + x, frame.y + y, width, height).intersection(frame)

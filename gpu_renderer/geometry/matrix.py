@@ -1,15 +1,21 @@
-"""Plane transforms: homogeneous 3x3 matrices, nine numbers in row order, applied to columns (x, y, 1)."""
+"""Plane transforms (3x3 matrices in row order, applied to columns (x, y, 1)), placements of layers, bounds of quads."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gpu_renderer.geometry.region import Region, enclosing
+from motion.snapshot import Transform2D
 
 Matrix3 = tuple[float, float, float, float, float, float, float, float, float]
 Point = tuple[float, float]
 
 SUBPIXELS = 16
 """Steps of a pixel on which the reference's rasteriser puts the corners of quads (four bits of subpixel precision)."""
+NEAR = 1e-3
+SKEW_DEGREES_MAX = 89.5
 IDENTITY: Matrix3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -25,20 +31,23 @@ def scaling(x: float, y: float) -> Matrix3:
 
 def rotation(degrees: float) -> Matrix3:
     """Return the rotation about the origin, clockwise on screen, exact for multiples of 90 degrees."""
-    cosine, sine = _turn(degrees)
+    quarter, rest = divmod(degrees, 90.0)
+    if rest == 0.0:
+        cosine, sine = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
+    else:
+        cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return (cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0)
 
 
-def shear(amount: float) -> Matrix3:
-    """Return the shear x' = x + amount * y."""
-    return (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
-def product(first: Matrix3, *others: Matrix3) -> Matrix3:
-    """Return the product of matrices. The rightmost applies first."""
-    for other in others:
-        first = _times(first, other)
-    return first
+def product(p: Matrix3, q: Matrix3) -> Matrix3:
+    """Return the product of two matrices. The right one applies first."""
+    a, b, c, d, e, f, g, h, i = p
+    j, k, u, m, n, o, r, s, t = q
+    return (
+        a * j + b * m + c * r, a * k + b * n + c * s, a * u + b * o + c * t,
+        d * j + e * m + f * r, d * k + e * n + f * s, d * u + e * o + f * t,
+        g * j + h * m + i * r, g * k + h * n + i * s, g * u + h * o + i * t,
+    )  # fmt: skip
 
 
 def boxed(m: Matrix3, x: float, y: float, width: float, height: float) -> Matrix3:
@@ -68,11 +77,12 @@ def inverse(m: Matrix3) -> Matrix3 | None:
 
 def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
     """Return the homogeneous image (x', y', w) of a point."""
-    return (
-        m[0] * x + m[1] * y + m[2],
-        m[3] * x + m[4] * y + m[5],
-        m[6] * x + m[7] * y + m[8],
-    )
+    return m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5], m[6] * x + m[7] * y + m[8]
+
+
+def corners_of(quad: Matrix3) -> list[tuple[float, float, float]]:
+    """Return the homogeneous corners of a quad that is given by the map of the unit square, in order."""
+    return [applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
 
 
 def is_affine(m: Matrix3) -> bool:
@@ -106,14 +116,10 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
     a, b, c, d, e, f, g, h, w = quad
     if g != 0.0 or h != 0.0 or w == 0.0 or not finite(quad):
         return quad
-    x, y = _on_grid(c / w), _on_grid(f / w)
-    across = _on_grid((a + c) / w) - x, _on_grid((d + f) / w) - y
-    down = _on_grid((b + c) / w) - x, _on_grid((e + f) / w) - y
-    return (across[0] * w, down[0] * w, x * w, across[1] * w, down[1] * w, y * w, g, h, w)
-
-
-def _on_grid(px: float) -> float:
-    return math.floor(px * SUBPIXELS + 0.5) / SUBPIXELS
+    x, y, across_x, across_y, down_x, down_y = (
+        math.floor(side / w * SUBPIXELS + 0.5) / SUBPIXELS for side in (c, f, a + c, d + f, b + c, e + f)
+    )
+    return ((across_x - x) * w, (down_x - x) * w, x * w, (across_y - y) * w, (down_y - y) * w, y * w, g, h, w)
 
 
 def finite(numbers: Iterable[float]) -> bool:
@@ -121,19 +127,76 @@ def finite(numbers: Iterable[float]) -> bool:
     return all(map(math.isfinite, numbers))
 
 
-def _times(p: Matrix3, q: Matrix3) -> Matrix3:
-    a, b, c, d, e, f, g, h, i = p
-    j, k, u, m, n, o, r, s, t = q
-    return (
-        a * j + b * m + c * r, a * k + b * n + c * s, a * u + b * o + c * t,
-        d * j + e * m + f * r, d * k + e * n + f * s, d * u + e * o + f * t,
-        g * j + h * m + i * r, g * k + h * n + i * s, g * u + h * o + i * t,
-    )  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """`matrix`: layer px to frame px, a homography for planes in space. A corner pin acts on the drawn quad."""
+
+    matrix: Matrix3
+    corner_pin: tuple[float, float, float, float, float, float, float, float] | None = None
+
+    def quad(self, width: float, height: float, padding: float = 0.0) -> Matrix3:
+        """Return the matrix from the unit square to the frame for a box grown by `padding` on every side."""
+        w, h = width + 2 * padding, height + 2 * padding
+        box = boxed(self.matrix, -w / 2, -h / 2, w, h)
+        return box if self.corner_pin is None else product(box, pinned(self.corner_pin))
 
 
-def _turn(degrees: float) -> Point:
-    quarter, rest = divmod(degrees, 90.0)
-    if rest == 0.0:
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
-    angle = math.radians(degrees)
-    return math.cos(angle), math.sin(angle)
+def placed(transform: Transform2D, view: Matrix3 = IDENTITY) -> Placement:
+    """Return the placement of a 2D layer: view * T R K S T(-anchor) (layers.md 3.2)."""
+    turned = rotation(transform.rotation)
+    if transform.skew != 0:
+        amount = math.tan(math.radians(min(max(transform.skew, -SKEW_DEGREES_MAX), SKEW_DEGREES_MAX)))
+        sheared = product(rotation(transform.skew_axis), (1.0, amount, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+        turned = product(turned, product(sheared, rotation(-transform.skew_axis)))
+    scale_x, scale_y = transform.scale_x, transform.scale_y
+    a, b, c, d = turned[0] * scale_x, turned[1] * scale_y, turned[3] * scale_x, turned[4] * scale_y
+    placed = (a, b, transform.x, c, d, transform.y, 0.0, 0.0, 1.0)
+    local = boxed(placed, -transform.anchor_x, -transform.anchor_y, 1.0, 1.0)
+    return Placement(product(view, local), transform.corner_pin)
+
+
+def bounds(quad: Matrix3, frame: Region) -> Region:
+    """Return the frame pixels that a quad can touch: all if a corner is behind the eye, none if it is degenerate."""
+    a, b, c, d, e, f, g, h, i = quad
+    if g == 0.0 and h == 0.0 and i == 1.0:  # asked for several times a layer, so without a list of corners
+        left = (a if a < 0 else 0.0) + (b if b < 0 else 0.0) + c
+        right = (a if a > 0 else 0.0) + (b if b > 0 else 0.0) + c
+        top = (d if d < 0 else 0.0) + (e if e < 0 else 0.0) + f
+        bottom = (d if d > 0 else 0.0) + (e if e > 0 else 0.0) + f
+        if math.isfinite(left - right + top - bottom):
+            return _within(left, top, right, bottom, frame)
+    corners = corners_of(quad)
+    if not all(map(finite, corners)) or all(w < NEAR for _, _, w in corners):
+        return Region(frame.x, frame.y, 0, 0)
+    if any(w < NEAR for _, _, w in corners):
+        return frame
+    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    return _within(min(xs), min(ys), max(xs), max(ys), frame)
+
+
+def _within(left: float, top: float, right: float, bottom: float, frame: Region) -> Region:
+    """Return the frame pixels that a rectangle touches, at any distance from the frame."""
+    low_x, low_y, width, height = frame
+    high_x, high_y = low_x + width, low_y + height
+    return enclosing(
+        low_x if left < low_x else high_x if left > high_x else left,
+        low_y if top < low_y else high_y if top > high_y else top,
+        high_x if right > high_x else low_x if right < low_x else right,
+        high_y if bottom > high_y else low_y if bottom < low_y else bottom,
+    )
+
+
+def extent(quad: Matrix3) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of the rectangle around a quad, frame px, or zeros behind the eye."""
+    corners = corners_of(quad)
+    if any(w < NEAR for _, _, w in corners):
+        return 0.0, 0.0, 0.0, 0.0
+    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+def pixel_aligned(quad: Matrix3) -> bool:
+    """Return True if the quad's edges lie exactly on pixel edges, so that it cuts no pixel."""
+    if not is_affine(quad) or (quad[1] or quad[3]) or quad[0] <= 0 or quad[4] <= 0:
+        return False
+    return all(abs(edge - round(edge)) < 1e-6 for edge in (quad[2], quad[5], quad[2] + quad[0], quad[5] + quad[4]))

@@ -19,10 +19,7 @@ _MATRICES = {
     "bt2020": (110013, 140363, 12277, 42626),
     "smpte240m": (117579, 136230, 16907, 35559),
 }
-"""libswscale's `ff_yuv2rgb_coeffs`, limited range, 16 fractional bits.
-
-Cr in R, Cb in B, Cb and Cr subtracted from G.
-"""
+"""libswscale's `ff_yuv2rgb_coeffs`, limited range, 16 fractional bits. Cr in R, Cb in B, Cb and Cr taken from G."""
 
 
 class Samples(NamedTuple):

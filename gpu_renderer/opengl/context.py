@@ -100,10 +100,7 @@ class Calls:
         self._delete_sync(fence)
 
     def read_texels(self, texture: moderngl.Texture, box: Region, address: int, stride_bytes: int) -> None:
-        """Write a box of a texture to the memory at an address.
-
-        Rows are `stride_bytes` apart, a multiple of the texel size.
-        """
+        """Write a box of a texture to the memory at an address. Rows are `stride_bytes` apart, a multiple of the texel size."""
         channels, kind, texel_bytes = _texels_of(texture)
         self._pixel_store(_PACK_ALIGNMENT, 1)
         self._pixel_store(_PACK_ROW_LENGTH, stride_bytes // texel_bytes)

@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import moderngl
 import numpy as np
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from gpu_renderer.geometry.region import Rects, Region, pixels, shared
 from gpu_renderer.opengl.context import Calls, identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
-from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, CHANNELS, Format, Target, TargetPool
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Format, Target, TargetPool
 from gpu_renderer.opengl.textures import Textures
 
 FULLSCREEN = "fullscreen.vert"
@@ -120,14 +120,9 @@ class Painter:
             self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
         if instances is None:
             self._fill(program, into, _held(into, scissor))
-            return
-        _, layout, packed, count = instances
-        array = program.array(self._instances, layout)
-        if packed:
-            self._hand_over(packed)
-        for part in _held(into, scissor):
-            self._aim(into, part)
-            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=count)
+        else:
+            self._aim(into, into.region)
+            self._render(program, instances.layout, instances.packed, instances.times)
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
         """Run a program over parts of a target: one part with a scissor, several as instances."""
@@ -138,14 +133,14 @@ class Painter:
         self._aim(into, into.region)
         for first in range(0, len(rects), PARTS_MAX):
             these = rects[first : first + PARTS_MAX]
-            self._hand_over(b"".join([_shares(into, part) for part in these]))
-            array = program.array(self._instances, _PARTS)
-            array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=len(these))
+            self._render(program, _PARTS, b"".join([_shares(into, part) for part in these]), len(these))
 
-    def _hand_over(self, instances: bytes) -> None:
+    def _render(self, program: Program, layout: Layout, packed: bytes, times: int) -> None:
         if not self.is_software:  # a software rasteriser has read what was written before
             self._instances.orphan()
-        self._instances.write(instances)
+        self._instances.write(packed)
+        array = program.array(self._instances, layout)
+        array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=times)
 
     def applied(
         self,
@@ -206,30 +201,15 @@ class Painter:
         self.copy(source, into, part)
         return into
 
-    def read(self, source: Target) -> npt.NDArray[Any]:
-        """Return the texels of a target: bytes, patterns of half floats, or floats.
-
-        Shape (rows, columns), or (rows, columns, 4), without padding.
-        """
-        components, kind = CHANNELS[source.format]
-        width, height = source.size
-        shape = (height, width) if components == 1 else (height, width, components)
-        texels: npt.NDArray[Any] = np.empty(shape, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind])
-        self.finish()
-        whole = Region(0, 0, width, height)
-        self.calls.read_texels(source.texture, whole, texels.ctypes.data, texels.strides[0])
-        return texels
-
     def finish(self) -> None:
-        """Wait for pending drawing where the next call would block, so that other threads run.
-
-        Call it before reading.
-        """
+        """Wait for pending drawing where the next call would block, so that other threads run. Call it before reading."""
         if self.is_software:
             self.calls.finish()
 
-    def collect(self) -> None:
-        """Free the GPU objects that nothing refers to."""
+    def end_frame(self) -> None:
+        """Free textures and targets above their budgets, and the GPU objects that nothing refers to."""
+        self.textures.trim()
+        self.pool.end_frame()
         dropped = self.context.objects
         while dropped:
             item = dropped.popleft()
@@ -270,10 +250,9 @@ class Painter:
         if (color, format) not in self._colours:
             if len(self._colours) == COLOURS_KEPT_MAX:
                 self._colours.clear()
-            components, dtype = CHANNELS[format]
             with self.pool.acquired(Region(0, 0, 1, 1), format) as one:
                 one.framebuffer.clear(*color)
-                pixel = one.framebuffer.read(components=components, alignment=1, dtype=dtype)
+                pixel = one.read().tobytes()
             self._colours[color, format] = np.frombuffer(pixel * (BAND_BYTES // len(pixel)), np.uint8)
         return self._colours[color, format]
 

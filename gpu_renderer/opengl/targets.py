@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import moderngl
+import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.errors import TargetTooLarge
@@ -27,13 +28,8 @@ Format = Literal["f1", "f2", "f4", "a1", "a2", "a4"]
 a1, a2, a4: one channel of the same, read in every channel: alpha alone, or a height field.
 """
 TARGET_BYTES_MAX = 1 << 30
-
-
-class Attached(NamedTuple):
-    """A texture with its framebuffer."""
-
-    texture: moderngl.Texture
-    framebuffer: moderngl.Framebuffer
+Attached = tuple[moderngl.Texture, moderngl.Framebuffer]
+"""A texture with its framebuffer."""
 
 
 CHANNELS: dict[Format, tuple[int, str]] = {
@@ -42,10 +38,7 @@ CHANNELS: dict[Format, tuple[int, str]] = {
 """Number and type of the stored channels."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2, "a4": 4}
 IDLE_FRAMES_MAX = 4
-"""Number of frames after which an unused texture is freed.
-
-A job's first frame often needs sizes that no later frame does.
-"""
+"""Number of frames after which an unused texture is freed. A job's first frame often needs sizes that no later frame does."""
 
 
 class Target:
@@ -69,21 +62,28 @@ class Target:
     @property
     def texture(self) -> moderngl.Texture:
         """Texture, with linear filtering by default."""
-        return self._attached().texture
+        return self._attached()[0]
 
     @property
     def framebuffer(self) -> moderngl.Framebuffer:
         """Framebuffer of this target. The scissor covers the whole target by default."""
-        return self._attached().framebuffer
+        return self._attached()[1]
 
     def through(self, framebuffer: moderngl.Framebuffer) -> Target:
         """Return the same texture with another framebuffer."""
-        return Target(self.region, self.format, lambda: Attached(self.texture, framebuffer))
+        return Target(self.region, self.format, lambda: (self.texture, framebuffer))
 
     @property
     def size_bytes(self) -> int:
         """Memory of the texture."""
         return self.region.width * self.region.height * BYTES_PER_PIXEL[self.format]
+
+    def read(self) -> npt.NDArray[Any]:
+        """Return the texels: bytes, patterns of half floats, or floats; shape (rows, columns) or (rows, columns, 4)."""
+        components, kind = CHANNELS[self.format]
+        content = self.framebuffer.read(components=components, alignment=1, dtype=kind)
+        shape = (self.region.height, self.region.width, components)[: 2 if components == 1 else 3]
+        return np.frombuffer(content, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind]).reshape(shape)
 
     @property
     def is_made(self) -> bool:
@@ -94,14 +94,14 @@ class Target:
         if self._made is None:
             self._made = self._make()
             if self.texels is not None:
-                self._made.texture.write(self.texels, alignment=1)
+                self._made[0].write(self.texels, alignment=1)
         return self._made
 
     def free_texture(self) -> None:
         """Free the texture. It is made again, with the content in main memory if there is one, when it is asked for."""
         if self._made is not None:
-            self._made.framebuffer.release()
-            self._made.texture.release()
+            for each in reversed(self._made):
+                each.release()
             self._made = None
 
     @property
@@ -133,7 +133,11 @@ class TargetPool:
             self._idle_bytes -= target.size_bytes
             target.region = region
         else:
-            target = self._new(region, format)
+            target = Target(region, format, lambda: self._made(key[:2], format))
+            # drivers end the process over a texture that is too large
+            if max(key[:2]) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
+                needed = f"a picture of {region.width} x {region.height} pixels is needed"
+                raise TargetTooLarge(needed, "A layer or an effect of the composition is too large to be drawn.")
         if clear or target.is_made:
             target.texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
             target.framebuffer.scissor = (0, 0, region.width, region.height)
@@ -191,20 +195,12 @@ class TargetPool:
         """Free every idle texture."""
         self._drop_idle(self._frame + 1)
 
-    def _new(self, region: Region, format: Format) -> Target:
-        size = (region.width, region.height)
-        target = Target(region, format, lambda: self._made(size, format))
-        # drivers end the process over a texture that is too large
-        if max(size) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
-            raise TargetTooLarge(f"a picture of {region.width} x {region.height} pixels is needed")
-        return target
-
     def _made(self, size: tuple[int, int], format: Format) -> Attached:
         components, dtype = CHANNELS[format]
         texture = new_texture(self._context, size, components, dtype=dtype)
         framebuffer = self._context.framebuffer([texture])
         framebuffer.scissor = (0, 0, *size)
-        return Attached(texture, framebuffer)
+        return texture, framebuffer
 
     def bind_lasting(self) -> None:
         """Bind a lasting framebuffer.

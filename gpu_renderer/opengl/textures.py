@@ -45,7 +45,15 @@ class Textures:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key][1]
-        texture = self._uploaded(pixels)
+        rows, columns = pixels.shape[:2]
+        size = (columns, rows, 1 if pixels.ndim == 2 else pixels.shape[2])
+        content = np.ascontiguousarray(pixels)
+        if size in self._spare:
+            texture, _ = self._spare.pop(size)
+            texture.write(content, alignment=1)
+            texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        else:
+            texture = new_texture(self._context, (columns, rows), size[2], content)
         self._kept[key] = (pixels, texture)
         self._bytes += pixels.nbytes
         return texture
@@ -61,7 +69,12 @@ class Textures:
         for key in [key for key, was_used in self._fleeting.items() if not was_used]:
             del self._fleeting[key]
             if key in self._kept:
-                self._retire(key)
+                pixels, texture = self._kept.pop(key)
+                self._bytes -= pixels.nbytes
+                size = (*texture.size, texture.components)
+                if size in self._spare:
+                    self._spare[size][0].release()
+                self._spare[size] = texture, self._trims
         self._fleeting = dict.fromkeys(self._fleeting, False)
         self._trims += 1
         for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
@@ -80,23 +93,3 @@ class Textures:
             texture.release()
         self._tables.clear()
         self._spare.clear()
-
-    def _retire(self, key: int) -> None:
-        """Keep one spare texture of each size for reuse."""
-        pixels, texture = self._kept.pop(key)
-        self._bytes -= pixels.nbytes
-        size = (*texture.size, texture.components)
-        if size in self._spare:
-            self._spare[size][0].release()
-        self._spare[size] = texture, self._trims
-
-    def _uploaded(self, pixels: Pixels) -> moderngl.Texture:
-        rows, columns = pixels.shape[:2]
-        channels = 1 if pixels.ndim == 2 else pixels.shape[2]
-        content = np.ascontiguousarray(pixels)
-        if (columns, rows, channels) not in self._spare:
-            return new_texture(self._context, (columns, rows), channels, content)
-        texture, _ = self._spare.pop((columns, rows, channels))
-        texture.write(content, alignment=1)
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        return texture

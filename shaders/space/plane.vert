@@ -2,8 +2,16 @@
 // u_to_frame: unit square to frame pixels; its third row is the depth in composition px, so that w is the distance.
 // u_subpixels: steps of a pixel that corners lie on, as those of the reference's rasteriser. The content keeps its exact place.
 // Depth: 0 at 1 px from the eye, 1 at 100000 px (format/three-d.md 3).
+// What is an attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/programs.py.
 #include "frame.glsl"
 
+in mat3 u_to_unit;
+in float u_opacity;
+in vec4 u_color;
+in vec4 u_crop;
+in vec2 u_size;
+in float u_radius;
+in float u_hard;
 uniform mat3 u_to_frame;
 uniform float u_subpixels;
 const float NEAR = 1.0;

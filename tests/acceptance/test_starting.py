@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from cluster.local.ray_head import free_port
-from gpu_renderer.encode.check import Plan, check
-from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.encode.finish import check
+from gpu_renderer.encode.formats import FORMATS, Plan
 from tests.acceptance.farm import ROOT
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]

@@ -8,7 +8,7 @@ import pytest
 
 from cluster.diagnosis.machine import machine_findings
 from farm_core.settings import Settings
-from gpu_renderer.encode.profile import chosen, probe
+from gpu_renderer.encode.profile import chosen, encoder_fault
 
 pytestmark = pytest.mark.gl
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gl
 def test_the_doctor_says_which_way_frames_take_to_the_encoder_and_why() -> None:
     facts = {finding.subject: finding.fact for finding in machine_findings(Settings())}
     assert facts["handover"].startswith("frames ")
-    if not probe("h264_nvenc").works:
+    if encoder_fault("h264_nvenc") is not None:
         assert facts["handover"].endswith(f"the encoder is not the GPU's ({chosen(None).codec})")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import Frame
+from gpu_renderer.backends.compositor import RenderedFrame
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.text.families import Fonts
@@ -40,10 +40,10 @@ def renderer(
     return FrameRenderer(painter, contents or Contents(Fonts([UNREAD_FACE]), Pictures(**pictures)), options)
 
 
-def pixels(picture: Target | Frame) -> Picture:
+def pixels(picture: Target | RenderedFrame) -> Picture:
     """The target or finished frame as uint8 (rows, columns, 4)."""
     if not isinstance(picture, Target):
-        return picture.read()
+        return picture.frame.read()
     width, height = picture.size
     return np.frombuffer(picture.texture.read(), np.uint8).reshape(height, width, 4)
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.compositor import BackendName
-from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import RenderedFrame
 
 
 class DiscScene:
@@ -24,7 +22,7 @@ class DiscScene:
         self.width, self.height = width, height
         self._hold_frames = hold_frames
         self._painter = painter
-        self._frame = GlFrame(painter, painter.pool.take(Region(0, 0, width, height), "f1"))
+        self._frame = painter.pool.take(Region(0, 0, width, height), "f1")
         self._last: npt.NDArray[np.uint8] | None = None
         self.drawn_count = 0
 
@@ -36,11 +34,11 @@ class DiscScene:
         pixels = disc_picture(self.width, self.height, step)
         changed = _difference(pixels, self._last)
         self._last = pixels
-        self._frame.target.texture.write(pixels.tobytes(), alignment=1)
+        self._frame.texture.write(pixels.tobytes(), alignment=1)
         return RenderedFrame(self._frame, changed)
 
     def close(self) -> None:
-        self._frame.release()
+        self._painter.pool.give_back(self._frame)
 
 
 def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -> Damage:

@@ -14,9 +14,9 @@ from PIL import Image
 from farm_core.__main__ import main
 from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.encode.check import Plan, check
-from gpu_renderer.encode.formats import FORMATS
-from gpu_renderer.encode.profile import probe
+from gpu_renderer.encode.finish import check
+from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.profile import encoder_fault
 from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
 
@@ -57,7 +57,7 @@ def test_what_draws_without_the_farm_follows_its_settings(
     settings.cache_clear()
     (tmp_path / "none.jsonl").touch()
     words = [str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")]
-    works = probe("h264_nvenc").works
+    works = encoder_fault("h264_nvenc") is None
     assert main([command, *(words if command == "render" else [str(tmp_path / "none.jsonl")])]) == (0 if works else 1)
     assert works or "h264_nvenc" in capsys.readouterr().err
     settings.cache_clear()

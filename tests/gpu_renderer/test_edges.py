@@ -11,7 +11,7 @@ import pytest
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import WHOLE, Raster, with_content_box
 from gpu_renderer.display_list.paint import Image, quad_of
-from gpu_renderer.geometry import placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import LayerSnapshot, PathPoint, Run, ShapeSource, Snapshot, SolidPaint, Transform2D
@@ -39,9 +39,7 @@ def test_an_image_drawn_where_it_is_not_transparent_gives_the_bytes_of_all_of_it
 ) -> None:
     chance = random.Random(seed)
     turn = chance.choice((0, 90, chance.uniform(0, 360)))
-    placed = placement.flat(
-        Transform2D(chance.uniform(0, 400), chance.uniform(0, 300), turn, chance.choice((1, -1, 2)))
-    )
+    placed = matrix.placed(Transform2D(chance.uniform(0, 400), chance.uniform(0, 300), turn, chance.choice((1, -1, 2))))
     shown, found = image(chance), []
     for paint in (shown, replace(shown, content_box=WHOLE)):
         with painter.pool.acquired(Region(0, 0, *SIZE)) as into:

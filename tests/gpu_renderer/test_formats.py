@@ -14,9 +14,8 @@ from PIL import Image
 
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS, default_session_options
-from gpu_renderer.encode.check import Plan
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, FileFormat
+from gpu_renderer.encode.formats import FORMATS, FileFormat, Plan
 from gpu_renderer.session import H264, Opened, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames

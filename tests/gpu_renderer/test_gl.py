@@ -11,7 +11,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.geometry import damage
@@ -79,7 +78,7 @@ def test_other_threads_run_while_a_frame_is_read_back(painter: Painter, pixel_bu
     with clock.running():
         target = much_drawn(painter)
         before = clock.ticks
-        ring.put(GlFrame(painter, picture), damage.whole(picture.region), into)
+        ring.put(picture, damage.whole(picture.region), into)
         assert ring.collect() is into
         assert clock.ticks > before
     ring.close()

@@ -88,8 +88,8 @@ def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp
 
 def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
-    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions())
     before = painter.pool.acquired_count
+    pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions())
     with pytest.raises(RenderStopped):
         pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)
     assert scene.drawn_count == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import AdjustmentSource, EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
@@ -15,8 +15,8 @@ FRAME = Region(0, 0, 2000, 2000)
 
 
 def test_the_anchor_is_an_offset_from_the_centre_of_the_box() -> None:
-    placed = placement.flat(Transform2D(500, 300, 90, anchor_x=-100, anchor_y=-50))
-    assert placement.bounds(placed.quad(200, 100), FRAME) == Region(400, 300, 100, 200)
+    placed = matrix.placed(Transform2D(500, 300, 90, anchor_x=-100, anchor_y=-50))
+    assert matrix.bounds(placed.quad(200, 100), FRAME) == Region(400, 300, 100, 200)
 
 
 def test_a_corner_pin_maps_the_middle_of_the_quad_with_perspective() -> None:

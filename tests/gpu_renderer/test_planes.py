@@ -10,7 +10,6 @@ from av.video.reformatter import Interpolation
 
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.ring import KernelRing
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, encoder_frame, layout, reference_planes, texels_of
 from gpu_renderer.geometry import damage
@@ -48,7 +47,7 @@ class Way:
         self, target: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         if self._ring is not None:
-            self._ring.put(GlFrame(self._painter, target), changed, into, passthrough)
+            self._ring.put(target, changed, into, passthrough)
         elif self._host is not None:
             picture, ring = self._host
             pixels = np.frombuffer(target.texture.read(), np.uint8).reshape(picture.read().shape)
@@ -156,7 +155,7 @@ def test_the_ring_gives_frames_back_in_the_order_put(painter: Painter) -> None:
     for grey in (10, 120, 230):
         target = painter.pool.take(Region(0, 0, 32, 32), "f1")
         target.framebuffer.clear(grey / 255, grey / 255, grey / 255, 1.0)
-        ring.put(GlFrame(painter, target), damage.whole(target.region), encoder_frame(of))
+        ring.put(target, damage.whole(target.region), encoder_frame(of))
         acquired.append(target)
     found = [int(planes(ring.collect(), of)[0][0, 0]) for _ in range(3)]
     ring.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_renderer.commands.playhead import Playhead
+from gpu_renderer.commands.preview import Playhead
 
 
 def test_it_plays_on_and_starts_again_at_the_end() -> None:

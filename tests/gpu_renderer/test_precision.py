@@ -1,4 +1,4 @@
-"""Pictures below layers that amplify small differences are filtered in full precision (display_list/precision.py)."""
+"""Pictures below layers that amplify small differences are filtered in full precision (display_list/routing.py)."""
 
 from __future__ import annotations
 

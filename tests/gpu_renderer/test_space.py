@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_renderer.display_list.space import projection
+from gpu_renderer.display_list.space import camera as cameras
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
@@ -53,13 +53,13 @@ def camera(x: float, y: float, z: float, focal_length: float) -> Camera:
 
 def test_a_turned_panel_is_seen_where_the_format_says() -> None:
     scene = snapshot(width=480, height=360)
-    eye = projection.Eye(camera(240, 180, -1000, 1000).view, 1000, 240, 180, (240, 180, -1000))
-    seen = projection.homography(world(240, 180, 120, 15, 35), eye)
+    eye = cameras.Eye(camera(240, 180, -1000, 1000).view, 1000, 240, 180, (240, 180, -1000))
+    seen = eye.homography(world(240, 180, 120, 15, 35))
     corners = [matrix.applied(seen, x, y) for x, y in ((-120, -90), (120, -90), (120, 90), (-120, 90))]
     assert [(round(x / w, 2), round(y / w, 2)) for x, y, w in corners] == [
         (144.54, 105.68), (322.30, 95.77), (344.33, 261.23), (169.68, 251.97)
     ]  # fmt: skip
-    assert projection.eye(scene).focal_length == pytest.approx(666.63, abs=0.01)
+    assert cameras.eye(scene).focal_length == pytest.approx(666.63, abs=0.01)
 
 
 @pytest.mark.gl

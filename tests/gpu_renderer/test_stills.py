@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_renderer.commands.stills import CaseRefused, read_case
-from gpu_renderer.display_list.space.defocus import blur_px
+from gpu_renderer.display_list.space.camera import blur_px
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -21,8 +21,8 @@ def test_a_case_says_what_to_draw_and_where_it_goes() -> None:
     case = read_case(
         json.dumps({"document": "a.motion", "frame": 3, "output": "b.png", "width": 320, "inputs": {"n": 5}})
     )
-    assert (case.document, case.frame_index, case.picture) == (Path("a.motion"), 3, Path("b.png"))
-    assert (case.output.width, case.output.height, case.inputs) == (320, None, (("n", "5"),))
+    assert (case.document, case.frame, case.output) == (Path("a.motion"), 3, Path("b.png"))
+    assert (case.width, case.height, case.inputs) == (320, None, {"n": "5"})
 
 
 @pytest.mark.parametrize(

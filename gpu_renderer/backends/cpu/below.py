@@ -14,7 +14,6 @@ import numpy.typing as npt
 from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import backdrop
 from gpu_renderer.backends.gl.compositor import GlScene, scene_format
-from gpu_renderer.display_list import background
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
@@ -101,7 +100,7 @@ class Below:
 
 def plain_backdrop(painter: Painter, display_list: DisplayList) -> Backdrop:
     """Return the background of a list, one colour, as the kernels' backdrop."""
-    color = background.color_of(display_list)
+    color = display_list.background_color
     assert color is not None, "the background is one colour"
     red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
     return Backdrop(color=(red, green, blue))

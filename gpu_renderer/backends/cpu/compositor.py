@@ -13,18 +13,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, is_per_channel, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
-from gpu_renderer.backends.gl.frame import is_per_channel
-from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
-from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
 from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
@@ -35,8 +32,6 @@ BackdropOf = Callable[[Region], Backdrop]
 
 class CpuCompositor:
     """Compositor with native kernels."""
-
-    name: BackendName = "cpu"
 
     def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
         self._keeps_alpha = keeps_alpha
@@ -58,7 +53,7 @@ class CpuCompositor:
         frame = self._fitted(display_list.scene.frame)
         self._texels.begin_frame()
         video = display_list.video
-        rects = damage.rects() if video is None else surroundings(frame.region, layers_above(display_list))
+        rects = damage.rects() if video is None else display_list.around_above_base
         if not self._suits_kernels(display_list):
             self._encode_scene(display_list, frame, damage.rects() if video is None else (frame.region,), stable_count)
             return frame
@@ -86,14 +81,14 @@ class CpuCompositor:
         """Return True if the scene is opaque half floats whose channels are display-encoded independently."""
         visible = display_list.scene.frame.intersection(display_list.scene.clip)
         is_by_table = scene_format(display_list) == "f2" and is_per_channel(display_list.scene.color)
-        return is_by_table and not visible.is_empty and blending.is_opaque(display_list, visible)
+        return is_by_table and not visible.is_empty and routing.is_opaque(display_list, visible)
 
     def _encode_scene(self, display_list: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
         """Draw everything with OpenGL and display-encode the scene."""
         self._below.forget()
         scene = self._scene.fitted(frame.region, scene_format(display_list))
         pending = self._scene.draw(display_list, scene, rects, stable_count)
-        is_opaque = blending.is_opaque(display_list, frame.region)
+        is_opaque = routing.is_opaque(display_list, frame.region)
         frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
     def _composite(
@@ -112,7 +107,7 @@ class CpuCompositor:
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
-            elif count == 0 and background.color_of(display_list) is not None:
+            elif count == 0 and display_list.background_color is not None:
                 count = self._prefix_count(display_list, rects, stable_count)
                 backdrop = self._prefix_backdrop(display_list, layers, count)
             else:

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.gl.frame import blit, is_per_channel
+from gpu_renderer.backends.gl.compositor import blit, is_per_channel
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels

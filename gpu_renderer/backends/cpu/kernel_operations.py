@@ -17,8 +17,7 @@ from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.display_list.gradients import Gradient
-from gpu_renderer.display_list.paint import Image, PlacedQuad, Shape
+from gpu_renderer.display_list.paint import Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix

@@ -9,7 +9,7 @@ from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.display_list import blending, bounds
+from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import MODES
 from gpu_renderer.display_list.operations import BlendLayer, DrawBuffer, DrawDepthGroup, DrawQuad, Operation
@@ -36,7 +36,7 @@ class KernelLayers:
         """Return True if the kernels can composite an operation."""
         if isinstance(operation, DrawQuad) and operation.layer.step.is_bare and operation.layer.paint is not None:
             layer = operation.layer
-            is_over = blending.fixed_function(layer.step) == "over"
+            is_over = routing.fixed_function(layer.step) == "over"
             is_plain = self._contents.filter(layer.step, layer.scene).is_plain
             is_placed = layer.placed is None or is_within_limits(layer.placed.quad)
             return is_over and is_plain and is_placed and self._texels.suit(operation.layer.paint)
@@ -47,8 +47,8 @@ class KernelLayers:
             planes = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
             return [self._plane(plane) for plane in planes] if hide_in_order(planes) else None
         if isinstance(operation, BlendLayer):
-            return self._blended(operation, place) if blending.is_blended_by_mode(operation.layer.step) else None
-        if not blending.lies_over(operation):
+            return self._blended(operation, place) if routing.is_blended_by_mode(operation.layer.step) else None
+        if not routing.lies_over(operation):
             return None
         if isinstance(operation, DrawQuad):
             return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, place)]
@@ -68,7 +68,7 @@ class KernelLayers:
     def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
             return _nothing()
-        if blending.fixed_function(plane.step) != "over" or plane.lighting:
+        if routing.fixed_function(plane.step) != "over" or plane.lighting:
             return None
         quad, style = quad_of(plane.shown, plane.step.placement), Style(plane.step.opacity, plane.filter)
         return of_drawable(plane.shown, quad, self._texels, self._within, style)

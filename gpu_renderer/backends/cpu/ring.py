@@ -31,13 +31,6 @@ class KernelRing:
         self._stale: dict[int, Damage] = {}
         self._put: deque[av.VideoFrame] = deque()
 
-    def __len__(self) -> int:
-        return len(self._put)
-
-    def holds(self, frame: av.VideoFrame) -> bool:
-        """Return True if the frame was put and not collected."""
-        return any(frame is put for put in self._put)
-
     def put(
         self, picture: CpuFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
-from gpu_renderer.backends.gl.drawable import Drawable, Inputs, quad_of, touched
+from gpu_renderer.backends.gl.drawable import Drawable, Inputs, placed_quad, quad_of
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.display_list.blending import fixed_function, is_stencil
 from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.paint import Filter
+from gpu_renderer.display_list.routing import fixed_function, is_stencil
 from gpu_renderer.effects import EffectScene, layer_buffer
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
 from gpu_renderer.effects.layer_buffer import LayerBuffer
@@ -49,10 +49,11 @@ class Blending(NamedTuple):
         if shown is None:
             return self._done(rects, ())
         quad = quad_of(shown, self.step.placement)
-        drawn = shared(rects, touched(shown, quad, self.into.region))
+        placed = placed_quad(shown, quad, self.into.region)
+        drawn = () if placed is None else shared(rects, placed.touched)
         for held, inputs in self._backdrops(drawn):
             style = Style(self.step.opacity, filter, "replace", is_smooth=False, backdrop=inputs)
-            quads.draw(self.painter, shown, quad, self.into, style, rects=held)
+            quads.draw(self.painter, shown, quad, self.into, style, rects=held, known=placed)
         return self._done(rects, drawn)
 
     def combine(self, layer: Target | None, rects: Rects) -> Rects:

@@ -1,21 +1,26 @@
-"""Offscreen buffers of a list's layers: content and effects, drawn with OpenGL and cached.
+"""Offscreen buffers of a list's layers: content, effects and glows, drawn with OpenGL and cached.
 
 Both backends composite these buffers. They differ in how they draw into the frame.
+
+Glows, shadows and wide blurs have no detail, so moving them by a part of a pixel while enlarging them shows the same
+picture. A translatable glow is drawn once in its own coordinates, depends on its layer's content alone, and is shown
+wherever the layer is: every frame shows the same glow, cached or not.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import glow, planes, quads
-from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, smooth
-from gpu_renderer.backends.gl.glow import LayerGlow
+from gpu_renderer.backends.gl import planes, quads
+from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
@@ -25,22 +30,45 @@ from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import DisplayList, Layer
-from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image, Shape
-from gpu_renderer.effects import LayerBuffer, layer_buffer
+from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Shape, content_quad
+from gpu_renderer.effects import Box, EffectScene, GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry.region import Rects, shared
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.matrix import Placement
+from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import CompositionSource
+from motion.snapshot import CompositionSource, LayerSnapshot, Transform2D
 
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
 """MATTE in shaders/include/matte.glsl."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Draw a list over parts of a target; the string is its place in the tree of compositions."""
+RIM_PX = 3
+"""Transparent pixels around content that blurs read outside its edge."""
+TAIL_SHARE = 0.6
+"""Share of the margin, 1.5 sigma, outside which a glow is too faint to be visible."""
+_HOME = Transform2D(0.0, 0.0)
+_UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
 
-class LayerBuffers:
+class LayerGlow(NamedTuple):
+    """A layer's glow. The layer cache owns its target."""
+
+    glow: GlowBuffer
+    is_alone: bool
+    """True if only the glow of the layer is visible."""
+    offset: tuple[float, float] = (0.0, 0.0)
+    """Offset of the only shadow of the stack from its layer, px."""
+
+    def moved(self, step: Draw, frame: Region) -> LayerGlow:
+        """Return the same glow at the place of a step's layer."""
+        _, _, right, _, _, down, *_ = step.placement.matrix
+        return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
+
+
+class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     """Factory of the buffers of one list. The acquired targets are valid until `release_acquired` or the block's end."""
 
     def __init__(
@@ -55,20 +83,13 @@ class LayerBuffers:
         self._painter, self._contents, self._cache = painter, contents, cache
         self._list, self._scene, self._place = display_list, display_list.scene, place
         self._draw_list = draw_list
-        self._acquired: list[Target] = []
-
-    @property
-    def has_acquired(self) -> bool:
-        """True if targets must be given back."""
-        return bool(self._acquired)
+        self.acquired: list[Target] = []
+        """Targets that must be given back."""
 
     def release_acquired(self) -> None:
         """Give back the targets that only the last operation used."""
-        self._painter.pool.give_back(*self._acquired)
-        self._acquired.clear()
-
-    def __enter__(self) -> Self:
-        return self
+        self._painter.pool.give_back(*self.acquired)
+        self.acquired.clear()
 
     def __exit__(self, *_: object) -> None:
         self.release_acquired()
@@ -76,8 +97,11 @@ class LayerBuffers:
     def drawable(self, layer: Layer, place: str) -> Drawable | None:
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
-            target = self._group(layer, layer.group, place)
-            return None if target is None else GroupTarget(target, *layer.box, _is_cropped(layer.step), layer.padding)
+            target, source = self._group(layer, layer.group, place), layer.step.layer.source
+            # placed compositions are always cut to their box, precomp groups only with a mask
+            is_sealed = isinstance(source, CompositionSource) and source.sealed
+            is_cropped = is_sealed or bool(layer.step.layer.masks)
+            return None if target is None else GroupTarget(target, *layer.box, is_cropped, layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
     def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
@@ -90,9 +114,10 @@ class LayerBuffers:
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
         key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
         known: LayerBuffer | None = self._cache.find(place, key)
-        again = None if known is None else self._with_glow(known, alone, place)
-        if again is not None:
-            return again
+        if known is not None and (known.glow is None or not known.glow.is_cached):
+            return known
+        if known is not None and (moved := self.glow(alone, place)) is not None:
+            return replace(known, glow=moved.glow)
         buffer = self._drawn(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
@@ -109,30 +134,27 @@ class LayerBuffers:
 
     def glow(self, layer: Layer, place: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
-        if not glow.is_translatable(layer):
+        if not _is_translatable(layer):
             return None
         content = self.drawable(layer, place)
         if not isinstance(content, (Image, Shape)):
             return None
-        key, place = glow.key_of(layer, content), f"glow:{place}"
+        key, place = _glow_key(layer, content), f"glow:{place}"
         made = self._cache.get(
             place, key,
-            lambda: glow.drawn(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
+            lambda: _drawn_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
             lambda made: (made.glow.target,),
         )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
 
     def plane(self, layer: Layer, place: str) -> ProjectedPlane:
-        """Return a plane ready to be drawn.
-
-        A plane with effects is flattened first and then hides nothing behind it.
-        """
+        """Return a plane ready to be drawn. A plane with effects is flattened first and then hides nothing behind it."""
         content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
         # everything that a flattened plane depends on; the camera is no part of it
         key = (
-            glow.at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
+            _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
             paint_filter.gain, self._scene.frame, self._scene.color, self._list.maps_of(layer.step),
         )  # fmt: skip
         place = f"plane:{place}"
@@ -149,19 +171,11 @@ class LayerBuffers:
         if layer is None:
             return None
         target = self._painter.pool.take(self._scene.frame, "f1")
-        self._acquired.append(target)
+        self.acquired.append(target)
         drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
         if drawn is not None:
-            frame = (self._scene.frame,)
-            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), frame, "replace")
+            layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
-
-    def _with_glow(self, known: LayerBuffer, layer: Layer, place: str) -> LayerBuffer | None:
-        """Return a cached buffer with its glow moved to the layer's place, or None if that is impossible."""
-        if known.glow is None or not known.glow.is_cached:
-            return known
-        found = self.glow(layer, place)
-        return None if found is None else replace(known, glow=found.glow)
 
     def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
@@ -231,12 +245,72 @@ class LayerBuffers:
             own = pixels.raster
             flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
             assert isinstance(flat, Target)
-            return on_frame(Raster(self._painter.read(flat), own.width, own.height, own.padding), mesh)
+            return on_frame(Raster(flat.read(), own.width, own.height, own.padding), mesh)
 
         return self._cache.get(f"mesh:{pixels.layer.id}", pixels, carried, lambda _: ())
 
 
-def _is_cropped(step: Draw) -> bool:
-    """Return True if a group is cut to its box: placed compositions always, precomp groups only with a mask."""
-    source = step.layer.source
-    return (isinstance(source, CompositionSource) and source.sealed) or bool(step.layer.masks)
+def _at_home(layer: LayerSnapshot) -> LayerSnapshot:
+    """Return a layer without its place, opacity and matte."""
+    return replace(layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
+
+
+def _glow_key(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
+    """Return everything that the glow of a layer depends on. The layer's position is no part of it."""
+    step, scene = layer.step, layer.scene
+    a, b, _, c, d, *_ = step.placement.matrix
+    return _at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
+
+
+def _drawn_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
+    """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
+    step = layer.step
+    a, b, _, c, d, *_ = step.placement.matrix
+    home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
+    target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
+    quads.draw_layer(painter, content, home, target, filter)
+    box = Box(*matrix.extent(quad_of(content, home.placement)))
+    where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
+    baked = effects.needs_baking(home.layer)
+    buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
+    assert buffer.glow is not None, "soft effects make a glow"
+    painter.pool.give_back(buffer.sharp)
+    offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
+    return LayerGlow(buffer.glow, buffer.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
+
+
+def _is_translatable(layer: Layer) -> bool:
+    """Return True if the effects make only a soft glow, and no edge of the frame cuts the content."""
+    step, scene, content = layer.step, layer.scene, layer.paint
+    placed = step.placement
+    if content is None or step.samples or step.plane is not None or step.layer.mesh is not None:
+        return False
+    if not matrix.is_affine(placed.matrix) or not matrix.finite(placed.matrix):
+        return False
+    where = EffectScene(
+        scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
+    )
+    stack, baked = step.layer.effects, effects.needs_baking(step.layer)
+    if not effects.is_movable_glow(stack, where, after_baking=baked):
+        return False
+    held = _bounds(content, placed).grown(RIM_PX)
+    if held.is_empty or held.intersection(scene.frame) != held:
+        return False
+    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
+    if len(offsets) < 2:
+        return True
+    # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+    margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
+    return not any(_comes_in(held.grown(margin), scene.frame, *offset) for offset in offsets)
+
+
+def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
+    """Return True if moving a glow by a distance brings parts of it into the frame."""
+    comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
+    comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
+    return comes_across or comes_down
+
+
+def _bounds(content: Image | Shape, placed: Placement) -> Region:
+    """Return the pixels that content touches, inside the frame or not."""
+    return matrix.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

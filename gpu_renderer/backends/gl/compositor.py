@@ -6,22 +6,23 @@ a list as one target, and the pixels of an opaque video base.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from gpu_renderer.backends.compositor import BackendName
 from gpu_renderer.backends.gl.drawing import ListDrawing
-from gpu_renderer.backends.gl.frame import GlFrame
-from gpu_renderer.display_list import background, blending
+from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
 from gpu_renderer.display_list.paint import Image, placed_quad
-from gpu_renderer.display_list.video_base import layers_above, surroundings
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.damage import Damage
-from gpu_renderer.geometry.region import Rects, Region, around, pixels
+from gpu_renderer.geometry.region import Rects, Region, around, pixels, without
+from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Format, Target
+from motion.snapshot import ColorManagement
 
+_DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 DRAWN_SHARE_MAX = 0.6
 """Share of the frame above which the whole frame is drawn over a video base."""
 
@@ -30,21 +31,26 @@ class GlScene:
     """Linear scene of one sequence of frames, drawn with OpenGL."""
 
     def __init__(self, drawing: ListDrawing) -> None:
-        self._drawing, self._painter = drawing, drawing.painter
-        self._prefix = StaticPrefix(drawing)
-        self._video: Target | None = None
+        self._drawing, self._painter, self._pool = drawing, drawing.painter, drawing.painter.pool
         self._target: Target | None = None
+        self._video: Target | None = None
+        self._prefix: tuple[DisplayList, Target] | None = None
+        """Stable operations at the bottom of the lists, and their pixels."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return self._prefix.count(display_list)
+        prefix = None if self._prefix is None else self._prefix[0]
+        if prefix is None or display_list.base != prefix.base:
+            return 0
+        count = len(prefix.operations)
+        return count if display_list.operations[:count] == prefix.operations else 0
 
     def fitted(self, frame: Region, format: Format) -> Target:
         """Return the scene's target. Its content is undefined after a change of size or format."""
         if self._target is not None and (self._target.region, self._target.format) != (frame, format):
             self.release()
         if self._target is None:
-            self._target = self._painter.pool.take(frame, format, clear=False)
+            self._target = self._pool.take(frame, format, clear=False)
         return self._target
 
     def draw(self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
@@ -52,17 +58,39 @@ class GlScene:
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
-        self._prefix.update(display_list, stable_count, scene)
-        rest = self._prefix.restore(display_list, scene, rects)
-        if rest is display_list and not background.fills(display_list, scene.region):
+        count = self._update_prefix(display_list, stable_count, scene)
+        if count > 0 and self._prefix is not None:
+            self._painter.restore(self._prefix[1], scene, rects)
+        elif not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
-        return self._drawing.draw_pending(rest, scene, rects)
+        return self._drawing.draw_pending(_after(display_list, count), scene, rects)
 
     def release(self) -> None:
         """Give all targets back."""
-        self._prefix.forget()
-        self._painter.pool.give_back(self._video, self._target)
+        self._forget_prefix()
+        self._pool.give_back(self._video, self._target)
         self._video = self._target = None
+
+    def _update_prefix(self, display_list: DisplayList, stable_count: int, like: Target) -> int:
+        """Forget a prefix that changed, draw the operations that have become stable, and return their number.
+
+        A plain background alone is not cached.
+        """
+        count = self.prefix_count(display_list)
+        if count == 0:
+            self._forget_prefix()
+        if stable_count <= count:
+            return count
+        first = replace(display_list, operations=display_list.operations[:stable_count])
+        target = self._pool.take(like.region, like.format) if self._prefix is None else self._prefix[1]
+        self._drawing.draw(_after(first, count), target, (like.region,))
+        self._prefix = first, target
+        return stable_count
+
+    def _forget_prefix(self) -> None:
+        if self._prefix is not None:
+            self._pool.give_back(self._prefix[1])
+            self._prefix = None
 
     def _with_video(self, display_list: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
         """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
@@ -71,58 +99,12 @@ class GlScene:
         if not video.is_own_size or box.is_empty:
             return bare
         if self._video is None:
-            self._video = self._painter.pool.take(frame, "f1", clear=False)
+            self._video = self._pool.take(frame, "f1", clear=False)
         self._video.texture.write(np.ascontiguousarray(video.shown.pixels_of(box)), viewport=(*box,), alignment=1)
         image = Image(self._video, frame.width, frame.height, is_opaque=True)
         quad = matrix.product(matrix.translation(frame.x, frame.y), matrix.scaling(frame.width, frame.height))
         layer = replace(video.layer, paint=image, placed=placed_quad(image, quad, frame))
         return replace(bare, operations=(DrawQuad(layer, frame), *display_list.operations[1:]))
-
-
-class StaticPrefix:
-    """Cache of the stable operations at the bottom of the lists of one sequence of frames, as one target."""
-
-    def __init__(self, drawing: ListDrawing) -> None:
-        self._drawing, self._pool = drawing, drawing.painter.pool
-        self._list: DisplayList | None = None
-        self._target: Target | None = None
-
-    def count(self, display_list: DisplayList) -> int:
-        """Return the number of cached operations at the bottom of the list."""
-        cached = self._list
-        if cached is None or display_list.base != cached.base:
-            return 0
-        count = len(cached.operations)
-        return count if display_list.operations[:count] == cached.operations else 0
-
-    def update(self, display_list: DisplayList, stable_count: int, like: Target) -> None:
-        """Forget a prefix that changed, and draw the operations that have become stable.
-
-        A plain background alone is not cached.
-        """
-        count = self.count(display_list)
-        if count == 0:
-            self.forget()
-        if stable_count <= count:
-            return
-        first = replace(display_list, operations=display_list.operations[:stable_count])
-        if self._target is None:
-            self._target = self._pool.take(like.region, like.format)
-        self._drawing.draw(_after(first, count), self._target, (like.region,))
-        self._list = first
-
-    def restore(self, display_list: DisplayList, into: Target, rects: Rects) -> DisplayList:
-        """Copy the prefix into the parts and return the remaining list: the whole list without a prefix."""
-        count = self.count(display_list)
-        if count == 0 or self._target is None:
-            return display_list
-        self._drawing.painter.restore(self._target, into, rects)
-        return _after(display_list, count)
-
-    def forget(self) -> None:
-        """Give the target back."""
-        self._pool.give_back(self._target)
-        self._list = self._target = None
 
 
 def _after(display_list: DisplayList, count: int) -> DisplayList:
@@ -135,43 +117,40 @@ def _after(display_list: DisplayList, count: int) -> DisplayList:
 class GlCompositor:
     """Compositor of all operations with OpenGL."""
 
-    name: BackendName = "gl"
-
     def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
         self._scene = GlScene(drawing)
-        self._frame: GlFrame | None = None
+        self._frame: Target | None = None
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
         return self._scene.prefix_count(display_list)
 
-    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> GlFrame:
+    def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Target:
         """Bring the frame up to date within the damage; see `Compositor`."""
-        region, video = display_list.scene.frame, display_list.video
-        frame = self._fitted(region)
-        rects = damage.rects() if video is None else _needed(display_list, video)
+        region, video, rects = display_list.scene.frame, display_list.video, damage.rects()
+        if self._frame is None or self._frame.region != region:
+            self._painter.pool.give_back(self._frame)
+            self._frame = self._painter.pool.take(region, "f1")
+        if video is not None:  # elsewhere an encoder uses the video's own samples, if it can
+            rects = display_list.around_above_base
+            is_small = pixels(rects) <= DRAWN_SHARE_MAX * pixels((region,))
+            rects = rects if video.is_own_size and is_small else (region,)
         if rects:
             scene = self._scene.fitted(region, scene_format(display_list))
-            pending = self._scene.draw(display_list, scene, rects, stable_count)
-            is_opaque = blending.is_opaque(display_list, scene.region)
-            frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
-        return frame
+            pending, color = self._scene.draw(display_list, scene, rects, stable_count), display_list.scene.color
+            is_opaque, keeps_alpha = routing.is_opaque(display_list, region), self._keeps_alpha
+            blit(
+                self._painter, scene, self._frame, color, rects,
+                is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,
+            )  # fmt: skip
+        return self._frame
 
     def release(self) -> None:
         """Give all targets back."""
         self._scene.release()
-        if self._frame is not None:
-            self._frame.release()
-            self._frame = None
-
-    def _fitted(self, region: Region) -> GlFrame:
-        if self._frame is not None and self._frame.region == region:
-            return self._frame
-        if self._frame is not None:
-            self._frame.release()
-        self._frame = GlFrame(self._painter, self._painter.pool.take(region, "f1"), keeps_alpha=self._keeps_alpha)
-        return self._frame
+        self._painter.pool.give_back(self._frame)
+        self._frame = None
 
 
 def scene_format(display_list: DisplayList) -> Format:
@@ -179,8 +158,39 @@ def scene_format(display_list: DisplayList) -> Format:
     return "f4" if display_list.scene.color.bit_depth == 32 else "f2"
 
 
-def _needed(display_list: DisplayList, video: DrawVideo) -> Rects:
-    """Return the parts of the frame to composite. Elsewhere an encoder uses the video's own samples, if it can."""
-    frame = display_list.scene.frame
-    rects = surroundings(frame, layers_above(display_list))
-    return rects if video.is_own_size and pixels(rects) <= DRAWN_SHARE_MAX * pixels((frame,)) else (frame,)
+def blit(
+    painter: Painter,
+    scene: Target,
+    into: Target,
+    color: ColorManagement,
+    rects: Rects,
+    *,
+    is_opaque: bool,
+    pending: Rects = (),
+    keeps_alpha: bool = False,
+) -> None:
+    """Display-encode parts of the scene into an 8-bit target (format/compositing.md 1.6).
+
+    Opaque, or with `keeps_alpha` straight colour and alpha. `is_opaque`: the scene has alpha 1. `pending`: parts still to be quantised to 8 linear bits, see `backdrop`.
+    """
+    flags = {"ACES": color.working_space == "aces-cg", "OPAQUE": is_opaque, "KEEP_ALPHA": keeps_alpha}
+    defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
+    defines |= {name: 1 for name, is_set in flags.items() if is_set}
+
+    def encode(into: Target, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
+        for held, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
+            if held:
+                variant = {**defines, **added}
+                painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines=variant)
+
+    if painter.can_read_in_place:
+        with painter.beside(scene, into) as both:
+            encode(both, {}, {**defines, "IN_PLACE": 1})
+    else:
+        encode(into, {"u_scene": scene}, defines)
+
+
+def is_per_channel(color: ColorManagement) -> bool:
+    """Return True if each channel of an opaque pixel is encoded independently, without a matrix."""
+    is_aces = color.working_space == "aces-cg"
+    return color.display_transform == "srgb" or is_aces == (color.display_transform == "aces")

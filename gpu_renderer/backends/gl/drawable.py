@@ -13,19 +13,15 @@ import numpy as np
 
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list import paint
-from gpu_renderer.display_list.gradients import Gradient
 from gpu_renderer.display_list.graph import UNTINTED
-from gpu_renderer.display_list.paint import BakedPixels, Filter, Image, PlacedQuad, Shape
+from gpu_renderer.display_list.paint import Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.color import Rgba
-from gpu_renderer.geometry.matrix import Matrix3
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
-CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
@@ -83,12 +79,6 @@ def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | 
     return paint.placed_quad(shown, quad, held)
 
 
-def touched(shown: Drawable, quad: Matrix3, within: Region) -> Region:
-    """Return the pixels that a drawable on a quad can touch."""
-    found = placed_quad(shown, quad, within)
-    return Region(*within[:2], 0, 0) if found is None else found.touched
-
-
 def smooth(shown: Drawable) -> Drawable:
     """Return the drawable with linear filtering (compositing.md 1.4)."""
     return paint.smooth(shown) if isinstance(shown, Image) else shown
@@ -97,10 +87,9 @@ def smooth(shown: Drawable) -> Drawable:
 def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
     """Return the texture of an image. Its pixels are uploaded at first use."""
     pixels = image.pixels
-    assert not isinstance(pixels, BakedPixels), "baked before it is drawn"
     if isinstance(pixels, Target):
         return pixels.texture
-    assert isinstance(pixels, np.ndarray), "an array or a target"
+    assert isinstance(pixels, np.ndarray), "an array or a target: baked before it is drawn"
     return painter.textures.of(pixels, is_fleeting=image.is_transient)
 
 
@@ -165,25 +154,7 @@ def textures(painter: Painter, shown: Drawable, filter: Filter) -> dict[str, Tar
     return found
 
 
-def attributes(shown: Drawable) -> tuple[Rgba, tuple[float, float, float, float]]:
-    """Return a drawable's colour, and its crop or, for a shape, its size, radius and hardness."""
-    if isinstance(shown, Shape):
-        color = CLEAR if isinstance(shown.fill, Gradient) else shown.fill
-        return color, (shown.width, shown.height, shown.radius, float(shown.is_hard))
-    color = CLEAR if not isinstance(shown, Image) or shown.color is None else shown.color
-    return color, WHOLE if isinstance(shown, GroupTarget) else shown.crop
-
-
 def uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
-    """Return the uniforms that the variant reads, without the placement."""
-    color, own = attributes(shown)
-    found: dict[str, UniformValue] = {**shared_uniforms(shown, filter), "u_color": tuple(color)}
-    if isinstance(shown, Shape):
-        return {**found, "u_size": own[:2], "u_radius": own[2], "u_hard": own[3]}
-    return {**found, "u_crop": own}
-
-
-def shared_uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
     """Return the uniforms that are not attributes of an instance."""
     found: dict[str, UniformValue] = {}
     if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):

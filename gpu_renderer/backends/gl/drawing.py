@@ -6,27 +6,16 @@ from typing import assert_never
 
 from gpu_renderer.backends.gl import backdrop, planes, quads
 from gpu_renderer.backends.gl.backdrop import Blending
-from gpu_renderer.backends.gl.buffers import LayerBuffers
+from gpu_renderer.backends.gl.buffers import LayerBuffers, LayerGlow
 from gpu_renderer.backends.gl.drawable import smooth
-from gpu_renderer.backends.gl.glow import LayerGlow
 from gpu_renderer.backends.gl.quads import Batch, Style
 from gpu_renderer.cache.layers import LayerCache
-from gpu_renderer.display_list import blending, bounds
+from gpu_renderer.display_list import bounds, operations, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes
-from gpu_renderer.display_list.operations import (
-    Adjust,
-    BlendLayer,
-    DisplayList,
-    DrawBuffer,
-    DrawDepthGroup,
-    DrawOverBackdrop,
-    DrawQuad,
-    DrawVideo,
-    Operation,
-)
+from gpu_renderer.display_list.operations import DisplayList, Operation
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer
-from gpu_renderer.geometry import color, matrix, placement
+from gpu_renderer.geometry import color, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
@@ -69,7 +58,7 @@ class _Walk:
         self._into, self._rects, self._place = into, rects, place
         self._buffers = drawing.buffers(display_list, place)
         self._dirty = DirtyRects(rects)
-        self._is_opaque = blending.is_opaque(display_list, into.region)
+        self._is_opaque = routing.is_opaque(display_list, into.region)
         self._pending: Rects = ()
         """Parts to quantise before the next drawing in them. The last pass often does so as well."""
         self._batch = Batch(drawing.painter)
@@ -80,7 +69,7 @@ class _Walk:
             try:
                 self._draw(operation, f"{self._place}/{index}")
             finally:
-                if self._buffers.has_acquired:
+                if self._buffers.acquired:
                     self._batch.flush()
                     self._buffers.release_acquired()
         self._batch.flush()
@@ -96,8 +85,8 @@ class _Walk:
         aces_cg = scene.color.working_space == "aces-cg"
         if fill is not None:
             red, green, blue, alpha = shown = color.linear(color.parse(fill), aces_cg=aces_cg)
-            if placement.pixel_aligned(quad):
-                held = shared(self._rects, placement.bounds(quad, self._into.region))
+            if matrix.pixel_aligned(quad):
+                held = shared(self._rects, matrix.bounds(quad, self._into.region))
                 self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
             else:
                 shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)
@@ -115,47 +104,50 @@ class _Walk:
         rects = self._dirty.shared(operation.bounds)
         if not rects:
             return
-        if isinstance(operation, BlendLayer):
+        if isinstance(operation, operations.BlendLayer):
             self._batch.flush()
             self._blend(operation, place, rects)
             return
-        self._flush_pending(self._rects if blending.reads_around(operation) else rects)
-        if isinstance(operation, DrawQuad) and operation.layer.step.is_bare:
+        self._flush_pending(self._rects if routing.reads_around(operation) else rects)
+        if isinstance(operation, operations.DrawQuad) and operation.layer.step.is_bare:
             self._bare(operation, rects)
             return
         self._batch.flush()
         match operation:
-            case DrawQuad():
+            case operations.DrawQuad():
                 planes.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), rects)
-            case DrawDepthGroup():
+            case operations.DrawDepthGroup():
                 group = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
                 planes.draw(self._painter, self._into, group, operation.bounds.snapped(self._scene.frame), rects)
-            case DrawBuffer():
+            case operations.DrawBuffer():
                 self._buffer(operation, place, rects)
-            case DrawOverBackdrop():
-                self._over_backdrop(operation, place, rects)
-            case Adjust():
+            case operations.DrawOverBackdrop():
+                step, scene = operation.layer.step, self._scene
+                target = self._buffers.flat(operation.layer, step.opacity, place)
+                if target is not None:
+                    backdrop.draw_over(self._painter, self._into, target, step, scene, around(rects))
+            case operations.Adjust():
                 layer = operation.step.layer
                 backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.map)
-            case DrawVideo():
+            case operations.DrawVideo():
                 size, pixels = operation.layer.box, operation.shown.pixels
                 image = Image(pixels, *size, crop=operation.crop, is_opaque=True, is_transient=True)
                 quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
             case _:
                 assert_never(operation)
 
-    def _bare(self, operation: DrawQuad, rects: Rects) -> None:
+    def _bare(self, operation: operations.DrawQuad, rects: Rects) -> None:
         """Draw paint straight over the backdrop. The quad can wait in the batch."""
         layer = operation.layer
         if layer.paint is not None and (placed := layer.placed) is not None:
             paint_filter = self._contents.filter(layer.step, self._scene)
-            style = Style(layer.step.opacity, paint_filter, blending.fixed_function(layer.step))
+            style = Style(layer.step.opacity, paint_filter, routing.fixed_function(layer.step))
             shown = smooth(layer.paint)
             quads.draw(
                 self._painter, shown, placed.quad, self._into, style, rects=rects, batch=self._batch, known=placed
             )
 
-    def _blend(self, operation: BlendLayer, place: str, rects: Rects) -> None:
+    def _blend(self, operation: operations.BlendLayer, place: str, rects: Rects) -> None:
         """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
         layer, step = operation.layer, operation.layer.step
         blending_of = Blending(self._painter, self._into, step, self._scene, self._is_opaque)
@@ -176,7 +168,7 @@ class _Walk:
         backdrop.quantise(self._painter, self._into, common(self._pending, quantised))
         self._pending = without(self._pending, quantised)
 
-    def _buffer(self, operation: DrawBuffer, place: str, rects: Rects) -> None:
+    def _buffer(self, operation: operations.DrawBuffer, place: str, rects: Rects) -> None:
         """Draw content, effects, opacity, matte and blend, in this order (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
         if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
@@ -184,13 +176,13 @@ class _Walk:
             if found is not None:
                 self._over_glow(operation, found, place, rects)
                 return
-        is_early = blending.takes_opacity_first(step)
+        is_early = routing.takes_opacity_first(step)
         how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
         buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
         if buffer is not None and how is not None:
-            layer_buffer.draw(self._painter, self._into, buffer, rects, blending.fixed_function(step), how)
+            layer_buffer.draw(self._painter, self._into, buffer, rects, routing.fixed_function(step), how)
 
-    def _over_glow(self, operation: DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
+    def _over_glow(self, operation: operations.DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""
         step, glow = operation.layer.step, found.glow
         parts = shared(rects, glow.region)
@@ -199,9 +191,3 @@ class _Walk:
         if content is not None:
             paint_filter = self._contents.filter(step, self._scene)
             quads.draw_layer(self._painter, content, step, self._into, paint_filter, rects=rects)
-
-    def _over_backdrop(self, operation: DrawOverBackdrop, place: str, rects: Rects) -> None:
-        layer, step = operation.layer, operation.layer.step
-        target = self._buffers.flat(layer, step.opacity, place)
-        if target is not None:
-            backdrop.draw_over(self._painter, self._into, target, step, self._scene, around(rects))

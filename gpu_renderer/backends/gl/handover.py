@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol
 import av
 import moderngl
 
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.backends.gl.readback import TEXEL_BYTES, Nv12Targets
 from gpu_renderer.encode.planes import PIXEL_FORMAT, PlaneLayout, VideoPassthrough, tagged
 from gpu_renderer.errors import RenderError
@@ -28,6 +27,7 @@ from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target
 
 PITCH_BYTES = 512
 """Alignment of rows: the coarsest texture alignment of CUDA devices."""
@@ -132,16 +132,14 @@ class DeviceFrames:
         self._device = device
         self._pitch_bytes = -(-of.stride_bytes // PITCH_BYTES) * PITCH_BYTES
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self.allocated_count = 0
-
-    @property
-    def free_count(self) -> int:
-        """Number of allocated frames that nobody holds."""
-        return self._free.qsize()
 
     def take(self) -> av.VideoFrame:
         """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
-        token, address, rows = _Token(), self._address(), self.layout.coded_height
+        token, rows = _Token(), self.layout.coded_height
+        try:
+            address = self._free.get_nowait()
+        except queue.Empty:  # waiting could block for ever: an encoder can hold frames until it gets more of them
+            address = self._device.allocate(self._pitch_bytes * rows * 3 // 2)
         weakref.finalize(token, self._free.put, address).atexit = False
         luma = self._plane(address, rows, token)
         chroma = self._plane(address + self._pitch_bytes * rows, rows // 2, token)
@@ -165,17 +163,6 @@ class DeviceFrames:
         """Free the memory. Frames that encoders still hold stay allocated."""
         while not self._free.empty():
             self._device.free(self._free.get())
-
-    def _address(self) -> int:
-        """Return free memory, or allocate more.
-
-        Waiting could block forever: an encoder can hold frames until it gets more of them.
-        """
-        try:
-            return self._free.get_nowait()
-        except queue.Empty:
-            self.allocated_count += 1
-            return self._device.allocate(self._pitch_bytes * self.layout.coded_height * 3 // 2)
 
     def _plane(self, address: int, rows: int, token: _Token) -> object:
         """Return a DLPack capsule of rows of bytes. The token is kept until the consumer calls the deleter."""
@@ -207,7 +194,7 @@ class DeviceRing:
             raise
 
     def put(
-        self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, frame: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Convert a frame that differs from the previous one only in `changed`, and queue its copy.
 
@@ -216,12 +203,12 @@ class DeviceRing:
         """
         rects: Rects = (self._planes.region,)
         if passthrough is None:
-            self._planes.convert(frame.target, self._stale.union(changed).rects())
+            self._planes.convert(frame, self._stale.union(changed).rects())
             self._stale = damage.nothing(self._whole.frame)
         else:
             for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
                 self._device.upload(samples, plane.buffer_ptr, plane.line_size)
-            rects = self._planes.converted(frame.target, passthrough.drawn)
+            rects = self._planes.converted(frame, passthrough.drawn)
             self._stale = self._whole
         self._device.copy([copy for part in rects for copy in _copies(part, into)])
         self._asked.append((into, self._device.mark()))
@@ -264,7 +251,8 @@ class Handover:
     def frames(self, of: PlaneLayout) -> DeviceFrames:
         """Return the frame pool of the last segment, or a new one for another layout."""
         if self._frames is None or self._frames.layout != of:
-            self._free_frames()
+            if self._frames is not None:
+                self._frames.close()
             self._frames = DeviceFrames(self._device, of)
         return self._frames
 
@@ -274,10 +262,6 @@ class Handover:
 
     def close(self) -> None:
         """Free memory and device. Raises InteropFailed."""
-        self._free_frames()
-        self._device.close()
-
-    def _free_frames(self) -> None:
         if self._frames is not None:
             self._frames.close()
-            self._frames = None
+        self._device.close()

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 import moderngl
 
 from gpu_renderer import effects
-from gpu_renderer.backends.gl import drawable, quads
+from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE
-from gpu_renderer.display_list import flat_box
-from gpu_renderer.display_list.blending import fixed_function
+from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
+from gpu_renderer.display_list.routing import fixed_function
 from gpu_renderer.display_list.space import lights, overlaps
 from gpu_renderer.effects import Box, EffectScene
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.placement import Placement
+from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue
@@ -36,7 +36,6 @@ from motion.snapshot import EffectSnapshot
 SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
 """Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
-_GEOMETRY = Instances("space/plane.vert", (), b"", 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class ProjectedPlane:
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
             return {}
         width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
-        return lights.uniforms(plane, (-width / 2, -height / 2, width, height), self.scene)
+        return lights.uniforms(plane, width, height, self.scene)
 
 
 def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
@@ -122,7 +121,7 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
 
 
 def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
-    step, shown, lighting = plane.step, plane.shown, plane.lighting
+    step, shown = plane.step, plane.shown
     if shown is None:
         return
     quad = quad_of(shown, step.placement)
@@ -131,23 +130,14 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
         return
     into.framebuffer.depth_mask = plane.writes_depth
     quads.set_filter(painter, shown)
-    variant = drawable.defines(shown, plane.filter, quad, is_lit=bool(lighting), feeds_effects=False)
+    kind = quads.kind(painter, shown, 0, quad, into, Style(step.opacity, plane.filter, lighting=plane.lighting))
+    geometry: dict[str, UniformValue] = {"u_to_frame": matrix.columns(quad), "u_subpixels": float(matrix.SUBPIXELS)}
+    attributes = quads.attributes(shown, to_unit, step.opacity)
     painter.draw(
-        "compositing/quad.frag",
-        into,
-        instances=_GEOMETRY,
-        textures=drawable.textures(painter, shown, plane.filter),
-        blend=fixed_function(step),
-        defines={"SAMPLES": 0, "FLIPPED": 1, **variant},
-        uniforms={
-            "u_to_frame": matrix.columns(quad),
-            "u_subpixels": float(matrix.SUBPIXELS),
-            "u_to_unit": matrix.columns(to_unit),
-            "u_opacity": step.opacity,
-            **drawable.uniforms(shown, plane.filter),
-            **lighting,
-        },
-    )
+        "compositing/quad.frag", into, textures=kind.textures, blend=fixed_function(step),
+        defines={**kind.defines, "FLIPPED": 1}, uniforms={**kind.uniforms, **geometry},
+        instances=Instances("space/plane.vert", kind.layout[2:], attributes, 1),
+    )  # fmt: skip
 
 
 @contextmanager
@@ -178,8 +168,8 @@ def flattened(
 
     A layer of which only a glow is left is smaller. The caller owns the target.
     """
-    width, height = flat_box.box(step, shown)
-    across, down = flat_box.world_scale(step)
+    width, height = bounds.flat_box(step, shown.width + 2 * shown.padding, shown.height + 2 * shown.padding)
+    across, down = bounds.world_scale(step)
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))

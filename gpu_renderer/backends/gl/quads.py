@@ -13,11 +13,21 @@ from typing import NamedTuple
 import moderngl
 
 from gpu_renderer.backends.gl import drawable
-from gpu_renderer.backends.gl.drawable import Drawable, Inputs, image_texture, placed_quad, quad_of
-from gpu_renderer.display_list.gradients import Gradient
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, image_texture, placed_quad, quad_of
+from gpu_renderer.content.raster import WHOLE
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.paint import PLAIN, Filter, Image, PlacedQuad, Shape, is_clear_of_edges, is_one_to_one
-from gpu_renderer.geometry import matrix, placement
+from gpu_renderer.display_list.paint import (
+    PLAIN,
+    Filter,
+    Gradient,
+    Image,
+    PlacedQuad,
+    Shape,
+    is_clear_of_edges,
+    is_one_to_one,
+)
+from gpu_renderer.geometry import matrix
+from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region, meets, shared
 from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
@@ -32,6 +42,7 @@ _CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("18f").pack
 LOOKED_BACK = 4
 """Number of waiting kinds that a new quad is compared with. Comparing more costs more than the saved calls."""
 _COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
+_CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
 _LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moderngl.NEAREST)
 
 
@@ -56,7 +67,7 @@ class Style:
 OVER = Style()
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     """Properties that the quads of one call share."""
 
     into: Target
@@ -71,7 +82,7 @@ class _Kind(NamedTuple):
 class _Waiting:
     """Quads of one kind, packed as 32-bit floats in the kind's layout, and the regions that they touch."""
 
-    kind: _Kind
+    kind: Kind
     instances: list[bytes] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
 
@@ -83,7 +94,7 @@ class Batch:
         self._painter = painter
         self._waiting: list[_Waiting] = []
 
-    def add(self, kind: _Kind, instances: Sequence[bytes], region: Region) -> None:
+    def add(self, kind: Kind, instances: Sequence[bytes], region: Region) -> None:
         """Add quads that touch no pixel outside a region."""
         found = self._of_kind(kind, region)
         if found is None:
@@ -104,7 +115,7 @@ class Batch:
                     instances=Instances("compositing/quads.vert", layout, b"".join(some), len(some)),
                 )  # fmt: skip
 
-    def _of_kind(self, kind: _Kind, region: Region) -> _Waiting | None:
+    def _of_kind(self, kind: Kind, region: Region) -> _Waiting | None:
         """Return the waiting quads of a kind, or None if quads to be drawn after them touch the region."""
         later: list[_Waiting] = []
         for found in reversed(self._waiting[-LOOKED_BACK:]):
@@ -138,9 +149,9 @@ def draw(
         return
     waiting = batch or Batch(painter)
     set_filter(painter, placed.shown, waiting)
-    color, own = drawable.attributes(placed.shown)
-    packed = _ATTRIBUTES(*matrix.columns(placed.quad.to_unit), style.opacity, *color, *own)
-    waiting.add(_kind(painter, placed, quad, into, style), [_rectangle(part) + packed for part in held], whole)
+    packed = attributes(placed.shown, placed.quad.to_unit, style.opacity)
+    shared_by = kind(painter, placed.shown, placed.samples, quad, into, style)
+    waiting.add(shared_by, [_rectangle(part) + packed for part in held], whole)
     if batch is None:
         waiting.flush()
 
@@ -182,7 +193,7 @@ def sampled_on(
     placed = known or placed_quad(shown, quad, within)
     if placed is None:
         return None
-    is_aligned = placement.pixel_aligned(quad)
+    is_aligned = matrix.pixel_aligned(quad)
     if is_aligned and isinstance(shown, Image) and is_one_to_one(shown, quad):
         shown = replace(shown, is_nearest=True)
     samples = 0 if is_aligned else 4 if is_smooth else 1
@@ -202,29 +213,41 @@ def set_filter(painter: Painter, shown: Drawable, waiting: Batch | None = None) 
             texture.filter = wanted
 
 
-def _kind(painter: Painter, placed: Sampled, quad: Matrix3, into: Target, style: Style) -> _Kind:
+def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: Target, style: Style) -> Kind:
     """Return the properties that a quad shares with other quads of one call."""
-    shown, by = placed.shown, style.filter
+    by = style.filter
     textures = drawable.textures(painter, shown, by)
-    uniforms = {**drawable.shared_uniforms(shown, by), **style.lighting}
-    defines = _variant(placed, quad, style)
+    uniforms = {**drawable.uniforms(shown, by), **style.lighting}
+    defines = _variant(shown, samples, quad, style)
     if style.backdrop is not None:
         defines, textures = {**defines, **style.backdrop.defines}, {**textures, **style.backdrop.textures}
         uniforms |= style.backdrop.uniforms
-    is_covering = style.opacity == 1.0 and placed.samples == 0 and isinstance(shown, Image)
+    is_covering = style.opacity == 1.0 and samples == 0 and isinstance(shown, Image)
     hides = is_covering and isinstance(shown, Image) and shown.is_opaque and by.mask is None
     blend = "replace" if style.blend == "over" and hides else style.blend
-    return _Kind(into, SHAPES if isinstance(shown, Shape) else PICTURES, defines, textures, blend, uniforms)
+    return Kind(into, SHAPES if isinstance(shown, Shape) else PICTURES, defines, textures, blend, uniforms)
 
 
-def _variant(placed: Sampled, quad: Matrix3, style: Style) -> Mapping[str, object]:
-    shown, samples, _ = placed
+def _variant(shown: Drawable, samples: int, quad: Matrix3, style: Style) -> Mapping[str, object]:
     is_gradient = isinstance(shown, Shape) and isinstance(shown.fill, Gradient)
     is_plain = style.filter is PLAIN and not (is_gradient or style.lighting)
     if is_plain and not drawable.is_exact(shown, PLAIN, style.feeds_effects):
         return drawable.plain_variant(shown, samples, quad)
     lit, feeds = bool(style.lighting), style.feeds_effects
     return {"SAMPLES": samples, **drawable.defines(shown, style.filter, quad, is_lit=lit, feeds_effects=feeds)}
+
+
+def attributes(shown: Drawable, to_unit: Matrix3, opacity: float) -> bytes:
+    """Return the packed attributes of an instance that follow its corners in the layouts."""
+    color, own = _CLEAR, WHOLE
+    if isinstance(shown, Shape):
+        color = _CLEAR if isinstance(shown.fill, Gradient) else shown.fill
+        own = (shown.width, shown.height, shown.radius, float(shown.is_hard))
+    elif isinstance(shown, Image):
+        color, own = shown.color or _CLEAR, shown.crop
+    elif isinstance(shown, FlatTarget):
+        own = shown.crop
+    return _ATTRIBUTES(*matrix.columns(to_unit), opacity, *color, *own)
 
 
 def _rectangle(part: Region) -> bytes:

@@ -20,7 +20,6 @@ import av
 import moderngl
 import numpy as np
 
-from gpu_renderer.backends.gl.frame import GlFrame
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, rows_of, texels_of
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
@@ -102,7 +101,7 @@ class ReadbackRing:
         self._scratch = memoryview(bytearray(plane_bytes))
 
     def put(
-        self, frame: GlFrame, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
+        self, frame: Target, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
         """Convert a frame that differs from the previous one only in `changed`, and queue the copy of its planes.
 
@@ -114,10 +113,14 @@ class ReadbackRing:
         self._stale = {key: stale.union(changed.bounds) for key, stale in self._stale.items()}
         slot, fence = self._free.popleft(), None
         if passthrough is None:
-            rects = self._drawn(slot, frame.target, into)
+            slot.planes.convert(frame, slot.stale.rects())
+            slot.stale = self._nothing
+            stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
+            top, bottom = stale.y // 2, -(-stale.bottom // 2)  # whole rows around what is stale in the encoder's frame
+            rects: Rects = (Region(0, top, texels.width, bottom - top).intersection(texels),)
         else:
             passthrough.copy_samples(into, self._layout)
-            rects = slot.planes.converted(frame.target, passthrough.drawn)
+            rects = slot.planes.converted(frame, passthrough.drawn)
             slot.stale = self._whole
         self._stale[id(into)] = self._nothing.bounds
         box = around(rects)
@@ -152,14 +155,6 @@ class ReadbackRing:
             self._painter.finish()
         else:
             self._painter.calls.wait_for(asked.fence)
-
-    def _drawn(self, slot: _Slot, picture: Target, into: av.VideoFrame) -> Rects:
-        """Convert the stale rectangles of the slot. Return whole rows around those of the encoder's frame."""
-        slot.planes.convert(picture, slot.stale.rects())
-        slot.stale = self._nothing
-        stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
-        top, bottom = stale.y // 2, -(-stale.bottom // 2)
-        return (Region(0, top, texels.width, bottom - top).intersection(texels),)
 
     def _fill(self, asked: _Asked) -> None:
         """Write the copied texels into the encoder frame's memory."""

@@ -37,7 +37,7 @@ def played(markup: str, seconds: float) -> str:
     if not _PLAYED.search(markup):
         return markup
     document = Document(markup)
-    for element in list(document.root.iter()):
+    for element in document.elements:
         if name_of(element) in ("animate", "animateTransform", "set"):
             _apply(document, element, seconds)
     text: str = etree.tostring(document.root, encoding="unicode")

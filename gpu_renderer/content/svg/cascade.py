@@ -31,7 +31,7 @@ class Cascade:
     def __init__(self, document: Document, budget: Budget, fill: str | None) -> None:
         self._fill = fill
         self._budget = budget
-        blocks = (element for element in document.root.iter() if name_of(element) == "style")
+        blocks = (element for element in document.elements if name_of(element) == "style")
         found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
         self._rules = sorted(found, key=lambda rule: specificity(rule.selector))
         self._in_place: dict[Element, Style] = {}

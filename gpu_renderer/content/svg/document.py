@@ -50,11 +50,13 @@ class Document:
             raise unreadable from error
         if name_of(self.root) != "svg":
             raise unreadable
+        self.elements: list[Element] = list(self.root.iter("*"))
+        """In document order. lxml makes an object anew for each element that nobody holds."""
 
     @cached_property
     def _by_id(self) -> dict[str, Element]:
         found: dict[str, Element] = {}
-        for element in self.root.iter("*"):
+        for element in self.elements:
             if name := element.get("id"):
                 found.setdefault(name, element)
         return found

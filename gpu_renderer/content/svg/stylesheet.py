@@ -56,8 +56,16 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
     "*=": lambda found, value: bool(value) and value in found,
 }
 
-Selector = tuple[tuple[str, str], ...]
-"""Compound selectors from the left, each with the combinator before it."""
+
+class Step(NamedTuple):
+    """A compound selector, and the combinator before it."""
+
+    combinator: str
+    name: str | None
+    parts: tuple[re.Match[str], ...]
+
+
+Selector = tuple[Step, ...]
 
 
 class Declarations(NamedTuple):
@@ -112,13 +120,13 @@ def declarations(text: str) -> Declarations:
 def selector(text: str) -> Selector | None:
     """Return the selector; None for what is not understood."""
     tight = re.sub(r"\([^()]*\)", lambda match: re.sub(r"\s+", "", match[0]), text)
-    steps: list[tuple[str, str]] = []
+    steps: list[Step] = []
     combinator = " "
     for word in re.sub(r"\s*([>+~])(?![=\d])\s*", r" \1 ", tight).split():
         if word in (">", "+", "~"):
             combinator = word
-        elif _COMPOUND.match(word):
-            steps.append((combinator, word))
+        elif step := _compound(word, combinator):
+            steps.append(step)
             combinator = " "
         else:
             return None
@@ -127,16 +135,16 @@ def selector(text: str) -> Selector | None:
 
 def specificity(selector: Selector) -> tuple[int, ...]:
     """Return the numbers of ids, of classes (with attributes and pseudo-classes), and of types."""
-    return tuple(map(sum, zip(*(_weight(compound) for _, compound in selector), strict=True)))
+    return tuple(map(sum, zip(*map(_weight, selector), strict=True)))
 
 
-def matches(element: Element, selector: Selector, budget: Budget) -> bool:
-    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
-    *outer, (combinator, compound) = selector
+def matches(element: Element, selector: Selector, budget: Budget, at: int = -1) -> bool:
+    """Return True if the steps up to a place select the element. Each comparison is counted. Raises MediaUndecodable."""
     budget.spend(Cost.matches)
-    if not _is(element, compound, budget):
+    if not _is(element, selector[at], budget):
         return False
-    return not outer or any(matches(other, tuple(outer), budget) for other in _candidates(element, combinator))
+    others = _candidates(element, selector[at].combinator) if -at < len(selector) else ()
+    return -at == len(selector) or any(matches(other, selector, budget, at - 1) for other in others)
 
 
 def _end_of_block(text: str, at: int) -> int:
@@ -149,30 +157,39 @@ def _end_of_block(text: str, at: int) -> int:
     return len(text) + 1
 
 
-def _weight(compound: str) -> tuple[int, int, int]:
-    match = _COMPOUND.match(compound)
+def _compound(text: str, combinator: str = " ") -> Step | None:
+    match = _COMPOUND.match(text)
+    if match is None:
+        return None
+    return Step(combinator, None if match["type"] == "*" else match["type"], tuple(_PARTS.finditer(match["parts"])))
+
+
+def _weight(step: Step) -> tuple[int, int, int]:
     ids = classes = 0
-    for part in _PARTS.finditer(match["parts"] if match else ""):
+    for part in step.parts:
         if part["pseudo"] in ("not", "is"):
-            inner = _weight(part["inside"] or "")
-            ids, classes = ids + inner[0], classes + inner[1]
+            inner = _compound(part["inside"] or "")
+            inner_ids, inner_classes, _ = _weight(inner) if inner else (0, 0, 0)
+            ids, classes = ids + inner_ids, classes + inner_classes
         elif part["pseudo"] != "where":
             ids, classes = ids + (part["kind"] == "#"), classes + (part["kind"] != "#")
-    return ids, classes, int(match is not None and match["type"] not in (None, "*"))
+    return ids, classes, int(step.name is not None)
 
 
 def _candidates(element: Element, combinator: str) -> Iterator[Element]:
-    """Yield the elements that a combinator leads to."""
-    axes = {" ": element.iterancestors(), "~": element.itersiblings(preceding=True)}
-    nearest = {">": element.getparent(), "+": element.getprevious()}.get(combinator)
-    yield from axes.get(combinator, [] if nearest is None else [nearest])
+    """Return the elements that a combinator leads to."""
+    if combinator == " ":
+        return element.iterancestors()  # type: ignore[no-any-return]
+    if combinator == "~":
+        return element.itersiblings(preceding=True)  # type: ignore[no-any-return]
+    found = element.getparent() if combinator == ">" else element.getprevious()
+    return iter(() if found is None else (found,))
 
 
-def _is(element: Element, compound: str, budget: Budget) -> bool:
-    match = _COMPOUND.match(compound)
-    if match is None or match["type"] not in (None, "*", name_of(element)):
+def _is(element: Element, step: Step, budget: Budget) -> bool:
+    if step.name is not None and step.name != name_of(element):
         return False
-    return all(_has(element, part, budget) for part in _PARTS.finditer(match["parts"]))
+    return all(_has(element, part, budget) for part in step.parts)
 
 
 def _has(element: Element, part: re.Match[str], budget: Budget) -> bool:
@@ -188,7 +205,8 @@ def _has(element: Element, part: re.Match[str], budget: Budget) -> bool:
 
 def _is_in_state(element: Element, pseudo: str, inside: str, budget: Budget) -> bool:
     if pseudo in ("not", "is", "where"):
-        return any(_is(element, word, budget) for word in inside.split(",")) != (pseudo == "not")
+        steps = filter(None, map(_compound, inside.split(",")))
+        return any(_is(element, step, budget) for step in steps) != (pseudo == "not")
     parent = element.getparent()
     if pseudo == "root":
         return parent is None

@@ -1,10 +1,11 @@
-"""Lights: their glows, and the shading of planes that accept light (format/three-d.md 6)."""
+"""Lights: their glows, the shading of planes that accept light, and cast shadows (format/three-d.md 6)."""
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -12,9 +13,26 @@ import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.graph import UNTINTED, Plane, Scene, Tint
+from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
 from gpu_renderer.geometry import color
 from gpu_renderer.opengl.programs import UniformValue
-from motion.snapshot import Light, LightWash, Material, Transform3D
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    Light,
+    LightWash,
+    Material,
+    MissingSource,
+    ParticleSource,
+    ShapeSource,
+    Snapshot,
+    SolidPaint,
+    TextSource,
+    Transform2D,
+    Transform3D,
+)
 
 WASH_PX = 128
 LIGHTS_MAX = 8
@@ -22,8 +40,10 @@ GAIN_MAX = 4.0
 DIFFUSE_WHOLE = 0.5
 """Value of `diffuse` at which a layer takes the whole light."""
 FAINTEST = 0.001
+SHADOW_RATIO_MAX = 8.0
 _KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
 _FALLOFFS = {"none": 0, "smooth": 1, "inverse-square": 2}
+_SHADOWLESS = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
 Grid = npt.NDArray[np.float64]
 
 
@@ -42,27 +62,26 @@ def wash(source: LightWash) -> Raster:
 
 
 def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
-    aim = math.radians(source.angle)
-    delta = np.abs((np.arctan2(y, x) - aim + math.pi) % (2 * math.pi) - math.pi)
-    half = max(math.radians(source.cone) / 2, 1e-3)
-    feather = half * source.cone_feather
+    delta = np.abs((np.arctan2(y, x) - math.radians(source.angle) + math.pi) % (2 * math.pi) - math.pi)
+    half, feather = _cone_angles(source)
     ramp = (half - delta) / max(feather, 1e-6)
     return np.where(delta > half, 0.0, np.clip(ramp, 0, 1) if feather > 0 else 1.0)
 
 
-def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], scene: Scene) -> dict[str, UniformValue]:
-    """Return the uniforms of shaders/include/lights.glsl.
+def _cone_angles(light: Light | LightWash) -> tuple[float, float]:
+    """Return half the angle of a spot's cone and the angle of its soft edge, radians."""
+    half = max(math.radians(light.cone) / 2, 1e-3)
+    return half, half * light.cone_feather
 
-    `unit_to_layer`: left, top, width, height of the quad, layer px.
-    """
-    left, top, width, height = unit_to_layer
-    m = plane.world
+
+def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[str, UniformValue]:
+    """Return the uniforms of shaders/include/lights.glsl for a centred quad of width x height layer px."""
+    m, left, top = plane.world, -width / 2, -height / 2
     across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
-    origin = tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3))
-    lights = [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
+    lights = _shining(scene.lights)
     material = plane.material
     return {
-        "u_origin": origin,
+        "u_origin": tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3)),
         "u_across": tuple(component * width for component in across),
         "u_down": tuple(component * height for component in down),
         "u_normal": _unit(normal),
@@ -73,6 +92,25 @@ def uniforms(plane: Plane, unit_to_layer: tuple[float, float, float, float], sce
     }
 
 
+def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
+    """Return the uniform arrays of LIGHTS_MAX lights, the rest filled with zeros."""
+    kinds, colors, places, aims, shapes = b"", b"", b"", b"", b""
+    for light in lights:
+        linear = scene.linear(color.parse(light.color))
+        kinds += struct.pack("2i", _KINDS[light.light], _FALLOFFS.get(light.falloff, 0))
+        colors += struct.pack("3f", *(channel * light.intensity for channel in linear[:3]))
+        places += struct.pack("3f", *light.position)
+        aims += struct.pack("3f", *_unit(light.direction))
+        shapes += struct.pack("4f", light.radius, light.falloff_distance, *_cone_angles(light))
+    return {
+        "u_light_kinds": kinds.ljust(8 * LIGHTS_MAX, b"\0"),
+        "u_light_colors": colors.ljust(12 * LIGHTS_MAX, b"\0"),
+        "u_light_places": places.ljust(12 * LIGHTS_MAX, b"\0"),
+        "u_light_aims": aims.ljust(12 * LIGHTS_MAX, b"\0"),
+        "u_light_shapes": shapes.ljust(16 * LIGHTS_MAX, b"\0"),
+    }
+
+
 def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
     """Return the light on a plane without perspective, as one factor of its encoded colours (three-d.md 6.2)."""
     material, m = transform.material, transform.matrix
@@ -80,7 +118,7 @@ def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
         return UNTINTED
     origin, normal = (m[3], m[7], m[11]), _unit((m[2], m[6], m[10]))
     total = [0.0, 0.0, 0.0]
-    for light in [light for light in lights if light.intensity > 0][:LIGHTS_MAX]:
+    for light in _shining(lights):
         strength = light.intensity * _strength_at(light, origin, normal, material)
         for channel, value in enumerate(color.parse(light.color)[:3]):
             total[channel] += value * strength
@@ -88,11 +126,12 @@ def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
     return r, g, b
 
 
-def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
-    """Return the share of a light's intensity that reaches a plane at a point.
+def _shining(lights: Iterable[Light]) -> list[Light]:
+    return [light for light in lights if light.intensity > 0][:LIGHTS_MAX]
 
-    shaders/include/lights.glsl does the same.
-    """
+
+def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
+    """Return the share of a light's intensity that reaches a plane at a point, as shaders/include/lights.glsl."""
     diffuse = material.diffuse / DIFFUSE_WHOLE
     if light.light == "ambient":
         return material.ambient
@@ -102,7 +141,9 @@ def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float],
     distance = math.hypot(*to_light)
     strength = _attenuation(light, distance)
     if light.light == "spot" and distance > 0:
-        strength *= _within_cone(light, _dot(_unit(light.direction), to_light) / -distance)
+        cosine = _dot(_unit(light.direction), to_light) / -distance
+        angle, (half, feather) = math.acos(min(1.0, max(-1.0, cosine))), _cone_angles(light)
+        strength *= min(1.0, max(0.0, (half - angle) / feather)) if feather > 0 else float(angle <= half)
     if strength <= FAINTEST:
         return 0.0
     return diffuse * strength * (abs(_dot(normal, to_light)) / distance if distance > 0 else 1.0)
@@ -118,35 +159,6 @@ def _attenuation(light: Light, distance: float) -> float:
     return 1.0 if light.radius <= 0 else max(0.0, 1 - distance / light.radius)
 
 
-def _within_cone(light: Light, cosine: float) -> float:
-    half = max(math.radians(light.cone) / 2, 1e-3)
-    feather, angle = half * light.cone_feather, math.acos(min(1.0, max(-1.0, cosine)))
-    if angle > half:
-        return 0.0
-    return min(1.0, (half - angle) / feather) if feather > 0 else 1.0
-
-
-def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
-    aces = scene.color.working_space == "aces-cg"
-    kinds, colors, places, aims, shapes = b"", b"", b"", b"", b""
-    for light in [*lights, *[None] * (LIGHTS_MAX - len(lights))]:
-        if light is None:
-            kinds, colors, places, aims = kinds + bytes(8), colors + bytes(12), places + bytes(12), aims + bytes(12)
-            shapes += bytes(16)
-            continue
-        linear = color.linear(color.parse(light.color), aces_cg=aces)
-        half = max(math.radians(light.cone) / 2, 1e-3)
-        kinds += struct.pack("2i", _KINDS[light.light], _FALLOFFS.get(light.falloff, 0))
-        colors += struct.pack("3f", *(channel * light.intensity for channel in linear[:3]))
-        places += struct.pack("3f", *light.position)
-        aims += struct.pack("3f", *_unit(light.direction))
-        shapes += struct.pack("4f", light.radius, light.falloff_distance, half, half * light.cone_feather)
-    return {
-        "u_light_kinds": kinds, "u_light_colors": colors, "u_light_places": places, "u_light_aims": aims,
-        "u_light_shapes": shapes,
-    }  # fmt: skip
-
-
 def _dot(v: Sequence[float], w: Sequence[float]) -> float:
     return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]
 
@@ -154,3 +166,77 @@ def _dot(v: Sequence[float], w: Sequence[float]) -> float:
 def _unit(v: Sequence[float]) -> tuple[float, ...]:
     length = math.hypot(*v)
     return tuple(component / length for component in v) if length > 0 else (0.0, 0.0, 1.0)
+
+
+def with_cast_shadows(snapshot: Snapshot, eye: Eye) -> list[LayerSnapshot]:
+    """Return the paint list with shadows of the first casting light (three-d.md 6.4): effects, and copies on top."""
+    light = next((light for light in snapshot.lights if light.casts_shadows and light.light != "ambient"), None)
+    if light is None:
+        return list(snapshot.layers)
+    layers = [_shadowed(layer, light) for layer in snapshot.layers]
+    copies = [_copy(layer, snapshot.layers, light, eye) for layer in snapshot.layers if layer.visible]
+    return layers + [copy for copy in copies if copy is not None]
+
+
+def _strength(light: Light) -> float:
+    return min(max(light.intensity * light.shadow_darkness, 0.0), 1.0)
+
+
+def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
+    is_shadowless = isinstance(layer.source, ShapeSource) and layer.source.is_solid
+    is_shadowless = is_shadowless or isinstance(layer.source, _SHADOWLESS) or not layer.casts_shadows
+    if is_shadowless or not isinstance(layer.transform, Transform2D):
+        return layer
+    s = _strength(light)
+    dx, dy = layer.transform.x - light.position[0], layer.transform.y - light.position[1]
+    angle = 90.0 if math.hypot(dx, dy) < 1 else math.degrees(math.atan2(dy, dx))
+    softness = float(math.floor(6 + 8 * s + light.shadow_diffusion + 0.5))
+    stored = (
+        ("distance", 6 + 10 * s), ("angle", angle), ("softness", softness), ("color", "#000000"), ("opacity", 45 * s),
+    )  # fmt: skip
+    return replace(layer, effects=(*layer.effects, EffectSnapshot("cast-shadow", "drop-shadow", stored)))
+
+
+def _copy(layer: LayerSnapshot, layers: Iterable[LayerSnapshot], light: Light, eye: Eye) -> LayerSnapshot | None:
+    """Return the caster as a flat dark layer in its own blend mode: moved off the light, enlarged, blurred."""
+    transform = layer.transform
+    if not isinstance(transform, Transform3D) or not layer.casts_shadows:
+        return None
+    z = transform.matrix[11]
+    places = [other.transform for other in layers if isinstance(other.transform, Transform3D)]
+    receivers = [at.matrix[11] for at in places if at.material.accepts_shadows and at.matrix[11] > z + 1]
+    if not receivers or abs(z - light.position[2]) < 1 or eye.depth(transform) < DEPTH_MIN:
+        return None
+    gap = min(receivers) - z
+    ratio = (z + gap - light.position[2]) / (z - light.position[2])
+    if ratio <= 0 or ratio > SHADOW_RATIO_MAX:
+        return None
+    shade = _shade(layer, transform.material.light_transmission)
+    dark = EffectSnapshot("cast-shadow:color", "fill", (("color", shade), ("opacity", 100.0)))
+    blur_px = min(200.0, 4 + 0.05 * gap + light.shadow_diffusion)
+    return replace(
+        layer, id=f"{layer.id}::cast-shadow", transform=_cast(transform, light, ratio, eye),
+        opacity=layer.opacity * _strength(light) * 0.55 * max(0.25, 1 - gap / 4000),
+        effects=(dark, EffectSnapshot("cast-shadow:blur", "blur", (("amount", blur_px),))),
+        samples=(), ghosts=(), matte=None, shadow_only=False,
+    )  # fmt: skip
+
+
+def _cast(transform: Transform3D, light: Light, ratio: float, eye: Eye) -> Transform2D:
+    a, b, x, c, d, y = eye.affine(replace(transform, anchor_x=0.0, anchor_y=0.0))[:6]
+    (from_x, from_y, _), scale_x = light.position, math.hypot(a, c)
+    return Transform2D(
+        from_x + (x - from_x) * ratio, from_y + (y - from_y) * ratio, math.degrees(math.atan2(c, a)),
+        scale_x * ratio, (a * d - b * c) / max(scale_x, 1e-9) * ratio,
+        anchor_x=transform.anchor_x, anchor_y=transform.anchor_y,
+    )  # fmt: skip
+
+
+def _shade(layer: LayerSnapshot, transmission: float) -> str:
+    """Return the colour of a shadow: the share of the layer's colour that it transmits, else black."""
+    fills = layer.source.fills if isinstance(layer.source, ShapeSource) else ()
+    fill = layer.source.style.fill if isinstance(layer.source, TextSource) else None
+    if fills and isinstance(fills[0], SolidPaint):
+        fill = fills[0].color
+    r, g, b = (math.floor(channel * transmission * 255 + 0.5) for channel in color.parse(fill or "#000000")[:3])
+    return f"#{r:02x}{g:02x}{b:02x}"

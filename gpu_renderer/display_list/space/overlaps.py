@@ -13,8 +13,7 @@ from itertools import combinations
 
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.matrix import Matrix3, Point
-from gpu_renderer.geometry.placement import NEAR
+from gpu_renderer.geometry.matrix import NEAR, Matrix3, Point
 
 CLOSE_PX = 1.0
 """Distance below which two edges share pixels."""
@@ -53,7 +52,7 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
     square outside which the plane is transparent.
     """
     to_unit = matrix.inverse(quad)
-    corners = [matrix.applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    corners = matrix.corners_of(quad)
     if to_unit is None or any(w < NEAR for _, _, w in corners) or not all(map(matrix.finite, corners)):
         return None
     placed = tuple((x / w, y / w) for x, y, w in corners)
@@ -65,10 +64,7 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
 
 
 def hide_in_order(cards: Sequence[Card]) -> bool:
-    """Return True if drawing the cards in order shows the same as drawing them with a depth buffer.
-
-    Each pair is compared. More than CARDS_MAX cards are never compared and give False.
-    """
+    """Return True if the cards in order show the same as with a depth buffer. False for more than CARDS_MAX cards."""
     return len(cards) <= CARDS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
         for earlier, later in combinations(cards, 2)
@@ -84,19 +80,13 @@ def _covers(later: Card, earlier: Card) -> bool:
     """Return True if the later card is nearer or equal wherever both overlap, or the earlier one hides nothing."""
     if not earlier.hides:
         return True
-    for point in _overlap(later.corners, earlier.corners):
-        behind = earlier.nearness_at(point)
-        if later.nearness_at(point) < behind - SAME_DEPTH * abs(behind):
-            return False
-    return True
+    places = ((point, earlier.nearness_at(point)) for point in _overlap(later.corners, earlier.corners))
+    return not any(later.nearness_at(point) < behind - SAME_DEPTH * abs(behind) for point, behind in places)
 
 
 def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
-    """Return the corners of the intersection of two convex polygons, empty if there is none.
-
-    Source: Sutherland and Hodgman 1974.
-    """
-    turn = math.copysign(1.0, _area(cut))
+    """Return the corners of the intersection of two convex polygons (Sutherland and Hodgman 1974), or none."""
+    turn = math.copysign(1.0, sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(cut)))
     found = list(polygon)
     for start, end in _edges(cut):
         kept: list[Point] = []
@@ -105,7 +95,8 @@ def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
             if inside >= 0:
                 kept.append(one)
             if inside * beyond < 0:
-                kept.append(_between(one, other, inside / (inside - beyond)))
+                share = inside / (inside - beyond)
+                kept.append((one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share))
         found = kept
     return found
 
@@ -124,11 +115,10 @@ def _shared_px(start: Point, end: Point, edge: tuple[Point, Point]) -> float:
     length = math.dist(start, end)
     if length == 0.0:
         return 0.0
-    along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
-    places = [(point[0] - start[0], point[1] - start[1]) for point in edge]
-    (t0, d0), (t1, d1) = (
-        (x * along[0] + y * along[1], y * along[0] - x * along[1]) for x, y in places
-    )  # along the line, and beside it
+    along_x, along_y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    places = ((x - start[0], y - start[1]) for x, y in edge)
+    (t0, d0), (t1, d1) = ((x * along_x + y * along_y, y * along_x - x * along_y) for x, y in places)
+    # t: along the line, d: beside it
     low, high = 0.0, 1.0  # the shares of the other edge that are near the line, and beside this edge
     for value, change, least, most in ((d0, d1 - d0, -CLOSE_PX, CLOSE_PX), (t0, t1 - t0, 0.0, length)):
         if change == 0.0:
@@ -144,13 +134,5 @@ def _edges(polygon: Sequence[Point]) -> list[tuple[Point, Point]]:
     return [(polygon[index - 1], polygon[index]) for index in range(len(polygon))]
 
 
-def _area(polygon: Sequence[Point]) -> float:
-    return sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(polygon))
-
-
 def _side(start: Point, end: Point, point: Point) -> float:
     return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
-
-
-def _between(one: Point, other: Point, share: float) -> Point:
-    return one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share

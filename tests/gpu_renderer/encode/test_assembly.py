@@ -9,9 +9,8 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.encode.check import Plan, VideoNotAsPlanned, boxes, check
-from gpu_renderer.encode.finish import SegmentUnusable, assemble
-from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.encode.finish import SegmentUnusable, VideoNotAsPlanned, boxes, check, finish
+from gpu_renderer.encode.formats import FORMATS, Plan
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, rate
 from gpu_renderer.encode.segments import SegmentWriter
@@ -39,14 +38,13 @@ def segment(path: Path, frames: range, fps: float = 30.0, profile: EncoderProfil
 
 def joined(folder: Path, cuts: list[int], fps: float = 30.0) -> Path:
     parts = [segment(folder / f"{first}.mp4", range(first, end), fps) for first, end in pairwise(cuts)]
-    assemble(parts, folder / "out.mp4", fps)
+    finish(parts, folder / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, fps, cuts[-1]))
     return folder / "out.mp4"
 
 
 @pytest.mark.parametrize("cuts", [[0, 40], [0, 13, 26, 40], [0, 1, 2, 40], [0, 39, 40]])
 def test_joined_segments_show_every_frame_once_and_in_order(tmp_path: Path, cuts: list[int]) -> None:
     path = joined(tmp_path, cuts)
-    check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 40))
     with av.open(str(path)) as container:
         levels = [int(np.median(frame.to_ndarray(format="gray16le")) // 256) for frame in container.decode(video=0)]
         assert len(levels) == 40
@@ -57,7 +55,6 @@ def test_joined_segments_show_every_frame_once_and_in_order(tmp_path: Path, cuts
 @pytest.mark.parametrize("fps", [1.0, 12.5, 23.976, 29.97, 30.0, 59.94, 60.0, 240.0, 30000 / 1001])
 def test_frames_are_shown_at_their_numbers_at_any_rate(tmp_path: Path, fps: float) -> None:
     path = joined(tmp_path, [0, 5, 8], fps)
-    check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, fps, 8))
     with av.open(str(path)) as container:
         times = [frame.pts * frame.time_base for frame in container.decode(video=0)]
     assert times == [index / rate(fps) for index in range(8)]
@@ -85,7 +82,7 @@ def test_each_segment_opens_with_a_picture_that_needs_no_other(tmp_path: Path) -
 
 def test_no_segment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SegmentUnusable, match="no segment"):
-        assemble([], tmp_path / "out.mp4", 30.0)
+        finish([], tmp_path / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 0))
 
 
 def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
@@ -94,7 +91,7 @@ def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
         segment(tmp_path / "b.mp4", range(4), profile=EncoderProfile(threads=1, preset="ultrafast")),
     ]
     with pytest.raises(SegmentUnusable, match=r"b\.mp4"):
-        assemble(parts, tmp_path / "out.mp4", 30.0)
+        finish(parts, tmp_path / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 8))
 
 
 def test_the_check_names_everything_that_differs_from_the_plan(tmp_path: Path) -> None:

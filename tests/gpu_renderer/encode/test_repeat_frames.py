@@ -9,14 +9,21 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.encode import bitstream
-from gpu_renderer.encode.bitstream import BitReader, NalUnit, StreamNotUnderstood, exp_golomb, signed_exp_golomb
-from gpu_renderer.encode.check import Plan, check
-from gpu_renderer.encode.finish import assemble
-from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.encode.finish import finish
+from gpu_renderer.encode.formats import FORMATS, Plan
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.encode.repeat_frames import ENCODED_REPEATS, repeat_frames
+from gpu_renderer.encode.repeat_frames import (
+    ENCODED_REPEATS,
+    BitReader,
+    NalUnit,
+    StreamNotUnderstood,
+    byte_stream,
+    exp_golomb,
+    nal_units,
+    repeat_frames,
+    signed_exp_golomb,
+)
 from gpu_renderer.encode.segments import SegmentWriter
 
 PROFILE = EncoderProfile()
@@ -59,8 +66,8 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
     runs = [3, 90, 1, 1, 40, 2]
     writer = written(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
     assert writer.repeat_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
-    assemble([tmp_path / "held.mp4"], tmp_path / "out.mp4", 30.0)
-    check(tmp_path / "out.mp4", Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs)))
+    plan = Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs))
+    finish([tmp_path / "held.mp4"], tmp_path / "out.mp4", plan)
     frames = decoded(tmp_path / "out.mp4")
     for held in (range(3 + 1 + ENCODED_REPEATS, 93), range(95 + 1 + ENCODED_REPEATS, 135)):
         assert all(np.array_equal(frames[number], frames[number - 1]) for number in held)
@@ -84,8 +91,7 @@ def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> Non
     parts = [tmp_path / f"{number}.mp4" for number in range(3)]
     for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
         written(part, runs)
-    assemble(parts, tmp_path / "out.mp4", 30.0)
-    check(tmp_path / "out.mp4", Plan(FORMATS["mp4"], 96, 64, 30.0, 171))
+    finish(parts, tmp_path / "out.mp4", Plan(FORMATS["mp4"], 96, 64, 30.0, 171))
     assert len(decoded(tmp_path / "out.mp4")) == 171
 
 
@@ -134,4 +140,4 @@ def test_numbers_are_read_as_they_were_written() -> None:
 
 def test_a_payload_that_looks_like_a_start_code_is_escaped() -> None:
     unit = NalUnit(1, 2, b"\x00\x00\x01\x00\x00\x00\x00\x03\x80")
-    assert list(bitstream.nal_units(bitstream.byte_stream(unit))) == [unit]
+    assert list(nal_units(byte_stream(unit))) == [unit]

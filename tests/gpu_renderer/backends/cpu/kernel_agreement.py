@@ -17,8 +17,7 @@ from gpu_renderer.backends.gl import backdrop as below
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.display_list.gradients import Gradient
-from gpu_renderer.display_list.paint import PLAIN, Filter, Image, Shape
+from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry.color import Rgba

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.frame import CpuFrame
-from gpu_renderer.backends.gl.frame import GlFrame
+from gpu_renderer.backends.gl.compositor import blit
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -38,13 +38,11 @@ def test_every_way_of_display_gives_the_bytes_of_the_shader(
     values[..., 3] = 1.0 if is_opaque else rng.uniform(0, 1, values.shape[:2])
     with painter.pool.acquired(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
-        gpu, host = GlFrame(painter, painter.pool.take(FRAME, "f1")), CpuFrame(painter, native, FRAME)
-        gpu.target.framebuffer.clear()
-        frames: tuple[GlFrame | CpuFrame, ...] = (gpu, host)
-        for frame in frames:
-            frame.encode(scene, color, PARTS, is_opaque=is_opaque, pending=PENDING)
+        gpu, host = painter.pool.take(FRAME, "f1"), CpuFrame(painter, native, FRAME)
+        blit(painter, scene, gpu, color, PARTS, is_opaque=is_opaque, pending=PENDING)
+        host.encode(scene, color, PARTS, is_opaque=is_opaque, pending=PENDING)
         shown = host.read()
         assert np.array_equal(shown, gpu.read())
         assert np.array_equal(np.unique(shown[30:46, 30:230, 3]), [255])
         assert not shown[50:60, 7:].any(), "only the parts are shown"
-        gpu.release()
+        painter.pool.give_back(gpu)

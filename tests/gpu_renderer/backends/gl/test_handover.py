@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu_renderer.backends.compositor import RenderedFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
@@ -16,7 +17,7 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.handover_probe import Obstacle, Verdict
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.pipeline import PipelineOptions, RenderedFrame, RenderStopped, SegmentPipeline, SegmentReport
+from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.backends.gl.host_device import HostDevice

@@ -10,7 +10,7 @@ from gpu_renderer.backends.gl.cuda import CudaDevice, Driver, NoCudaDriver
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.encode.profile import EncoderProfile, probe
+from gpu_renderer.encode.profile import EncoderProfile, encoder_fault
 from gpu_renderer.handover_probe import Obstacle, Verdict, compared, probed
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions
@@ -75,7 +75,7 @@ def test_a_device_that_fails_closes_the_way_with_its_reason(painter: Painter) ->
 
 
 def test_an_encoder_that_fails_closes_the_way_with_its_reason(painter: Painter) -> None:
-    if probe("h264_nvenc").works:
+    if encoder_fault("h264_nvenc") is None:
         pytest.skip("this machine has the hardware encoder")
     assert compared(painter, NVENC, Handover(HostDevice())).obstacle is Obstacle.REFUSED
 
