@@ -11,7 +11,7 @@ import orjson
 from cluster.media_cache import MediaCache
 from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import Plan, named
-from gpu_renderer.sound.job_sound import JobSound
+from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.schema.stored import Document
 from scheduler.ports import AssemblyAssignment

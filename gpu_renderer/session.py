@@ -15,7 +15,6 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +29,6 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.text import folders
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.content.text.source_rect import source_rect
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.encode.profile import EncoderProfile, chosen
 from gpu_renderer.encode.segments import open_segment
@@ -161,7 +159,7 @@ class Opened(AbstractContextManager["Opened"]):
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return evaluate(self.composition, time_seconds, self.fps, partial(source_rect, self._contents))
+        return evaluate(self.composition, time_seconds, self.fps, self._contents.source_rect)
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""

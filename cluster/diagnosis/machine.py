@@ -16,8 +16,8 @@ from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from farm_core.settings import Settings
 from gpu_renderer.backends.gl.readback import ReadbackRing
+from gpu_renderer.content.text.families import without_font
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
-from gpu_renderer.content.text.scripts import without_font
 from gpu_renderer.encode.planes import encoder_frame, layout, reference_planes
 from gpu_renderer.encode.profile import PREFERENCE, EncoderProfile, chosen, encoder_fault
 from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable

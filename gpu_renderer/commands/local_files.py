@@ -24,7 +24,7 @@ from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import RenderSession
-from gpu_renderer.sound.job_sound import JobSound
+from gpu_renderer.sound import JobSound
 from motion.notices import of_document
 
 STILLS: Final[dict[str, Literal["png", "jpeg"]]] = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
 
 from gpu_renderer.cache.lru import LruCache
+from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
-from gpu_renderer.content.text.character_planes import with_character_planes
 from gpu_renderer.content.text.families import Fonts, Style
-from gpu_renderer.content.text.lines import measured_box
+from gpu_renderer.content.text.glyph_layout import with_character_planes
+from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector.mask import mask_coverage
 from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.errors import MediaUndecodable
+from motion.evaluate.expressions import SourceRect
 from motion.snapshot import (
     CompositionSource,
     ImageSource,
@@ -41,34 +46,13 @@ T = TypeVar("T")
 KEPT_MAX_BYTES = 96 << 20
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
-
-
-class Media(Protocol):
-    """Source of pictures and frames, or None for a source without media."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return a line for each undrawn part of pictures and videos."""
-
-    def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
-        """A picture at its own size, uint8 RGBA, premultiplied. Raises MediaUndecodable."""
-
-    def svg(
-        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
-    ) -> Pixels:
-        """An SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
-
-    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """Return the one frame that the source shows as it is; None where there is no such. Raises MediaUndecodable."""
-
-    def blended_frame(self, source: VideoSource) -> Raster | None:
-        """Return the frame shown at the source's time, or its neighbours mixed. Raises MediaUndecodable."""
+SOURCE_RECT_SUPERSAMPLE = 2.0
 
 
 class Contents:
     """Boxes, rasters and masks of sources, kept within a byte budget."""
 
-    def __init__(self, fonts: Fonts, media: Media, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
+    def __init__(self, fonts: Fonts, media: MediaLibrary, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
         self._fonts = fonts
         self._media = media
         self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes)
@@ -88,12 +72,35 @@ class Contents:
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
         if isinstance(source, TextSource):
-            return self._boxes.get(source, lambda: self._measured(source))
+            return self._boxes.get(
+                source, lambda: self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
+            )
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
         if isinstance(source, LightWash):
             return 2 * max(1.0, source.radius), 2 * max(1.0, source.radius)
         return 0.0, 0.0
+
+    def source_rect(self, source: TextSource, extents: bool) -> SourceRect | None:
+        """Return the rectangle of a text's ink, or with `extents` of its font box, px from the centre of the layer box.
+
+        For expressions (format/animation.md 4.5, sourceRectAtTime). None for a text without ink.
+        """
+        if extents:
+            width, height = self.box(source)
+            inner = max(0.0, width - 2 * SIDE_PADDING_PX), max(0.0, height - 2 * END_PADDING_PX)
+            return SourceRect(-inner[0] / 2, -inner[1] / 2, *inner)
+        raster = self.raster(source, SOURCE_RECT_SUPERSAMPLE)
+        if raster is None:
+            return None
+        painted = (raster.pixels if raster.color is not None else raster.pixels[..., 3]) > 0
+        rows, columns = np.flatnonzero(painted.any(axis=1)), np.flatnonzero(painted.any(axis=0))
+        if not rows.size:
+            return None
+        scale = raster.pixels.shape[1] / (raster.width + 2 * raster.padding)
+        (left, right), (top, bottom) = ((float(at[0]), float(at[-1] + 1)) for at in (columns, rows))
+        x, y = -raster.width / 2 - raster.padding, -raster.height / 2 - raster.padding
+        return SourceRect(x + left / scale, y + top / scale, (right - left) / scale, (bottom - top) / scale)
 
     def with_character_planes(self, snapshot: Snapshot) -> Snapshot:
         """Return the snapshot with each text layer of per-character 3D as a plane for each glyph."""
@@ -137,9 +144,6 @@ class Contents:
             return particle_raster(source, supersample)
         return None
 
-    def _measured(self, source: TextSource) -> tuple[float, float]:
-        return self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
-
     def _finite(self, make: Callable[[], T], otherwise: T) -> T:
         """Return the made value, or `otherwise` if the document's numbers are not finite or out of range."""
         try:
@@ -159,14 +163,23 @@ class Contents:
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
         """One array for a picture, however large the boxes are that it is stretched to."""
-        key: tuple[Any, ...] = ("picture", source.svg_fill)
+        key: tuple[Any, ...]
+        decode: Callable[[], Pixels | None]
         if isinstance(source, ImageSource):
-            key, name = (*key, source.src), source.src
+            name, key = source.src, ("picture", source.src, source.svg_fill)
+            decode = partial(self._media.picture, source.src, source.svg_fill)
         else:
             source, name = self._at_its_time(source), "an SVG layer"
-            key = (*key, source.markup, source.intrinsic_width, source.intrinsic_height)
-        pixels = self._rasters.get(key, lambda: self._attempted(name, lambda: self._decoded(source)))
-        return None if pixels is None else Raster(pixels.pixels, source.width, source.height)
+            intrinsic = source.intrinsic_width, source.intrinsic_height
+            key = ("picture", source.markup, source.svg_fill, intrinsic)
+            decode = partial(self._media.svg, source.markup, intrinsic, source.svg_fill)
+
+        def decoded() -> Raster | None:
+            pixels = self._attempted(name, decode)
+            return None if pixels is None else Raster(pixels, source.width, source.height)
+
+        found = self._rasters.get(key, decoded)
+        return None if found is None else replace(found, width=source.width, height=source.height)
 
     def _at_its_time(self, source: SvgSource) -> SvgSource:
         """Return the document with its animation played to the source's time, where it has one."""
@@ -181,14 +194,6 @@ class Contents:
     def _video(self, source: VideoSource) -> Raster | None:
         frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
         return None if frame is None else replace(frame, width=source.width, height=source.height)
-
-    def _decoded(self, source: ImageSource | SvgSource) -> Raster | None:
-        if isinstance(source, ImageSource):
-            pixels = self._media.picture(source.src, source.svg_fill)
-        else:
-            intrinsic = source.intrinsic_width, source.intrinsic_height
-            pixels = self._media.svg(source.markup, intrinsic, source.svg_fill)
-        return None if pixels is None else Raster(pixels, source.width, source.height)
 
     def _attempted(self, name: str, make: Callable[[], T | None]) -> T | None:
         try:

@@ -36,9 +36,12 @@ def _radii(source: Source) -> Radii | None:
 
 
 def rounded(width: float, height: float, radii: Radii) -> tuple[MaskPoint, ...]:
-    """A rounded rectangle of four cubic arcs, clockwise from the top left (layers.md 4.2)."""
+    """A rounded rectangle of four cubic arcs, clockwise from the top left (layers.md 4.2); radii shrink until they fit."""
     x, y = width / 2, height / 2
-    tl, tr, br, bl = _fitting(width, height, radii)
+    tl, tr, br, bl = (max(0.0, radius) for radius in radii)
+    sides = ((width, tl + tr), (height, tr + br), (width, br + bl), (height, bl + tl))
+    fitting = min([1.0, *(side / total for side, total in sides if total > side)])
+    tl, tr, br, bl = tl * fitting, tr * fitting, br * fitting, bl * fitting
     corners = (
         ((-x, -y + tl), (-x + tl, -y), (0.0, -1.0), (1.0, 0.0), tl),
         ((x - tr, -y), (x, -y + tr), (1.0, 0.0), (0.0, 1.0), tr),
@@ -51,10 +54,3 @@ def rounded(width: float, height: float, radii: Radii) -> tuple[MaskPoint, ...]:
         points.append(MaskPoint(ax, ay, ax, ay, ax + ux * k, ay + uy * k))
         points.append(MaskPoint(bx, by, bx - vx * k, by - vy * k, bx, by))
     return tuple(points)
-
-
-def _fitting(width: float, height: float, radii: Radii) -> Radii:
-    tl, tr, br, bl = (max(0.0, radius) for radius in radii)
-    sides = ((width, tl + tr), (height, tr + br), (width, br + bl), (height, bl + tl))
-    s = min([1.0, *(side / total for side, total in sides if total > side)])
-    return tl * s, tr * s, br * s, bl * s

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from gpu_renderer import effects
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.content import masks, raster_scale
+from gpu_renderer.content import masks
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.raster import WHOLE, Raster, Share
+from gpu_renderer.content.raster import WHOLE, Raster, Share, field_scale, supersample, tier
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
@@ -113,9 +113,9 @@ class LayerContents:
         layer = step.layer
         width, height = self.source.box(layer.source)
         if isinstance(layer.source, ParticleSource):
-            return raster_scale.of_field(step.raster_scale, width, height)
-        scale = raster_scale.tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
-        return raster_scale.supersample(scale, max(width, height, 1.0))
+            return field_scale(step.raster_scale, width, height)
+        scale = tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
+        return supersample(scale, max(width, height, 1.0))
 
     def _on_frame(self, raster: Raster, placed: PlacedMesh) -> Image | None:
         """Return the raster deformed by its mesh, on the frame's pixels: the same object while neither changes."""

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content import masks
-from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.raster_scale import tier
+from gpu_renderer.content.raster import Raster, tier
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import EffectValues, Route, resolve

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text import contrast
-from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX
+from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, contrast_table
 from gpu_renderer.content.vector.surface import coverage, rgba
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
@@ -118,7 +117,7 @@ def _lettered(
             path.offset(math.floor(at * 4 + 0.5) / 4 if is_mask else at, y)
             on.drawPath(path, skia.Paint(AntiAlias=True))
         at += advance
-    covered = contrast.table(color)[pixels] if is_mask else pixels
+    covered = contrast_table(color)[pixels] if is_mask else pixels
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
     found: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
     return found

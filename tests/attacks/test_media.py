@@ -7,7 +7,7 @@ from pathlib import Path
 import av
 import pytest
 
-from gpu_renderer.content.media.video_size import opened
+from gpu_renderer.content.media.video_file import opened
 
 PLAYLIST = b"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"
 SESSION = (

@@ -9,7 +9,7 @@ from typing import Any
 from farm_core.assets.inspection import kind_at
 from farm_core.errors import BadRequest
 from gpu_renderer.content.media.bitmaps import bitmap_pixels
-from gpu_renderer.content.media.video_size import opened
+from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.errors import RenderError
 from motion.build import build

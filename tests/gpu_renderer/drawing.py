@@ -9,44 +9,29 @@ import numpy.typing as npt
 
 from gpu_renderer.backends.compositor import RenderedFrame
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFile
 from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D, VideoSource
+from motion.snapshot import LayerSnapshot, LinearGradient, ShapeSource, Snapshot, SolidPaint, Transform2D
 
 Picture = npt.NDArray[np.uint8]
 UNREAD_FACE = FontFile(Path("unread.ttf"), 0, "Unread", 400, False, (), "0")
 """A face that is never opened: these pictures have no text."""
 
 
-class Pictures:
-    """Media by name."""
+class Pictures(MediaLibrary):
+    """Media by name; no file is there."""
 
     def __init__(self, **pictures: Pixels) -> None:
+        super().__init__(lambda src: None, Fonts([UNREAD_FACE]))
         self._pictures = pictures
-
-    warnings: tuple[str, ...] = ()
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
         return self._pictures.get(src)
-
-    def svg(
-        self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
-    ) -> Pixels:
-        raise AssertionError("these pictures hold no SVG")
-
-    def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        del source
-        return None
-
-    def blended_frame(self, source: VideoSource) -> Raster | None:
-        del source
-        return None
 
 
 def renderer(

@@ -18,7 +18,7 @@ import pytest
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound.decode import decoded
+from gpu_renderer.sound import decoded
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
 

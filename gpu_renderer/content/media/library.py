@@ -6,11 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_renderer.content.media.bitmaps import bitmap_pixels
-from gpu_renderer.content.media.data_url import data_url_bytes
-from gpu_renderer.content.media.mixing import bracket, mixed
-from gpu_renderer.content.media.pixel_motion import moved_frame
-from gpu_renderer.content.media.refusal import refused
+from gpu_renderer.content.media.bitmaps import FILE_MAX_BYTES, bitmap_pixels, data_url_bytes, refused
+from gpu_renderer.content.media.frame_blending import bracket, mixed, moved_frame
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster
@@ -20,7 +17,6 @@ from gpu_renderer.content.vector.surface import Pixels
 from motion.snapshot import VideoSource
 
 SOURCE_SHOWN_MAX = 120
-FILE_MAX_BYTES = 256 << 20
 
 
 class MediaLibrary:
@@ -47,7 +43,7 @@ class MediaLibrary:
         data = self._bytes(src)
         if data is None:
             return None
-        return self.svg(data.decode("utf-8", "replace"), fill=svg_fill) if is_svg(data) else bitmap_pixels(data)
+        return self.svg(data.decode("utf-8", "replace"), fill=svg_fill) if _is_svg(data) else bitmap_pixels(data)
 
     def svg(
         self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
@@ -94,11 +90,9 @@ class MediaLibrary:
         if src.startswith("data:"):
             return data_url_bytes(src)
         path = self._found(src) if src else None
-        if path is None:
-            return None
-        if path.stat().st_size > FILE_MAX_BYTES:
+        if path is not None and path.stat().st_size > FILE_MAX_BYTES:
             raise refused("is too large")
-        return path.read_bytes()
+        return None if path is None else path.read_bytes()
 
     def _video_frame(self, src: str, seconds: float) -> Raster | None:
         """Return the frame at a time of the video's own. The same frame asked for twice in a row is the same array."""
@@ -109,7 +103,7 @@ class MediaLibrary:
         return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=index.is_opaque, is_fleeting=True)
 
 
-def is_svg(data: bytes) -> bool:
+def _is_svg(data: bytes) -> bool:
     """Return True if the bytes begin like an SVG document."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith(b"<svg") or (

@@ -7,15 +7,16 @@ times get a cursor each.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import av
 
-from gpu_renderer.content.media.video_decoder import VideoDecoder
-from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.media.video_index import VideoIndex, read_index
+from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, read_index
+from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.threads import iterated_ahead
 
 AHEAD_MAX_BYTES = 96 << 20
@@ -24,6 +25,8 @@ AHEAD_MAX_FRAMES = 2
 CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
 """A larger step forward is taken for a jump."""
+DECODE_ON_FRAMES = 16
+"""So far ahead decoding on is taken to be cheaper than a seek."""
 
 
 class Videos:
@@ -43,8 +46,7 @@ class Videos:
         Without it every jump would take a decoder of its own, with tens of megabytes.
         """
         for cursor in self._unclaimed:
-            cursor.close()
-            self._cursors.remove(cursor)
+            self._close(cursor)
         self._unclaimed = list(self._cursors)
 
     def frame(self, src: str, seconds: float) -> DecodedFrame | None:
@@ -74,7 +76,7 @@ class Videos:
     @property
     def seek_count(self) -> int:
         """Number of seeks in files, which make video slow."""
-        return sum(cursor.seek_count for cursor in self._cursors)
+        return sum(cursor.decoder.seek_count for cursor in self._cursors)
 
     @property
     def decoder_count(self) -> int:
@@ -83,32 +85,28 @@ class Videos:
 
     def close(self) -> None:
         """End all decoding and close all files."""
-        for cursor in self._cursors:
-            cursor.close()
-        self._cursors.clear()
-        self._unclaimed.clear()
+        for cursor in list(self._cursors):
+            self._close(cursor)
+
+    def _close(self, cursor: _Cursor) -> None:
+        cursor.close()
+        self._cursors.remove(cursor)
+        self._unclaimed = [other for other in self._unclaimed if other is not cursor]
 
     def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
         """Return the cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
-        near = [cursor for cursor in self._cursors if cursor.path == path and cursor.reaches(frame_index)]
+        own = [cursor for cursor in self._cursors if cursor.path == path]
+        near = (cursor for cursor in own if cursor.reaches(frame_index))
         found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
         found = found or next((cursor for cursor in self._unclaimed if cursor.path == path), None)
-        if found is None and len(self._cursors) < CURSORS_MAX:
-            found = _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
-        elif found is None:
-            found = self._recycled(path)
+        if found is None and len(self._cursors) == CURSORS_MAX:
+            found = own[0] if own else None
+            if found is None:
+                self._close(self._cursors[0])
+        found = found or _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
         self._cursors = [*(cursor for cursor in self._cursors if cursor is not found), found]
         self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not found]
         return found
-
-    def _recycled(self, path: Path) -> _Cursor:
-        oldest = next((cursor for cursor in self._cursors if cursor.path == path), self._cursors[0])
-        if oldest.path == path:
-            return oldest
-        oldest.close()
-        self._cursors.remove(oldest)
-        self._unclaimed = [cursor for cursor in self._unclaimed if cursor is not oldest]
-        return _Cursor(path, self._indexes[path], self._ahead_max_bytes // CURSORS_MAX)
 
 
 class _Cursor:
@@ -116,7 +114,7 @@ class _Cursor:
 
     def __init__(self, path: Path, index: VideoIndex, ahead_max_bytes: int) -> None:
         self.path = path
-        self._decoder = VideoDecoder(path, index)
+        self.decoder = _Decoder(path, index)
         self._ahead_max_bytes = ahead_max_bytes
         self._coming: Generator[DecodedFrame, None, None] | None = None
         self._position, self._step = 0, 1
@@ -139,35 +137,27 @@ class _Cursor:
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index)
-            self._frame = self._next()
+            assert self._coming is not None, "a restart makes it"
+            try:
+                self._frame = next(self._coming)
+            except BaseException:
+                self._coming = None
+                raise
             self._position = frame_index
         return self._frame
-
-    @property
-    def seek_count(self) -> int:
-        """Seek in the file."""
-        return self._decoder.seek_count
 
     def close(self) -> None:
         """End decoding and close the file."""
         self._stop()
-        self._decoder.close()
-
-    def _next(self) -> DecodedFrame:
-        assert self._coming is not None, "a restart makes it"
-        try:
-            return next(self._coming)
-        except BaseException:
-            self._coming = None
-            raise
+        self.decoder.close()
 
     def _restart(self, frame_index: int) -> None:
         """Decode ahead from a frame, in steps like the last one if that was small."""
         step = frame_index - self._position
         self._step = step if self.reaches(frame_index) and step != 0 else 1
         self._stop()
-        ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self._decoder.frame_bytes)
-        frames = self._decoder.frames(frame_index, self._step, self._ahead_max_bytes)
+        ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self.decoder.frame_bytes)
+        frames = self.decoder.frames(frame_index, self._step, self._ahead_max_bytes)
         self._coming = iterated_ahead(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
@@ -181,3 +171,101 @@ class _Cursor:
         if self._coming is not None:
             self._coming.close()
             self._coming = None
+
+
+class _Decoder:
+    """One open video file, decoded forward from any frame, or backward in stretches. Used by one thread at a time."""
+
+    def __init__(self, path: Path, index: VideoIndex) -> None:
+        self._index = index
+        self._container = opened(path)
+        self._stream = self._container.streams.video[0]
+        self._codec = _codec_of(self._stream)
+        self._scalers = Scalers(kernels())
+        self._coming: Iterator[av.VideoFrame] | None = None
+        self._last_shown_at = 0
+        self.seek_count = 0
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of a frame as pixels."""
+        return max(1, int(self._stream.codec_context.width * self._stream.codec_context.height * 4))
+
+    def frames(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[DecodedFrame]:
+        """Yield the frames first, first + step, first + 2 step ..., for ever; the last one is repeated, as one object.
+
+        Backward, a stretch of frames is decoded at once and held, as many as fit into `held_max_bytes`.
+        """
+        assert step != 0, "a step leads somewhere"
+        held_count = max(1, held_max_bytes // self.frame_bytes)
+        decoded: DecodedFrame | None = None
+        for frame in self._forward(first_index, step) if step > 0 else self._backward(first_index, step, held_count):
+            decoded = DecodedFrame(frame, self._scalers)
+            yield decoded
+        assert decoded is not None, "there is at least one frame"
+        while True:
+            yield decoded
+
+    def close(self) -> None:
+        """Close the file."""
+        self._coming = None
+        self._container.close()
+
+    def _forward(self, first_index: int, step: int) -> Iterator[av.VideoFrame]:
+        last_index = len(self._index.shown_at) - 1
+        yield from (self._decoded(index) for index in range(min(first_index, last_index), last_index + 1, step))
+
+    def _backward(self, first_index: int, step: int, held_count: int) -> Iterator[av.VideoFrame]:
+        indices = range(first_index, -1, step) or range(1)
+        for start in range(0, len(indices), held_count):
+            stretch = indices[start : start + held_count]
+            yield from reversed([self._decoded(index) for index in reversed(stretch)])
+
+    def _decoded(self, frame_index: int) -> av.VideoFrame:
+        """Return the frame shown at the indexed time, or the next one that comes out whole."""
+        shown_at = self._index.shown_at[frame_index]
+        if self._must_seek(frame_index):
+            self.seek_count += 1
+            timestamp = self._index.entry_point(frame_index).decoded_at
+            self._container.seek(timestamp, stream=self._stream, backward=True)
+            self._codec.flush_buffers()
+            self._coming = self._decoding()
+        last: av.VideoFrame | None = None
+        for last in self._coming or ():
+            self._last_shown_at = last.pts
+            if last.pts >= shown_at:
+                return last
+        self._coming = None
+        if last is None:
+            raise MediaUndecodable("no picture came out of the decoder", "A video cannot be decoded.")
+        return last
+
+    def _must_seek(self, frame_index: int) -> bool:
+        if self._coming is None or self._last_shown_at >= self._index.shown_at[frame_index]:
+            return True
+        position = bisect_right(self._index.shown_at, self._last_shown_at)
+        is_far = frame_index - position > DECODE_ON_FRAMES
+        return is_far and self._index.entry_point(frame_index).shown_at > self._last_shown_at
+
+    def _decoding(self) -> Iterator[av.VideoFrame]:
+        """Frames in the order shown. A packet that is broken is passed over, as players do."""
+        for packet in self._container.demux(self._stream):
+            if packet.size == 0:
+                break
+            try:
+                frames = self._codec.decode(packet)
+            except av.InvalidDataError:
+                continue
+            yield from (frame for frame in frames if frame.pts is not None)
+        yield from (frame for frame in self._codec.decode(None) if frame.pts is not None)
+
+
+def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
+    """Return the stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
+    library = alpha_library(stream)
+    if library is not None:
+        codec = av.CodecContext.create(library, "r")
+        limit(codec)
+        return codec
+    stream.codec_context.thread_type = "AUTO"
+    return stream.codec_context

@@ -8,8 +8,7 @@ from typing import Any
 
 import skia
 
-from gpu_renderer.content.media.bitmaps import bitmap_pixels, stated_area
-from gpu_renderer.content.media.data_url import data_url_bytes
+from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
 from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost, drawn_count
 from gpu_renderer.content.svg.clipping import clip_outline, draw_mask
 from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children

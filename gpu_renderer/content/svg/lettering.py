@@ -156,7 +156,7 @@ def _extent(chain: Chain) -> _Extent:
     """Return the extent of the first face."""
     face = chain.primary.face
     found = face.shaper.get_font_extents("ltr")
-    return _Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.heights.x_height)
+    return _Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.x_height)
 
 
 def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:

@@ -1,4 +1,4 @@
-"""From a family, weight and style to faces: what a document names, what stands in for it, what a missing character uses.
+"""From a family, weight and style to opened faces: what a document names, what stands in for it, what a missing character uses.
 
 The order is a browser's on Linux: the named family, Inter, the system's sans-serif, then any face that has the character
 (text.md 2). Inside a family the face nearest in fontconfig's scale of weights wins, the first by file name on a tie.
@@ -6,16 +6,22 @@ The order is a browser's on Linux: the named family, Inter, the system's sans-se
 
 from __future__ import annotations
 
+import math
+import struct
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
+from typing import Any, Final
 
-from gpu_renderer.content.text.face import Face, Styled
+import numpy as np
+import skia
+import uharfbuzz as hb
+from fontTools import unicodedata as scripts
+
 from gpu_renderer.content.text.folders import FontFile, identity
-from gpu_renderer.content.text.scripts import is_visible, missing_line, script_of
 from gpu_renderer.errors import RenderError
 
 DEFAULT_FAMILY = "Inter"
@@ -34,12 +40,93 @@ SUBSTITUTES = {
 }
 """Families of the same metrics, and the system's own names; any other family that is not installed becomes Inter."""
 BOLD_LEAST = 600
-_WEIGHT_SCALE = ((100, 0), (200, 40), (300, 50), (350, 55), (380, 75), (400, 80), (500, 100), (600, 180), (700, 200), (800, 205), (900, 210), (1000, 215))  # fmt: skip
-"""CSS weights and fontconfig's, which is linear between them."""
+_CSS_WEIGHTS = (100, 200, 300, 350, 380, 400, 500, 600, 700, 800, 900, 1000)
+_FONTCONFIG_WEIGHTS = (0, 40, 50, 55, 75, 80, 100, 180, 200, 205, 210, 215)
+"""Fontconfig's scale of the CSS weights; linear between them."""
+SLANT = -0.25
+"""Shear of an italic that the family lacks."""
+_TYPO_ASCENDER_AT = 68
+"""Offset of sTypoAscender in the OS/2 table; sTypoDescender follows."""
+
+SAMPLES: Final = {
+    "Latin": "A", "Greek": "Ω", "Cyrillic": "Ж", "Arabic": "ع", "Hebrew": "ש", "Devanagari": "क", "Bengali": "ক",
+    "Tamil": "த", "Telugu": "త", "Thai": "ก", "Georgian": "ა", "Armenian": "Ա", "Ethiopic": "አ", "Khmer": "ក",
+    "Chinese": "漢", "Japanese": "あ", "Korean": "한", "emoji": "😀",
+}  # fmt: skip
+"""A character of each script that people write most."""
+_SCRIPT_NAMES: Final = {
+    "Han": "Chinese",
+    "Hiragana": "Japanese",
+    "Katakana": "Japanese",
+    "Hangul": "Korean",
+    "Common": "symbols",
+}
+_HELP: Final = "run ./farm fonts, or put a font that has it into a folder of FONT_FOLDERS"
 
 
 class NoFonts(RenderError):
     """No face is installed."""
+
+
+class Face:
+    """A face, opened once and kept: what HarfBuzz shapes with and Skia draws with."""
+
+    def __init__(self, file: FontFile) -> None:
+        self.file = file
+        face = hb.Face(hb.Blob.from_file_path(str(file.path)), file.index)
+        self.shaper = hb.Font(face)
+        self.units_per_em: int = face.upem
+        tables = set(face.table_tags)
+        self.is_hinted = "glyf" in tables
+        self.is_color = bool(tables & {"CBDT", "sbix", "COLR", "SVG "})
+        ascent, descent = 0, 0
+        if "OS/2" in tables:
+            ascent, descent = struct.unpack_from(">hh", face.reference_table("OS/2").data, _TYPO_ASCENDER_AT)
+        if ascent - descent <= 0:
+            extents = self.shaper.get_font_extents("ltr")
+            ascent, descent = extents.ascender, extents.descender
+        self._ascent = float(ascent) / float(ascent - descent)
+        box = self.shaper.get_glyph_extents(self.shaper.get_nominal_glyph(ord("x")) or 0)
+        self.x_height: float = (box.y_bearing if box else 0) / self.units_per_em
+        """Height of an x, ems."""
+
+    @cached_property
+    def typeface(self) -> Any:
+        """Skia's view of the same file."""
+        return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
+
+    def baseline_shift(self, size: float) -> float:
+        """Return the distance of the alphabetic baseline below the middle of a line, px (text.md 10.1)."""
+        return math.floor(64 * size * self._ascent + 0.5) / 64 - size / 2
+
+    def painted(self, glyph: int) -> tuple[float, float, float, float] | None:
+        """Left, top, right, bottom of the outline in ems, y down; None for a blank glyph."""
+        extents = self.shaper.get_glyph_extents(glyph)
+        if extents is None or not extents.width or not extents.height:
+            return None
+        left, top = extents.x_bearing / self.units_per_em, -extents.y_bearing / self.units_per_em
+        return left, top, left + extents.width / self.units_per_em, top - extents.height / self.units_per_em
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A face as it is used: slanted where an italic is wanted and not there, emboldened where a fallback lacks a bold."""
+
+    face: Face
+    slanted: bool = False
+    emboldened: bool = False
+
+    def font(self, size: float) -> Any:
+        """Return the Skia font of the face at a size in px: unhinted advances, sub-pixel positions, grey anti-aliasing."""
+        font = skia.Font(self.face.typeface, size)
+        font.setEdging(skia.Font.Edging.kAntiAlias)
+        font.setHinting(skia.FontHinting.kSlight if self.face.is_hinted else skia.FontHinting.kNone)
+        font.setSubpixel(True)
+        font.setLinearMetrics(True)
+        font.setBaselineSnap(True)
+        font.setSkewX(SLANT if self.slanted else 0.0)
+        font.setEmbolden(self.emboldened)
+        return font
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +156,12 @@ class Chain:
 
     def _find(self, cluster: str) -> Styled:
         base = ord(cluster[0])
-        if is_emoji(cluster) and (emoji := self.fallback.emoji(base)):
+        if _is_emoji(cluster) and (emoji := self.fallback.emoji(base)):
             return emoji
         for file, styled in self.named:
             if file.covers(base):
                 return styled
-        return self.fallback.any_with(base, self.style) or self.fallback.without_face(base, self.primary)
+        return self.fallback.any_with(base, self.style) or self.primary
 
 
 class Fonts:
@@ -105,18 +192,20 @@ class Fonts:
             f"The font family {wanted!r} is not installed; {used!r} stands in for it."
             for wanted, used in self._substituted.items()
         )
-        return (*substituted, *(missing_line(script, example) for script, example in self._missing.items()))
+        missing = (
+            f"No installed font has {script} characters such as {example!r}; boxes are drawn for them: {_HELP}."
+            for script, example in self._missing.items()
+        )
+        return (*substituted, *missing)
 
     def chain(self, style: Style) -> Chain:
         """Return the faces of a style; kept."""
         installed = self._installed(style.family)
         if style not in self._chains:
-            families = [installed, DEFAULT_FAMILY, *SYSTEM_FAMILIES]
-            named = tuple(
-                (file, self._styled(file, style)) for family in families for file in self._matched(family, style)
-            )
-            primary = named[0][1] if named else self._styled(self._any_file(style), style)
-            self._chains[style] = Chain(style, primary, named, self)
+            families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, *SYSTEM_FAMILIES)]
+            named = tuple((file, self._styled(file, style)) for files in families for file in _nearest(files, style))
+            any_file = _nearest(next(iter(self._families.values())), style)[0]
+            self._chains[style] = Chain(style, named[0][1] if named else self._styled(any_file, style), named, self)
         return self._chains[style]
 
     def has(self, family: str) -> bool:
@@ -126,41 +215,33 @@ class Fonts:
 
     def emoji(self, code_point: int) -> Styled | None:
         """Return the colour face of an emoji."""
-        for files in self._families.values():
+        for family, files in self._families.items():
             for file in files:
-                if "emoji" in file.family.lower() and file.covers(code_point):
+                if "emoji" in family and file.covers(code_point):
                     return Styled(self._face(file))
         return None
 
-    def without_face(self, code_point: int, stand_in: Styled) -> Styled:
-        """Return the face that draws a box for a character that no font has, which is noted by its script."""
-        if is_visible(code_point):
-            self._missing.setdefault(script_of(code_point), chr(code_point))
-        return stand_in
-
     def any_with(self, code_point: int, style: Style) -> Styled | None:
-        """Return the face nearest to the style in the first family that has the character; emboldened where it is too light."""
+        """Return the face nearest to the style in the first family that has the character; emboldened where it is too light.
+
+        A visible character that no font has is noted by its script.
+        """
         for family, files in self._families.items():
             covering = [file for file in files if file.covers(code_point)]
             if covering:
-                file = next(iter(_nearest(covering, style)))
+                file = _nearest(covering, style)[0]
                 light = file.weight < BOLD_LEAST <= style.weight
                 return Styled(self._face(file), style.italic and not file.italic, light and "emoji" not in family)
+        if unicodedata.category(chr(code_point))[0] not in "ZC":
+            name = str(scripts.script_name(scripts.script(chr(code_point)), default="unknown")).replace("_", " ")
+            self._missing.setdefault(_SCRIPT_NAMES.get(name, name), chr(code_point))
         return None
 
     def _installed(self, family: str) -> str:
         name = family.strip().lower()
         if name in self._families:
             return name
-        substitute = SUBSTITUTES.get(name, DEFAULT_FAMILY)
-        self._substituted.setdefault(family, substitute)
-        return substitute
-
-    def _matched(self, family: str, style: Style) -> Iterator[FontFile]:
-        return _nearest(self._families.get(family.lower(), []), style)
-
-    def _any_file(self, style: Style) -> FontFile:
-        return next(_nearest(next(iter(self._families.values())), style))
+        return self._substituted.setdefault(family, SUBSTITUTES.get(name, DEFAULT_FAMILY))
 
     def _styled(self, file: FontFile, style: Style) -> Styled:
         return Styled(self._face(file), slanted=style.italic and not file.italic)
@@ -172,7 +253,13 @@ class Fonts:
         return self._faces[key]
 
 
-def is_emoji(cluster: str) -> bool:
+def without_font(files: Iterable[FontFile]) -> list[str]:
+    """Names of the common scripts that no font file has."""
+    held = list(files)
+    return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in held)]
+
+
+def _is_emoji(cluster: str) -> bool:
     """Return True if the cluster asks for colour: by a variation selector, or because it is drawn so by default."""
     if "\ufe0e" in cluster:
         return False
@@ -181,19 +268,13 @@ def is_emoji(cluster: str) -> bool:
     )
 
 
-def _nearest(files: Iterable[FontFile], style: Style) -> Iterator[FontFile]:
+def _nearest(files: Sequence[FontFile], style: Style) -> list[FontFile]:
     """All files of the best weight and style: a family may come in several files, each with some of the characters."""
-    candidates = list(files)
-    if not candidates:
-        return iter(())
-    right = [file for file in candidates if file.italic == style.italic] or candidates
-    best = min(right, key=lambda file: abs(_scaled(file.weight) - _scaled(style.weight)))
-    return (file for file in right if file.weight == best.weight)
+    right = [file for file in files if file.italic == style.italic] or files
+    wanted = _scaled(style.weight)
+    best = min((file.weight for file in right), key=lambda weight: abs(_scaled(weight) - wanted), default=None)
+    return [file for file in right if file.weight == best]
 
 
 def _scaled(weight: float) -> float:
-    weight = min(1000.0, max(100.0, weight))
-    for (low, low_scaled), (high, high_scaled) in pairwise(_WEIGHT_SCALE):
-        if weight <= high:
-            return low_scaled + (high_scaled - low_scaled) * (weight - low) / (high - low)
-    return float(_WEIGHT_SCALE[-1][1])
+    return float(np.interp(weight, _CSS_WEIGHTS, _FONTCONFIG_WEIGHTS))

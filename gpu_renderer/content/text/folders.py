@@ -8,15 +8,16 @@ order in which faces are preferred.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import logging
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
-
-from gpu_renderer.content.text.scanning import described
+from fontTools.ttLib import TTCollection, TTFont, TTLibError
 
 PACKS = ("reference", "scripts", "cjk", "offered")
 """Packs of `packages.json`, in the order in which a missing character looks through them."""
@@ -25,6 +26,10 @@ REFERENCE_PACKS = ("reference", "scripts", "cjk")
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")
 LISTING = "faces.json"
 _ROOT = Path(__file__).resolve().parents[3]
+_FAMILY_NAMES = (16, 1)
+"""Typographic family, and the legacy one, which may hold the weight too."""
+
+log = logging.getLogger(__name__)
 
 
 def fonts_folder() -> Path:
@@ -61,7 +66,8 @@ class FontFolders:
 
     def files(self) -> tuple[FontFile, ...]:
         """Every face, in order of preference. Empty where nothing is installed."""
-        packages = [folder for pack in self.packs for folder in _subfolders(self.root.absolute() / pack)]
+        packs = (self.root.absolute() / pack for pack in self.packs)
+        packages = [path for pack in packs if pack.is_dir() for path in sorted(pack.iterdir()) if path.is_dir()]
         return tuple(file for folder in (*self.further, *packages) for file in _listed(folder))
 
 
@@ -79,8 +85,15 @@ def write_listing(folder: Path, named: Sequence[FontFile] | None = None) -> None
     (folder / LISTING).write_text(json.dumps(rows, separators=(",", ":")))
 
 
-def _subfolders(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+def edges(font: TTFont) -> tuple[int, ...]:
+    """Sorted [start, end) edges of the runs of consecutive code points that a font covers."""
+    found: list[int] = []
+    for point in sorted(font.getBestCmap() or ()):
+        if found and found[-1] == point:
+            found[-1] = point + 1
+        else:
+            found += [point, point + 1]
+    return tuple(found)
 
 
 def _listed(folder: Path) -> list[FontFile]:
@@ -95,4 +108,22 @@ def _listed(folder: Path) -> list[FontFile]:
 
 def _scanned(folder: Path) -> list[FontFile]:
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in FONT_ENDINGS)
-    return [FontFile(path, *face) for path in paths for face in described(path)]
+    return [face for path in paths for face in _faces(path)]
+
+
+def _faces(path: Path) -> Iterator[FontFile]:
+    """Yield each face of a font file. A file that is no font is skipped with a line in the log."""
+    data = path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        count = len(TTCollection(io.BytesIO(data), lazy=True).fonts) if data.startswith(b"ttcf") else 1
+        for index in range(count):
+            with TTFont(io.BytesIO(data), lazy=True, fontNumber=index) as font:
+                names = (font["name"].getDebugName(name_id) for name_id in _FAMILY_NAMES)
+                family = next((str(name) for name in names if name), "unnamed")
+                os2 = font.get("OS/2")
+                weight = int(os2.usWeightClass) if os2 else 400
+                italic = bool(font["head"].macStyle & 2) or bool(os2 and os2.fsSelection & 1)
+                yield FontFile(path, index, family, weight, italic, edges(font), digest)
+    except (TTLibError, OSError, KeyError) as error:
+        log.warning("the font file %s cannot be read: %s", path.name, error)

@@ -1,129 +1,124 @@
 """Per-glyph path (text.md 4.2): every code point on its own, px from the centre of the box.
 
-Used as soon as there is a run, an animator or a text path. It breaks up what whole-line shaping keeps together, as the
-reference does: joined emoji, marks, Arabic letters.
+Used as soon as there is a run, an animator or a text path (text.md 8). It breaks up what whole-line shaping keeps together,
+as the reference does: joined emoji, marks, Arabic letters. In per-character 3D (text.md 9) every glyph of a text layer
+becomes a plane of its own in the layer's space.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import lru_cache
+from itertools import accumulate, groupby, pairwise
+from typing import NamedTuple
 
 from gpu_renderer.content.text.families import Fonts
-from gpu_renderer.content.text.lines import broken, chain_of
+from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
 from gpu_renderer.content.text.shaping import advance, shaped
-from gpu_renderer.content.text.text_path import ArcPath
-from motion.snapshot import GlyphPose, TextPath, TextRun, TextSource, TextStyle
+from gpu_renderer.content.vector.mask import expanded
+from motion.evaluate.matrix4 import product, scaled, translation, turned
+from motion.snapshot import (
+    CompositionSource,
+    GlyphPose,
+    LayerSnapshot,
+    MaskPoint,
+    PathPoint,
+    Snapshot,
+    TextPath,
+    TextRun,
+    TextSource,
+    TextStyle,
+    Transform3D,
+)
 
 AT_REST = GlyphPose()
+CHORDS = 24
+"""Equal steps of the parameter of a curved segment; a straight one is a single chord."""
+GLYPHS_MAX = 200
+"""A longer text of per-character 3D stays one flat plane."""
+REGULAR = 400.0
+_PLANE_MARGIN_EM = 0.5
+_RUN_KEYS = ("family", "size", "weight", "italic", "letter_spacing", "fill")
 
 
-@dataclass(frozen=True, slots=True)
-class GlyphPlace:
+class GlyphPlace(NamedTuple):
     """One code point: the character drawn, its style, and where its middle stands before its pose moves it.
 
+    `original`: the character that an animator replaced by `character`. `in_run`: a run gives the style.
     `x`, `y`: the horizontal centre of its own width, and the middle of its line; `angle`: the heading of a text path.
-    `original`: the character that an animator replaced by `character`.
     """
 
     character: str
-    style: TextStyle
-    pose: GlyphPose
-    line_index: int
-    x: float
-    y: float
-    own_width: float
-    advance: float
     original: str
-    angle: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Letter:
-    character: str
     style: TextStyle
     in_run: bool
     pose: GlyphPose
-    original: str
-
-
-def is_per_glyph(source: TextSource) -> bool:
-    """Return True if the text is laid out code point by code point."""
-    return bool(source.runs or source.has_animators or source.path)
+    line_index: int = 0
+    x: float = 0.0
+    y: float = 0.0
+    own_width: float = 0.0
+    advance: float = 0.0
+    angle: float = 0.0
 
 
 def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> list[GlyphPlace]:
     """Every code point that is drawn, in text order; white space is left out."""
     lines = _lines(source, fonts)
-    pitch = _leading(source, lines) + source.paragraph_spacing
+    largest = max([source.style.size, *(letter.style.size for line in lines for letter in line)])
+    pitch = largest * source.line_height + source.paragraph_spacing
     middle = (len(lines) - 1) / 2
-    path = ArcPath.of(source.path) if source.path else None
     places: list[GlyphPlace] = []
     for index, letters in enumerate(lines):
-        line = list(_line_places(letters, index, (index - middle) * pitch, source.align, box[0], fonts))
-        places += _along(line, source, path) if source.path and path and path.length > 0 else line
+        line = list(_line_places(letters, (index - middle) * pitch, source.align, box[0], fonts))
+        places += _along(line, source.path, source.align) if source.path else line
     return [place for place in places if place.character.strip()]
 
 
 def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[TextStyle, bool]:
     """Return the style of a code point, and whether a run gives it; later runs win key by key."""
     over = [run for run in runs if run.start <= index < run.end]
-    for run in over:
-        keys = ("family", "size", "weight", "italic", "letter_spacing", "fill")
-        values = {key: getattr(run, key) for key in keys}
-        base = replace(base, **{key: value for key, value in values.items() if value is not None})
-    return base, bool(over)
+    values = {key: value for run in over for key in _RUN_KEYS if (value := getattr(run, key)) is not None}
+    return replace(base, **values) if values else base, bool(over)
 
 
-def _lines(source: TextSource, fonts: Fonts) -> list[list[_Letter]]:
+def _lines(source: TextSource, fonts: Fonts) -> list[list[GlyphPlace]]:
     """Return the letters of each line; indices count the newlines, which wrapping puts in the place of spaces."""
     lines, at = [], 0
-    for line in broken(source.content, source.stored_style, source.stored_box_width, fonts):
-        lines.append([_letter(source, at + offset, character) for offset, character in enumerate(line)])
+    for line_index, line in enumerate(broken(source.content, source.stored_style, source.stored_box_width, fonts)):
+        lines.append([_letter(source, at + offset, character, line_index) for offset, character in enumerate(line)])
         at += len(line) + 1
     return lines
 
 
-def _letter(source: TextSource, index: int, character: str) -> _Letter:
+def _letter(source: TextSource, index: int, character: str, line_index: int) -> GlyphPlace:
     style, in_run = glyph_style(index, source.style, source.runs)
     pose = source.poses[index] if index < len(source.poses) else AT_REST
     if source.has_animators and index < len(source.measured_content):
         character = source.measured_content[index]
-    return _Letter(pose.character or character, style, in_run, pose, character)
-
-
-def _leading(source: TextSource, lines: list[list[_Letter]]) -> float:
-    sizes = [letter.style.size for line in lines for letter in line]
-    return max([source.style.size, *sizes]) * source.line_height
+    return GlyphPlace(pose.character or character, character, style, in_run, pose, line_index)
 
 
 def _line_places(
-    letters: list[_Letter], line_index: int, y: float, align: str, box_width: float, fonts: Fonts
+    letters: list[GlyphPlace], y: float, align: str, box_width: float, fonts: Fonts
 ) -> Iterator[GlyphPlace]:
     advances = list(_advances(letters, fonts))
-    pen = _pen_start(align, box_width, sum(advances))
+    width = sum(advances)
+    pen = {"center": -width / 2, "right": box_width / 2 - width}.get(align, -box_width / 2)
     for letter, moved in zip(letters, advances, strict=True):
         own = _width(letter.character, letter.style, fonts)
-        yield GlyphPlace(
-            letter.character, letter.style, letter.pose, line_index, pen + own / 2, y, own, moved, letter.original
-        )
+        yield letter._replace(x=pen + own / 2, y=y, own_width=own, advance=moved)
         pen += moved
 
 
-def _pen_start(align: str, box_width: float, line_width: float) -> float:
-    if align == "center":
-        return -line_width / 2
-    return box_width / 2 - line_width if align == "right" else -box_width / 2
-
-
-def _advances(letters: list[_Letter], fonts: Fonts) -> Iterator[float]:
+def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
     """Differences of prefix widths inside a span of equal style; inside a run every letter is a span of its own."""
     numbered = enumerate(letters)
-    for _, group in groupby(numbered, key=lambda entry: entry[0] if entry[1].in_run else -1):
-        span = [letter for _, letter in group]
+    for _, span in groupby(numbered, key=lambda entry: entry[0] if entry[1].in_run else -1):
         text, before = "", 0.0
-        for letter in span:
+        for _, letter in span:
             text += letter.character
             width = _width(text, letter.style, fonts, spaced=True)
             yield width - before + letter.pose.tracking
@@ -136,20 +131,136 @@ def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -
     return advance(glyphs) * style.size + spacing * len(text)
 
 
-def _along(line: list[GlyphPlace], source: TextSource, path: ArcPath) -> Iterator[GlyphPlace]:
+def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[GlyphPlace]:
     """Yield the line's glyphs moved onto the path (text.md 8)."""
-    wanted = source.path
-    assert isinstance(wanted, TextPath)
-    width = sum(place.advance for place in line)
-    if not line:
+    path = ArcPath.of(wanted)
+    if not line or path.length <= 0:
+        yield from line
         return
     left = line[0].x - line[0].own_width / 2
-    room = path.length - width
-    base = {"center": room / 2, "right": room}.get(source.align, 0.0)
+    room = path.length - sum(place.advance for place in line)
+    base = {"center": room / 2, "right": room}.get(align, 0.0)
     for place in line:
         along = wanted.first_margin + base + (place.x - left)
         x, y, heading = path.at(path.length - along if wanted.reversed else along)
         heading += 180.0 if wanted.reversed else 0.0
-        dx, dy = path.normal(heading)
-        angle = heading if wanted.perpendicular else 0.0
-        yield replace(place, x=x + dx * place.y, y=y + dy * place.y, angle=angle)
+        dx, dy = -math.sin(math.radians(heading)), math.cos(math.radians(heading))
+        yield place._replace(x=x + dx * place.y, y=y + dy * place.y, angle=heading if wanted.perpendicular else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ArcPath:
+    """Outline that text runs along: points of a polyline with the arc length at each."""
+
+    points: tuple[tuple[float, float], ...]
+    lengths: tuple[float, ...]
+    closed: bool
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(path: TextPath) -> ArcPath:
+        """Return the path flattened; a closed one includes its closing chord."""
+        corners = path_vertices(path)
+        points = [corners[0][:2]]
+        for start, end in pairwise((*corners, corners[0]) if path.closed else corners):
+            points += _chords(start, end)
+        chords = (math.dist(a, b) for a, b in pairwise(points))
+        return ArcPath(tuple(points), tuple(accumulate(chords, initial=0.0)), path.closed)
+
+    @property
+    def length(self) -> float:
+        """Arc length in px."""
+        return self.lengths[-1]
+
+    def at(self, distance: float) -> tuple[float, float, float]:
+        """Point and heading in degrees; a closed path wraps, an open one goes on straight beyond its ends."""
+        if self.closed and self.length > 0:
+            distance %= self.length
+        index = min(max(bisect_right(self.lengths, distance) - 1, 0), len(self.points) - 2)
+        while index > 0 and self.lengths[index + 1] == self.lengths[index]:
+            index -= 1
+        (x0, y0), (x1, y1) = self.points[index : index + 2]
+        chord = (self.lengths[index + 1] - self.lengths[index]) or 1.0
+        u = (distance - self.lengths[index]) / chord
+        return x0 + (x1 - x0) * u, y0 + (y1 - y0) * u, math.degrees(math.atan2(y1 - y0, x1 - x0))
+
+
+def path_vertices(path: TextPath) -> tuple[PathPoint, ...]:
+    """Return the path's vertices where its mask is drawn: expanded along their normals."""
+    moved = expanded([MaskPoint(*point) for point in path.points], path.expansion)
+    return tuple(PathPoint(*point[:6]) for point in moved)
+
+
+def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
+    if start[4:6] == start[:2] and end[2:4] == end[:2]:
+        yield end[:2]
+        return
+    for step in range(1, CHORDS + 1):
+        t = step / CHORDS
+        weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
+        xs, ys = (start.x, start.out_x, end.in_x, end.x), (start.y, start.out_y, end.in_y, end.y)
+        yield sum(w * x for w, x in zip(weights, xs, strict=True)), sum(w * y for w, y in zip(weights, ys, strict=True))
+
+
+def with_character_planes(snapshot: Snapshot, fonts: Fonts) -> Snapshot:
+    """Return the snapshot with layers of per-character 3D replaced by their planes; the same object where there is none."""
+    layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, fonts))
+    is_same = len(layers) == len(snapshot.layers) and all(a is b for a, b in zip(layers, snapshot.layers, strict=True))
+    return snapshot if is_same else replace(snapshot, layers=layers)
+
+
+def _replaced(layer: LayerSnapshot, fonts: Fonts) -> Iterator[LayerSnapshot]:
+    source, transform = layer.source, layer.transform
+    if isinstance(source, CompositionSource):
+        inner = with_character_planes(source.composition, fonts)
+        is_same = inner is source.composition
+        yield layer if is_same else replace(layer, source=replace(source, composition=inner))
+    elif isinstance(source, TextSource) and source.per_character_3d and isinstance(transform, Transform3D):
+        yield from _planes(layer, source, transform, fonts)
+    else:
+        yield layer
+
+
+def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fonts: Fonts) -> Iterator[LayerSnapshot]:
+    """Yield a layer for each glyph, spaced without kerning: a run lies over everything. Where no weight is stored it is regular."""
+    style = source.style if source.has_weight else replace(source.style, weight=REGULAR)
+    apart = replace(source, style=style, runs=(TextRun(0, len(source.content)), *source.runs), path=None)
+    places = glyph_places(apart, measured_box(source, fonts), fonts)
+    if len(places) > GLYPHS_MAX:
+        yield layer
+        return
+    home = transform.matrix[3], transform.matrix[7], transform.matrix[11]
+    for index, place in enumerate(places):
+        yield replace(
+            layer,
+            id=f"{layer.id}::{index}",
+            source=_plane_source(source, place),
+            transform=_plane_transform(transform, home, place),
+            opacity=layer.opacity * max(0.0, place.pose.opacity),
+        )
+
+
+def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
+    """Return the picture of a plane: the original character in the layer's base style, of its run the fill alone."""
+    size = source.style.size
+    width, height = max(1.0, place.advance), size * (source.line_height or DEFAULT_LINE_HEIGHT)
+    style = replace(source.style, fill=place.style.fill)
+    return TextSource(
+        place.original,
+        place.original,
+        style,
+        style,
+        line_height=source.line_height,
+        align=source.align,
+        path=source.path,
+        plane=(width + _PLANE_MARGIN_EM * size, height + _PLANE_MARGIN_EM * size),
+    )
+
+
+def _plane_transform(transform: Transform3D, home: tuple[float, float, float], place: GlyphPlace) -> Transform3D:
+    """Return the transform of a glyph. The layer's anchor is subtracted in the glyph's own frame (text.md 9)."""
+    pose = place.pose
+    there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
+    local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))
+    matrix = product(transform.matrix, scaled(local, pose.scale_x, pose.scale_x, 1.0))
+    return replace(transform, matrix=matrix, sorted_at=home, extrusion=None)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, reduce
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text import contrast
-from gpu_renderer.content.text.face import Styled
+from gpu_renderer.content.text.families import Styled
 from gpu_renderer.content.vector.surface import Pixels, coverage
-from gpu_renderer.geometry.color import Rgba
+from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array
+
+Table = npt.NDArray[np.uint8]
+Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
 MASK_MAX_PX = 256.0
 """Device size above which glyphs are filled as outlines: not hinted, not snapped, not strengthened."""
+GAMMA, CONTRAST = 1.1875, 0.2
+"""Values of the reference's browser."""
+SKIA_CONTRAST = 0.5
+"""Contrast of the Skia that draws our masks. Its curve is that of sRGB, and neither can be set."""
+NEUTRAL = 128
+"""Grey in which masks are drawn: its table loses least when it is undone."""
 _PHASES = 4
 
 
@@ -31,73 +40,47 @@ class Placed(NamedTuple):
     size: float
 
 
-def glyph_coverage(glyphs: Sequence[Placed], color: Rgba, width: int, height: int) -> Pixels:
+def glyph_coverage(glyphs: Iterable[Placed], color: Rgba, width: int, height: int) -> Pixels:
     """Return the coverage of the glyphs that have outlines, as the reference paints them in the colour: (rows, columns)."""
-    combined = None
-    for kind, group in groupby(sorted(glyphs, key=_kind), key=_kind):
-        covered = _KINDS[kind](list(group), color, width, height)
-        combined = covered if combined is None else _union(combined, covered)
-    return np.zeros((height, width), np.uint8) if combined is None else combined
+    outlined = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=_kind)
+    drawn = [_drawn(kind, list(group), color, width, height) for kind, group in groupby(outlined, key=_kind)]
+    return reduce(_union, drawn) if drawn else np.zeros((height, width), np.uint8)
 
 
-def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], alpha: float) -> None:
-    """Draw the glyphs that are pictures (emoji)."""
+def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], paint: Any) -> None:
+    """Draw the glyphs that are pictures (emoji), each at the alpha of the paint."""
     for placed in glyphs:
         if placed.styled.face.is_color:
-            blob = _blob([placed], placed.styled)
-            canvas.drawTextBlob(blob, 0, 0, skia.Paint(AntiAlias=True, Alphaf=alpha))
+            canvas.drawTextBlob(_blob([placed]), 0, 0, paint)
 
 
 def _kind(placed: Placed) -> str:
-    if placed.styled.face.is_color:
-        return "color"
     if placed.size > MASK_MAX_PX:
         return "large"
     return "hinted" if placed.styled.face.is_hinted else "unhinted"
 
 
-def _hinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
+def _drawn(kind: str, glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
     pixels, canvas = coverage(width, height)
-    grey = skia.Paint(
-        Color=skia.ColorSetARGB(255, contrast.NEUTRAL, contrast.NEUTRAL, contrast.NEUTRAL), AntiAlias=True
-    )
-    snapped = [placed._replace(y=math.floor(placed.y + 0.5)) for placed in glyphs]
-    for (styled, _), group in groupby(snapped, key=lambda placed: (placed.styled, placed.size)):
-        canvas.drawTextBlob(_blob(list(group), styled), 0, 0, grey)
-    return contrast.mask_table(color)[pixels]
-
-
-def _unhinted(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    snapped = [placed._replace(x=on_quarter(placed.x), y=math.floor(placed.y + 0.5)) for placed in glyphs]
-    return contrast.table(color)[_paths(snapped, width, height)]
-
-
-def _large(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    return _paths(glyphs, width, height)
-
-
-def _nothing(glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    return np.zeros((height, width), np.uint8)
-
-
-_KINDS = {"hinted": _hinted, "unhinted": _unhinted, "large": _large, "color": _nothing}
-
-
-def _paths(glyphs: Iterable[Placed], width: int, height: int) -> Pixels:
-    pixels, canvas = coverage(width, height)
+    if kind != "large":
+        glyphs = [placed._replace(y=math.floor(placed.y + 0.5)) for placed in glyphs]
+    if kind == "hinted":
+        grey = skia.Paint(Color=skia.ColorSetARGB(255, NEUTRAL, NEUTRAL, NEUTRAL), AntiAlias=True)
+        for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
+            canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
+        return contrast_table(color)[_raw_of_neutral()][pixels]
     paint = skia.Paint(AntiAlias=True)
-    for path in _moved_paths(glyphs):
-        canvas.drawPath(path, paint)
-    return pixels
-
-
-def _moved_paths(glyphs: Iterable[Placed]) -> Iterator[Any]:
     for placed in glyphs:
-        path = glyph_outline(placed.styled, placed.glyph, placed.size)
-        if path is not None:
-            moved = skia.Path(path)
-            moved.offset(placed.x, placed.y)
-            yield moved
+        if outline := glyph_outline(placed.styled, placed.glyph, placed.size):
+            moved = skia.Path(outline)
+            moved.offset(placed.x if kind == "large" else on_quarter(placed.x), placed.y)
+            canvas.drawPath(moved, paint)
+    return pixels if kind == "large" else contrast_table(color)[pixels]
+
+
+def _union(a: Pixels, b: Pixels) -> Pixels:
+    wide = a.astype(np.uint16)
+    return (wide + b - (wide * b + 127) // 255).astype(np.uint8)
 
 
 @lru_cache(maxsize=4096)
@@ -108,10 +91,12 @@ def glyph_outline(styled: Styled, glyph: int, size: float) -> Any:
     return font.getPath(glyph)
 
 
-def _blob(glyphs: Sequence[Placed], styled: Styled) -> Any:
+def _blob(glyphs: Sequence[Placed]) -> Any:
+    """Return glyphs of one face and size as Skia draws them."""
     builder = skia.TextBlobBuilder()
     positions = [skia.Point(placed.x, placed.y) for placed in glyphs]
-    builder.allocRunPos(_font(styled, glyphs[0].size), [placed.glyph for placed in glyphs], positions)
+    font = _font(glyphs[0].styled, glyphs[0].size)
+    builder.allocRunPos(font, [placed.glyph for placed in glyphs], positions)
     return builder.make()
 
 
@@ -125,6 +110,41 @@ def on_quarter(px: float) -> float:
     return math.floor(px * _PHASES + 0.5) / _PHASES
 
 
-def _union(a: Pixels, b: Pixels) -> Pixels:
-    wide = a.astype(np.uint16)
-    return (wide + b - (wide * b + 127) // 255).astype(np.uint8)
+def luminance(color: Rgba) -> int:
+    """Return the luminance 0..255, of eight steps, that selects the contrast table of a colour."""
+    red, green, blue = (_replicated(int(channel * 255 + 0.5)) for channel in color[:3])
+    return _replicated(int(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.5))
+
+
+def contrast_table(color: Rgba) -> Table:
+    """Map raw coverage 0..255 to what the reference paints in the colour (text.md 10.3)."""
+    return _reference_table(luminance(color))
+
+
+def _replicated(value: int) -> int:
+    top = value >> 5
+    return top << 5 | top << 2 | top >> 1
+
+
+@lru_cache(maxsize=8)
+def _reference_table(step: int) -> Table:
+    return _curve_table(step / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
+
+
+@lru_cache(maxsize=1)
+def _raw_of_neutral() -> Table:
+    """Return the inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
+    forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
+    raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
+    return raw
+
+
+def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:
+    target = 1 - source
+    linear_source, linear_target = decode(np.array([source, target]))
+    raw = np.arange(256) / 255
+    painted = raw + (1 - raw) * contrast * linear_target * raw
+    if source != target:
+        painted = (encode(linear_source * painted + linear_target * (1 - painted)) - target) / (source - target)
+    whole: Table = np.floor(255 * painted + 0.5).clip(0, 255).astype(np.uint8)
+    return whole

@@ -1,12 +1,12 @@
-"""Line breaks and the measured box of a text layer (text.md 3)."""
+"""Lines of a text layer: line breaks, the measured box (text.md 3), and the whole-line path for plain text (text.md 4.1)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.glyph_raster import Placed
 from gpu_renderer.content.text.shaping import advance, shaped
 from motion.snapshot import TextSource, TextStyle
 
@@ -14,15 +14,6 @@ SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
 LEAST_SIDE_PX = 16.0
 DEFAULT_LINE_HEIGHT = 1.2
 BOXES_MAX = STYLES_MAX = 256
-
-
-@dataclass(frozen=True, slots=True)
-class PaintedBox:
-    """Extents of a line's glyphs in px: across, and above and below the line's middle."""
-
-    width: float
-    ascent: float
-    descent: float
 
 
 @lru_cache(STYLES_MAX)
@@ -37,6 +28,23 @@ def broken(content: str, style: TextStyle, box_width: float | None, fonts: Fonts
     if box_width is None or box_width <= 0:
         return hard
     return [line for paragraph in hard for line in _wrapped(paragraph, style, box_width, fonts)]
+
+
+def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -> list[str]:
+    lines, line = [], ""
+    for word in paragraph.split(" "):
+        longer = f"{line} {word}" if line else word
+        if line and line_width(longer, style, fonts) > box_width:
+            lines.append(line)
+            line = word
+        else:
+            line = longer
+    return [*lines, line]
+
+
+def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
+    """A line's width in px, with letter spacing between its characters."""
+    return advance(shaped(line, chain_of(style, fonts))) * style.size + max(0, len(line) - 1) * style.letter_spacing
 
 
 def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
@@ -56,27 +64,22 @@ def _measured(
     """Return the box of a text whose animators, which change with every frame, have no part in it."""
     lines = broken(content, style, box_width, fonts)
     gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
-    paints_any = [painted(line, style, fonts) for line in lines]
-    half_width = (
-        max(max(line_width(line, style, fonts), found.width) for line, found in zip(lines, paints_any, strict=True)) / 2
-    )
-    half_height = max(
-        max(found.ascent - (index - middle) * gap, found.descent + (index - middle) * gap)
-        for index, found in enumerate(paints_any)
-    )
+    half_width = half_height = -math.inf
+    for index, line in enumerate(lines):
+        width, ascent, descent = _painted(line, style, fonts)
+        half_width = max(half_width, line_width(line, style, fonts) / 2, width / 2)
+        half_height = max(half_height, ascent - (index - middle) * gap, descent + (index - middle) * gap)
     block = len(lines) * lead + (len(lines) - 1) * paragraph_spacing
     inner = box_width if box_width and box_width > 0 else 2 * half_width
     width = max(LEAST_SIDE_PX, math.ceil(inner) + 2 * SIDE_PADDING_PX)
     return width, max(LEAST_SIDE_PX, math.ceil(max(block, 2 * half_height)) + 2 * END_PADDING_PX)
 
 
-def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
-    """A line's width in px, with letter spacing between its characters."""
-    return advance(shaped(line, chain_of(style, fonts))) * style.size + max(0, len(line) - 1) * style.letter_spacing
+def _painted(line: str, style: TextStyle, fonts: Fonts) -> tuple[float, float, float]:
+    """Return the extents of a line's ink in px: across, and above and below the line's middle.
 
-
-def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
-    """Return the ink of a line. The reference's canvas rounds each glyph outward, before it is placed."""
+    The reference's canvas rounds each glyph outward, before it is placed.
+    """
     chain = chain_of(style, fonts)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):
@@ -87,20 +90,28 @@ def painted(line: str, style: TextStyle, fonts: Fonts) -> PaintedBox:
             boxes.append((left + x, top + y, right + x, bottom + y))
         pen += glyph.advance * style.size
     if not boxes:
-        return PaintedBox(0.0, 0.0, 0.0)
+        return 0.0, 0.0, 0.0
     shift = chain.primary.face.baseline_shift(style.size)
     spacing = max(0, len(line) - 1) * style.letter_spacing
     width = max(box[2] for box in boxes) - min(box[0] for box in boxes) + spacing
-    return PaintedBox(width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift)
+    return width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift
 
 
-def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -> list[str]:
-    lines, line = [], ""
-    for word in paragraph.split(" "):
-        longer = f"{line} {word}" if line else word
-        if line and line_width(longer, style, fonts) > box_width:
-            lines.append(line)
-            line = word
-        else:
-            line = longer
-    return [*lines, line]
+def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> list[Placed]:
+    """Every glyph of a plain text with its pen on the alphabetic baseline: px from the box's top left, size in px."""
+    lines = broken(source.content, source.stored_style, source.stored_box_width, fonts)
+    chain, style = chain_of(source.style, fonts), source.style
+    gap = source.line_height * style.size + source.paragraph_spacing
+    first = box[1] / 2 - (len(lines) - 1) * gap / 2 + chain.primary.face.baseline_shift(style.size)
+    placed: list[Placed] = []
+    for index, line in enumerate(lines):
+        glyphs, y = shaped(line, chain, ligatures=style.letter_spacing == 0), first + index * gap
+        moves = [glyph.advance * style.size + style.letter_spacing * glyph.ends_cluster for glyph in glyphs]
+        width = sum(moves)
+        starts = {"right": box[0] - SIDE_PADDING_PX - width, **dict.fromkeys(("left", "justify"), SIDE_PADDING_PX)}
+        x = starts.get(source.align, (box[0] - width) / 2)
+        for glyph, move in zip(glyphs, moves, strict=True):
+            place = x + glyph.dx * style.size, y + glyph.dy * style.size
+            placed.append(Placed(glyph.styled, glyph.glyph, *place, style.size))
+            x += move
+    return placed

@@ -7,10 +7,14 @@ whatever its distribution. A package folder appears whole or not at all: it is f
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
 import shutil
+import tarfile
 import tempfile
+import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,10 +25,7 @@ from urllib.parse import quote
 
 from fontTools.ttLib import TTFont
 
-from gpu_renderer.content.text import downloads
-from gpu_renderer.content.text.downloads import PackageUnavailable
-from gpu_renderer.content.text.folders import FONT_ENDINGS, LISTING, FontFile, write_listing
-from gpu_renderer.content.text.scanning import edges
+from gpu_renderer.content.text.folders import FONT_ENDINGS, LISTING, FontFile, edges, write_listing
 
 MANIFEST: Final = Path(__file__).with_name("packages.json")
 SUBSETS: Final = ("latin", "latin-ext", "cyrillic", "cyrillic-ext", "greek", "greek-ext", "vietnamese")
@@ -36,8 +37,16 @@ DEBIAN: Final = [
 """Debian's archive holds what its supported releases have; the snapshot holds it for ever, but is slower."""
 NPM: Final = ["https://registry.npmjs.org/"]
 PARALLEL: Final = 4
+TIMEOUT_S: Final = 20.0
+ARCHIVE_BYTES_MAX: Final = 200_000_000
+_AR_MAGIC: Final = b"!<arch>\n"
+_AR_HEADER_BYTES: Final = 60
 
 Say = Callable[[str], None]
+
+
+class PackageUnavailable(Exception):
+    """A package could not be had; the message says which and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +65,32 @@ class Package:
     faces: tuple[str, ...] = ()
     path: str = ""
 
+    @property
+    def short_name(self) -> str:
+        """The name without the scope of an npm package."""
+        return self.name.rpartition("/")[2]
+
     def folder(self, root: Path) -> Path:
         """Return the folder of the package's fonts below the root."""
-        return root / self.pack / self.name.rpartition("/")[2]
+        return root / self.pack / self.short_name
 
 
 @cache
 def manifest() -> tuple[Package, ...]:
     """Return the packages that ship with this version, in the manifest's order."""
     stored = json.loads(MANIFEST.read_text())
-    return tuple(_package(pack, row) for pack, rows in stored.items() for row in rows)
+    return tuple(_package(pack, **row) for pack, rows in stored.items() for row in rows)
+
+
+def _package(pack: str, source: str, package: str, version: str, faces: Sequence[str] = (), **row: Any) -> Package:
+    digest = row.get("sha256") or row["integrity"]
+    return Package(pack, source, package, version, digest, row.get("family", ""), tuple(faces), row.get("path", ""))
 
 
 def missing(root: Path, packs: Sequence[str]) -> list[Package]:
     """Return the packages of the packs that are not installed under the root."""
-    return [package for package in manifest() if package.pack in packs and not _is_installed(package, root)]
+    wanted = (package for package in manifest() if package.pack in packs)
+    return [package for package in wanted if not (package.folder(root) / LISTING).is_file()]
 
 
 def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
@@ -81,87 +101,108 @@ def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
     return {package.name: reason for package, reason in zip(packages, reasons, strict=True) if reason}
 
 
-def _package(pack: str, row: dict[str, Any]) -> Package:
-    digest = row.get("sha256") or row["integrity"]
-    faces = tuple(row.get("faces", ()))
-    return Package(
-        pack, row["source"], row["package"], row["version"], digest, row.get("family", ""), faces, row.get("path", "")
-    )
-
-
-def _is_installed(package: Package, root: Path) -> bool:
-    return (package.folder(root) / LISTING).is_file()
-
-
 def _attempt(package: Package, root: Path, say: Say) -> str | None:
-    install = {"bundled": _install_bundled, "debian": _install_debian, "npm": _install_npm}[package.source]
     try:
         with tempfile.TemporaryDirectory(dir=root, prefix=".fetching-") as scratch:
-            ready = Path(scratch) / "ready"
+            ready, unpacked, folder = Path(scratch) / "ready", Path(scratch) / "unpacked", package.folder(root)
             ready.mkdir()
-            install(package, Path(scratch), ready)
-            _move_in(ready, package.folder(root))
+            unpack = _unpack_deb if package.source == "debian" else _unpack_tar
+            unpack(_archive(package), unpacked)
+            take = _convert_fonts if package.source == "npm" else _take_fonts
+            take(package, unpacked, ready)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            ready.chmod(0o755)
+            ready.rename(folder)
     except PackageUnavailable as error:
         return str(error)
     say(f"{package.name} {package.version}")
     return None
 
 
-def _move_in(ready: Path, folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    ready.chmod(0o755)
-    ready.rename(folder)
+def _archive(package: Package) -> bytes:
+    """Return the package's archive, bundled or from the first URL that has it. Raises PackageUnavailable."""
+    if package.source == "bundled":
+        path = BUNDLED / f"{package.name}.tar.xz"
+        if not path.is_file():
+            raise PackageUnavailable(f"{path} is missing from this installation.")
+        return _checked(path.read_bytes(), package.digest, path.name)
+    if package.source == "debian":
+        urls = [base + quote(package.path) for base in DEBIAN]
+    else:
+        urls = [f"{base}{package.name}/-/{package.short_name}-{package.version}.tgz" for base in NPM]
+    reasons = []
+    for url in urls:
+        try:
+            with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310 - the URLs are constants
+                archive: bytes = answer.read(ARCHIVE_BYTES_MAX)
+        except OSError as error:
+            reasons.append(f"{url}: {error}")
+            continue
+        return _checked(archive, package.digest, package.name)
+    raise PackageUnavailable(f"it could not be downloaded; is the machine offline? {'; '.join(reasons)}")
 
 
-def _install_bundled(package: Package, scratch: Path, ready: Path) -> None:
-    archive = BUNDLED / f"{package.name}.tar.xz"
-    if not archive.is_file():
-        raise PackageUnavailable(f"{archive} is missing from this installation.")
-    downloads.check(archive.read_bytes(), package.digest, archive.name)
-    downloads.unpack_tar(archive.read_bytes(), scratch / "unpacked")
-    _take_fonts(scratch / "unpacked", ready)
+def _checked(archive: bytes, digest: str, name: str) -> bytes:
+    """Return an archive whose SHA-256 in hex, or whose SRI string, is as pinned. Raises PackageUnavailable."""
+    algorithm, separator, expected = digest.partition("-")
+    if separator:
+        found = base64.b64encode(hashlib.new(algorithm, archive).digest()).decode()
+    else:
+        algorithm, expected, found = "sha256", digest, hashlib.sha256(archive).hexdigest()
+    if found != expected:
+        raise PackageUnavailable(f"{name} is not the file that was pinned: its {algorithm} differs.")
+    return archive
 
 
-def _install_debian(package: Package, scratch: Path, ready: Path) -> None:
-    archive = downloads.download([base + quote(package.path) for base in DEBIAN], package.digest, package.name)
-    downloads.unpack_deb(archive, scratch / "unpacked")
-    _take_fonts(scratch / "unpacked", ready)
+def _unpack_tar(archive: bytes, folder: Path) -> None:
+    """Unpack a tar archive of any compression. Raises PackageUnavailable."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            # Python 3.11.2, which Debian 12 has, knows neither the filter nor the argument that names it.
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(folder)  # noqa: S202 - the archive has the hash that was pinned
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise PackageUnavailable(f"the archive cannot be unpacked: {error}") from error
 
 
-def _take_fonts(unpacked: Path, ready: Path) -> None:
+def _unpack_deb(archive: bytes, folder: Path) -> None:
+    """Unpack the files of a Debian package: the member `data.tar.*` of an `ar` archive. Raises PackageUnavailable."""
+    if not archive.startswith(_AR_MAGIC):
+        raise PackageUnavailable("the archive is not a Debian package")
+    at = len(_AR_MAGIC)
+    while at + _AR_HEADER_BYTES <= len(archive):
+        header = archive[at : at + _AR_HEADER_BYTES]
+        at += _AR_HEADER_BYTES
+        size = int(header[48:58])
+        if header[:16].startswith(b"data.tar"):
+            _unpack_tar(archive[at : at + size], folder)
+            return
+        at += size + size % 2
+    raise PackageUnavailable("the Debian package has no files")
+
+
+def _take_fonts(package: Package, unpacked: Path, ready: Path) -> None:
     for path in sorted(unpacked.rglob("*")):
         if path.is_file() and not path.is_symlink() and (path.suffix in FONT_ENDINGS or path.name == "copyright"):
             shutil.move(path, ready / path.name)
     write_listing(ready)
 
 
-def _install_npm(package: Package, scratch: Path, ready: Path) -> None:
-    short = package.name.rpartition("/")[2]
-    urls = [f"{base}{package.name}/-/{short}-{package.version}.tgz" for base in NPM]
-    downloads.unpack_tar(downloads.download(urls, package.digest, package.name), scratch)
-    shutil.copy(scratch / "package" / "LICENSE", ready / "LICENSE")
-    write_listing(
-        ready, [_converted(package, face, subset, scratch, ready) for face, subset in _wanted(package, scratch)]
-    )
-
-
-def _wanted(package: Package, scratch: Path) -> list[tuple[str, str]]:
-    pairs = [(face, subset) for face in package.faces for subset in SUBSETS]
-    return [(face, subset) for face, subset in pairs if _woff(package, face, subset, scratch).is_file()]
-
-
-def _woff(package: Package, face: str, subset: str, scratch: Path) -> Path:
-    style = "italic" if face.endswith("i") else "normal"
-    family = package.name.rpartition("/")[2]
-    return scratch / "package" / "files" / f"{family}-{subset}-{face.rstrip('i')}-{style}.woff2"
-
-
-def _converted(package: Package, face: str, subset: str, scratch: Path, ready: Path) -> FontFile:
-    path = ready / _woff(package, face, subset, scratch).with_suffix(".ttf").name
-    with TTFont(str(_woff(package, face, subset, scratch))) as font:
-        font.flavor = None
-        font.save(str(path))
-        covered = edges(font.getBestCmap() or ())
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return FontFile(path, 0, package.family, int(face.rstrip("i")), face.endswith("i"), covered, digest)
+def _convert_fonts(package: Package, unpacked: Path, ready: Path) -> None:
+    """Convert the WOFF2 files of the package's faces, each of which holds a subset of the characters."""
+    shutil.copy(unpacked / "package" / "LICENSE", ready / "LICENSE")
+    listed = []
+    for face in package.faces:
+        weight, is_italic = face.rstrip("i"), face.endswith("i")
+        for subset in SUBSETS:
+            stem = f"{package.short_name}-{subset}-{weight}-{'italic' if is_italic else 'normal'}"
+            woff, path = unpacked / "package" / "files" / f"{stem}.woff2", ready / f"{stem}.ttf"
+            if woff.is_file():
+                with TTFont(str(woff)) as font:
+                    font.flavor = None
+                    font.save(str(path))
+                    covered = edges(font)
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+                listed.append(FontFile(path, 0, package.family, int(weight), is_italic, covered, digest))
+    write_listing(ready, listed)

@@ -1,23 +1,32 @@
-"""Strings to glyphs: word by word, as a browser's word cache does (text.md 10.2), in ems, so that a word is shaped once
-whatever its size.
+"""Strings to glyphs, in ems, so that a word is shaped once whatever its size.
+
+A line is cut into stretches of one direction, those into words as a browser's word cache does (text.md 10.2), and words
+into characters of one face each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
+from typing import TypeVar
 
 import uharfbuzz as hb
 
-from gpu_renderer.content.text.bidi import levels, visual_order
-from gpu_renderer.content.text.clusters import clusters, words
-from gpu_renderer.content.text.face import Styled
-from gpu_renderer.content.text.families import Chain
+from gpu_renderer.content.text.families import Chain, Styled
+
+T = TypeVar("T")
 
 _NO_LIGATURES = {"liga": False, "clig": False}
 _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
+_WORDS = re.compile(r" |[^ ]+")
+"""Every space is a word of its own."""
+_JOINER = "\u200d"
+_CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": "S", "CS": "C", "ET": "T", "NSM": "M"}
+"""A letter for each class of Unicode's bidirectional algorithm. All others are neutral: O."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +57,17 @@ def advance(glyphs: Shaped) -> float:
 
 @lru_cache(maxsize=8192)
 def _shaped_line(text: str, chain: Chain, ligatures: bool) -> Shaped:
-    stretches = list(_stretches(text))
-    ordered = visual_order([level for _, _, level in stretches])
-    return tuple(glyph for index in ordered for glyph in _stretch_glyphs(*stretches[index], chain, ligatures))
+    stretches = list(_runs(levels(text)))
+    ordered = visual_order([level for level, _, _ in stretches])
+    return tuple(glyph for index in ordered for glyph in _stretch_glyphs(text, *stretches[index], chain, ligatures))
 
 
-def _stretches(text: str) -> Iterator[tuple[int, str, int]]:
-    """Start, text and level of each stretch of one direction, in logical order."""
-    start = 0
-    for level, group in groupby(levels(text)):
-        count = len(list(group))
-        yield start, text[start : start + count], level
-        start += count
-
-
-def _stretch_glyphs(start: int, text: str, level: int, chain: Chain, ligatures: bool) -> Iterator[Glyph]:
-    placed, at = [], start
-    for word in words(text):
-        placed.append((at, word))
-        at += len(word)
-    for word_start, word in placed if level % 2 == 0 else reversed(placed):
-        for glyph in _word_glyphs(word, level % 2 == 1, chain, ligatures):
-            yield replace(glyph, start=glyph.start + word_start)
+def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: Chain, ligatures: bool) -> Iterator[Glyph]:
+    backward = level % 2 == 1
+    words = list(_WORDS.finditer(text, start, end))
+    for word in reversed(words) if backward else words:
+        for glyph in _word_glyphs(word[0], backward, chain, ligatures):
+            yield replace(glyph, start=glyph.start + word.start())
 
 
 @lru_cache(maxsize=16384)
@@ -103,3 +101,67 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
         )
         for info, place, after in zip(infos, positions, following, strict=True)
     ]
+
+
+def clusters(text: str) -> Iterator[str]:
+    """Characters with what attaches to them: marks, variation selectors, skin tones, joined emoji, pairs of flags."""
+    current = ""
+    for char in text:
+        if current and not _attaches(current, char):
+            yield current
+            current = ""
+        current += char
+    if current:
+        yield current
+
+
+def _attaches(current: str, char: str) -> bool:
+    if current[-1] == _JOINER or char in (_JOINER, "\ufe0e", "\ufe0f") or "\U0001f3fb" <= char <= "\U0001f3ff":
+        return True
+    if _is_flag(char):
+        return _is_flag(current[-1]) and len(current) % 2 == 1
+    return unicodedata.category(char) in ("Mn", "Me", "Mc") or "\U000e0020" <= char <= "\U000e007f"
+
+
+def _is_flag(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
+
+
+def levels(text: str) -> list[int]:
+    """Return the embedding level of each character: even runs left to right, odd right to left.
+
+    Unicode's bidirectional algorithm (UAX 9) without explicit embeddings, which canvases rarely see. The base direction is
+    left to right, as a canvas's is.
+    """
+    kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
+    if not re.search("[RAN]", kinds):
+        return [0] * len(text)
+    kinds = re.sub("(.)M+", lambda run: run[1] * len(run[0]), f"L{kinds}L")  # W1; the base direction on both sides
+    kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
+    kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
+    kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5
+    kinds = re.sub("[SCT]", "O", kinds)  # W6
+    kinds = re.sub("L[^LR]*", lambda run: run[0].replace("E", "L"), kinds)  # W7
+    kinds = re.sub("(?<=[REN])O+(?=[REN])", lambda run: "R" * len(run[0]), kinds)  # N1
+    return [
+        {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2}[kind] for kind in kinds[1:-1]
+    ]  # N2: other neutrals are as the base
+
+
+def visual_order(level_of_run: list[int]) -> list[int]:
+    """Return the indices of runs from left to right (rule L2)."""
+    order = list(range(len(level_of_run)))
+    for level in range(max(level_of_run, default=0), 0, -1):
+        for at_least, start, end in _runs([level_of_run[index] >= level for index in order]):
+            if at_least:
+                order[start:end] = order[start:end][::-1]
+    return order
+
+
+def _runs(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
+    """Yield value, start and end of each run of equal values."""
+    start = 0
+    for value, group in groupby(values):
+        end = start + len(list(group))
+        yield value, start, end
+        start = end

@@ -1,71 +1,317 @@
-"""Raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it."""
+"""Raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it.
+
+Plain text is drawn line by line, other text glyph by glyph, each in its pose (text.md 7). Those glyphs are cached as coverage: one
+that only moves is rasterised for four phases, then never. Where all glyphs have one colour, the raster is coverage as well.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+import numpy as np
+import skia
+
+from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import Fonts
-from gpu_renderer.content.text.glyph_layout import glyph_places, is_per_glyph
-from gpu_renderer.content.text.glyph_paint import painted_glyphs, spread
-from gpu_renderer.content.text.glyph_raster import Placed, draw_color_glyphs, glyph_coverage
-from gpu_renderer.content.text.line_layout import placed_lines
-from gpu_renderer.content.text.lines import measured_box
-from gpu_renderer.content.text.text_path import vertices
+from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, path_vertices
+from gpu_renderer.content.text.glyph_raster import (
+    MASK_MAX_PX,
+    Placed,
+    contrast_table,
+    draw_color_glyphs,
+    glyph_coverage,
+    glyph_outline,
+    luminance,
+    on_quarter,
+)
+from gpu_renderer.content.text.lines import chain_of, measured_box, placed_lines
+from gpu_renderer.content.text.shaping import Glyph, shaped
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.paints import tinted
-from gpu_renderer.content.vector.surface import Pixels, fitting_scale, rgba
+from gpu_renderer.content.vector.blur import blurred_part, filter_margin
+from gpu_renderer.content.vector.paints import solid, tinted
+from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image, rgba
 from gpu_renderer.geometry.color import Rgba
-from motion.snapshot import TextSource
+from motion.snapshot import GlyphPose, TextSource
 from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
+SIGMA_MAX_PX = 256.0
+"""Beyond it nothing of a glyph is left to be seen."""
+GLYPH_CACHE_BYTES_MAX = 48 << 20
+_MARGIN_PX = 2
+_SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: float = 0.0) -> Raster:
     """Return the text drawn at `supersample` pixels a px."""
-    width, height = measured_box(source, fonts)
-    padded = padding(source, (width, height), bleed_px)
+    box = width, height = measured_box(source, fonts)
+    padded = padding(source, box, bleed_px)
     scale = fitting_scale(width + 2 * padded, height + 2 * padded, supersample)
     across, down = (width + 2 * padded) * scale, (height + 2 * padded) * scale
     columns, rows = max(1, round_half_up(across)), max(1, round_half_up(down))
-    if is_per_glyph(source):
-        places = glyph_places(source, (width, height), fonts)
-        order = source.stroke_over_fill
-        pixels, found = painted_glyphs(
-            (columns, rows), (across / 2, down / 2), places, scale, fonts, stroke_over_fill=order
-        )
-        return Raster(pixels, width, height, padded, found)
-    glyphs = [_in_raster(placed, scale, padded) for placed in placed_lines(source, (width, height), fonts)]
-    color = css.parse(source.style.fill) or css.BLACK
-    covered = glyph_coverage(glyphs, color, columns, rows)
-    if not any(placed.styled.face.is_color for placed in glyphs):
-        return Raster(covered, width, height, padded, color)
-    return Raster(_with_color_glyphs(covered, glyphs, color), width, height, padded)
+    if source.runs or source.has_animators or source.path:
+        places = [place for place in glyph_places(source, box, fonts) if place.pose.opacity > 0]
+        glyphs = [_GlyphPainting(place, scale, (across / 2, down / 2), fonts) for place in places]
+        pixels, color = _painted(glyphs, columns, rows, stroke_over_fill=source.stroke_over_fill)
+    else:
+        placed = [
+            glyph._replace(x=(glyph.x + padded) * scale, y=(glyph.y + padded) * scale, size=glyph.size * scale)
+            for glyph in placed_lines(source, box, fonts)
+        ]
+        pixels, color = _drawn(placed, css.parse(source.style.fill) or css.BLACK, columns, rows)
+    return Raster(pixels, width, height, padded, color)
+
+
+def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tuple[Pixels, Rgba | None]:
+    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures."""
+    covered = glyph_coverage(glyphs, fill, columns, rows)
+    if not any(glyph.styled.face.is_color for glyph in glyphs):
+        return covered, fill
+    pixels, canvas = rgba(columns, rows)
+    pixels[:] = tinted(covered, fill)
+    draw_color_glyphs(canvas, glyphs, skia.Paint(AntiAlias=True, Alphaf=fill.alpha))
+    return pixels, None
+
+
+def _painted(
+    glyphs: Sequence[_GlyphPainting], columns: int, rows: int, *, stroke_over_fill: bool
+) -> tuple[Pixels, Rgba | None]:
+    """Return the coverage of glyphs in text order and their one colour, or premultiplied RGBA if they have several."""
+    colors = {glyph.color for glyph in glyphs} or {css.BLACK}
+    color = colors.pop() if len(colors) == 1 else None
+    raster = _GlyphCanvas(columns, rows, is_coverage=color is not None)
+    for glyph in glyphs:
+        glyph.paint(raster, stroke_over_fill=stroke_over_fill)
+    return raster.pixels, color
 
 
 def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0) -> float:
     """Return the padding on every side, px: bleed of baked effects, travel of the glyphs, reach of a text path (text.md 7.3)."""
     glyphs = max((spread(pose, source.style.size) for pose in source.poses), default=0.0)
-    escape = max(bleed_px, min(PADDING_MAX_PX, max(glyphs, _path_spread(source, box))))
+    points = path_vertices(source.path) if source.path else ()
+    beyond = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
+    path = beyond + source.style.size if beyond > 0 else 0.0
+    escape = max(bleed_px, min(PADDING_MAX_PX, max(glyphs, path)))
     return 0.0 if escape <= 0 else min(PADDING_MAX_PX, math.ceil(escape + 1))
 
 
-def _path_spread(source: TextSource, box: tuple[float, float]) -> float:
-    points = vertices(source.path) if source.path else ()
-    margin = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
-    return margin + source.style.size if margin > 0 else 0.0
+def spread(pose: GlyphPose, font_size: float) -> float:
+    """Return the distance by which a pose can move a glyph's pixels, px (text.md 7.3)."""
+    travel = max(abs(pose.dx), abs(pose.dy) + abs(pose.line_spacing))
+    growth = max(0.0, max(pose.scale_x, pose.scale_y) - 1) * font_size / 2
+    lean = abs(math.tan(math.radians(pose.skew))) * font_size / 2 if pose.skew else 0.0
+    return travel + growth + 2 * pose.blur + pose.stroke_width / 2 + lean
 
 
-def _with_color_glyphs(covered: Pixels, glyphs: Sequence[Placed], color: Rgba) -> Pixels:
-    rows, columns = covered.shape
-    pixels, canvas = rgba(columns, rows)
-    pixels[:] = tinted(covered, color)
-    draw_color_glyphs(canvas, glyphs, color.alpha)
-    return pixels
+def fill_color(place: GlyphPlace) -> Rgba:
+    """Return the glyph's colour: its style's, mixed toward the animator's where both are #rrggbb, else the animator's own."""
+    base, pose = place.style.fill, place.pose
+    if pose.color is None:
+        return css.parse(base) or css.BLACK
+    target = css.parse(pose.color) or css.BLACK
+    start = css.parse(base)
+    if start is None or not (_SIX_DIGITS.match(base) and _SIX_DIGITS.match(pose.color)):
+        return target
+    mixed = (p + (q - p) * pose.color_mix for p, q in zip(start[:3], target[:3], strict=True))
+    return Rgba(*(math.floor(channel * 255 + 0.5) / 255 for channel in mixed))
 
 
-def _in_raster(placed: Placed, scale: float, padded: float) -> Placed:
-    x, y = (placed.x + padded) * scale, (placed.y + padded) * scale
-    return placed._replace(x=x, y=y, size=placed.size * scale)
+class _Linear(NamedTuple):
+    """2 x 2 part of a transform: x' = a x + c y, y' = b x + d y."""
+
+    a: float
+    b: float
+    c: float
+    d: float
+
+    @classmethod
+    def of(cls, place: GlyphPlace, scale: float) -> _Linear:
+        """Raster scale, heading and rotation, shear x' = x - tan(skew) y, scale."""
+        pose = place.pose
+        angle = math.radians(place.angle + pose.rotation)
+        cos, sin = (math.cos(angle) * scale, math.sin(angle) * scale) if angle else (scale, 0.0)
+        shear = -math.tan(math.radians(pose.skew)) if pose.skew else 0.0
+        x, y = pose.scale_x, pose.scale_y
+        return cls(cos * x, sin * x, (cos * shear - sin) * y, (sin * shear + cos) * y)
+
+    @property
+    def is_upright(self) -> bool:
+        """True if glyphs are only scaled, so that they are hinted and snapped to rows."""
+        return self.b == self.c == 0 and self.a == self.d > 0
+
+    def matrix(self, x: float, y: float) -> Any:
+        """Return Skia's matrix with the translation."""
+        return skia.Matrix.MakeAll(self.a, self.c, x, self.b, self.d, y, 0, 0, 1)
+
+
+class _GlyphCanvas:
+    """A buffer of a raster's part, its corner at `left`, `top`; the canvas draws into it in the raster's own px.
+
+    uint8 (rows, columns) where it is coverage, else premultiplied (rows, columns, 4). Coverage over coverage is computed here:
+    Skia takes twenty times as long, and its RGBA is four times the bytes.
+    """
+
+    def __init__(self, width: int, height: int, left: int = 0, top: int = 0, *, is_coverage: bool) -> None:
+        self.pixels, self.canvas = (coverage if is_coverage else rgba)(width, height)
+        self.canvas.translate(-left, -top)
+        self.left, self.top, self.is_coverage = left, top, is_coverage
+
+    def draw(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
+        """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
+        if self.is_coverage:
+            _draw_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
+        else:
+            self.canvas.drawImage(image(covered), x, y, skia.SamplingOptions(), paint)
+
+
+def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> None:
+    """Source-over in place, of what lies within; `alpha`: 0..255."""
+    (rows, columns), (height, width) = under.shape, covered.shape
+    top, bottom, left, right = max(0, -y), min(height, rows - y), max(0, -x), min(width, columns - x)
+    if top >= bottom or left >= right:
+        return
+    over = covered[top:bottom, left:right]
+    if alpha < 255:
+        over = _faded(alpha)[over]
+    held = under[y + top : y + bottom, x + left : x + right]
+    shown = np.multiply(255 - over, held, dtype=np.uint16)
+    shown += 128
+    shown += shown >> 8
+    shown >>= 8
+    held[:] = over + shown
+
+
+@lru_cache(maxsize=256)
+def _faded(alpha: int) -> Pixels:
+    """Each coverage, times an alpha of 0..255."""
+    return np.asarray((np.arange(256) * alpha + 127) // 255, np.uint8)
+
+
+class _GlyphPainting:
+    """Painting of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
+
+    def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
+        pose, self._place, self._size = place.pose, place, place.style.size
+        self._linear = _Linear.of(place, scale)
+        x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
+        self._middle = center[0] + x * scale, center[1] + y * scale
+        self._fill = fill_color(place)
+        self._stroke = (css.parse(pose.stroke_color) if pose.stroke_color else None) or self._fill
+        chain, pen = chain_of(place.style, fonts), -place.own_width / 2
+        self._baseline = chain.primary.face.baseline_shift(self._size)
+        self._glyphs: list[tuple[Glyph, float]] = []
+        """With their pens, px from the horizontal middle."""
+        for glyph in shaped(place.character, chain):
+            self._glyphs.append((glyph, pen + glyph.dx * self._size))
+            pen += glyph.advance * self._size
+        self._is_picture = any(glyph.styled.face.is_color for glyph, _ in self._glyphs)
+        self.color = None if pose.stroke_width > 0 or self._is_picture else self._fill._replace(alpha=1.0)
+
+    def paint(self, raster: _GlyphCanvas, *, stroke_over_fill: bool) -> None:
+        """Draw stroke and fill in their order, each blurred on its own."""
+        pose, opacity = self._place.pose, min(1.0, self._place.pose.opacity)
+        steps = [(self._fill, solid(self._fill, opacity * max(0.0, pose.fill_opacity)))]
+        if pose.stroke_width > 0:
+            stroke = solid(self._stroke, opacity)
+            stroke.setStyle(skia.Paint.kStroke_Style)
+            stroke.setStrokeWidth(pose.stroke_width)
+            stroke.setStrokeJoin(skia.Paint.kRound_Join)
+            steps.insert(1 if stroke_over_fill else 0, (self._stroke, stroke))
+        for color, paint in steps:
+            if pose.blur <= 0:
+                self._draw(raster, paint)
+            else:
+                self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
+
+    def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: Any) -> None:
+        """Draw on a canvas that holds the glyph and its blur, and blur that."""
+        sharp = self._surrounding_canvas(raster, sigma)
+        self._draw(sharp, paint)
+        (x, y), blurred = blurred_part(sharp.pixels, sigma)
+        if not blurred.size:
+            return
+        if raster.is_coverage:
+            raster.draw(blurred, sharp.left + x, sharp.top + y, solid(color))
+        else:
+            shown = tinted(blurred, color) if sharp.is_coverage else blurred
+            raster.canvas.drawImage(image(shown), sharp.left + x, sharp.top + y)
+
+    def _surrounding_canvas(self, raster: _GlyphCanvas, sigma: float) -> _GlyphCanvas:
+        """Return an empty canvas for the raster's part that the glyph and its blur may touch."""
+        stroke_width, (x, y), linear = self._place.pose.stroke_width, self._middle, self._linear
+        half_width = (self._place.own_width + self._size) / 2 + stroke_width
+        half_height = self._size + stroke_width
+        beyond = filter_margin(sigma) + 1
+        across = math.ceil(abs(linear.a) * half_width + abs(linear.c) * half_height) + beyond
+        down = math.ceil(abs(linear.b) * half_width + abs(linear.d) * half_height) + beyond
+        rows, columns = raster.pixels.shape[:2]
+        left, top = max(math.floor(x) - across, -beyond), max(math.floor(y) - down, -beyond)
+        width = min(math.ceil(x) + across, columns + beyond) - left
+        height = min(math.ceil(y) + down, rows + beyond) - top
+        return _GlyphCanvas(max(1, width), max(1, height), left, top, is_coverage=not self._is_picture)
+
+    def _draw(self, raster: _GlyphCanvas, paint: Any) -> None:
+        """Draw pictures, outlines of strokes and of large glyphs, and masks of the others."""
+        is_fill = paint.getStyle() != skia.Paint.kStroke_Style
+        is_large = self._size * math.hypot(self._linear.a, self._linear.b) > MASK_MAX_PX
+        for glyph, x in self._glyphs:
+            is_picture = is_fill and glyph.styled.face.is_color
+            if is_fill and not is_picture and not is_large:
+                self._draw_mask(raster, glyph, x, paint)
+                continue
+            with skia.AutoCanvasRestore(raster.canvas):
+                raster.canvas.concat(self._linear.matrix(*self._middle))
+                if is_picture:
+                    placed = Placed(glyph.styled, glyph.glyph, x, self._baseline, self._size)
+                    draw_color_glyphs(raster.canvas, [placed], paint)
+                elif outline := glyph_outline(glyph.styled, glyph.glyph, self._size):
+                    raster.canvas.translate(x, self._baseline)
+                    raster.canvas.drawPath(outline, paint)
+
+    def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
+        """Draw a glyph as a mask strengthened by the colour's contrast table, its pen on quarter pixels."""
+        linear, y = self._linear, self._baseline + glyph.dy * self._size
+        pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
+        pen_y = self._middle[1] + linear.b * x + linear.d * y
+        pen_y = float(math.floor(pen_y + 0.5)) if linear.is_upright else on_quarter(pen_y)
+        whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
+        placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
+        cached = _glyph_cache.get((placed, linear, luminance(self._fill)), lambda: _mask(placed, linear, self._fill))
+        if cached is not None:
+            raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
+
+
+class _Mask(NamedTuple):
+    """Coverage, shape (rows, columns), and the place of its top left corner from the whole-pixel pen."""
+
+    pixels: Pixels
+    left: int
+    top: int
+
+
+_glyph_cache: LruCache[_Mask | None] = LruCache(
+    GLYPH_CACHE_BYTES_MAX, lambda mask: 64 if mask is None else mask.pixels.nbytes
+)
+
+
+def _mask(placed: Placed, linear: _Linear, color: Rgba) -> _Mask | None:
+    outline = glyph_outline(placed.styled, placed.glyph, placed.size)
+    if outline is None or outline.isEmpty():
+        return None
+    path = skia.Path(outline)
+    path.transform(linear.matrix(placed.x, placed.y))
+    bounds = path.getBounds()
+    left, top = math.floor(bounds.left()) - _MARGIN_PX, math.floor(bounds.top()) - _MARGIN_PX
+    width, height = math.ceil(bounds.right()) + _MARGIN_PX - left, math.ceil(bounds.bottom()) + _MARGIN_PX - top
+    if linear.is_upright:
+        moved = placed._replace(x=placed.x - left, y=placed.y - top, size=placed.size * linear.a)
+        return _Mask(glyph_coverage([moved], color, width, height), left, top)
+    raw, canvas = coverage(width, height)
+    canvas.translate(-left, -top)
+    canvas.drawPath(path, skia.Paint(AntiAlias=True))
+    return _Mask(contrast_table(color)[raw], left, top)

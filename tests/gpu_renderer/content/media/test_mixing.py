@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.content.media.mixing import bracket, mixed
+from gpu_renderer.content.media.frame_blending import bracket, mixed
 
 
 def test_the_bracket_of_the_format_text() -> None:
@@ -15,8 +15,8 @@ def test_the_bracket_of_the_format_text() -> None:
 
 
 def test_a_time_on_a_frame_shows_that_frame_alone() -> None:
-    assert bracket(2.0, 30.0).weight == 0.0
-    assert bracket(2.00001, 30.0).weight == 0.0
+    assert bracket(2.0, 30.0)[2] == 0.0
+    assert bracket(2.00001, 30.0)[2] == 0.0
 
 
 def test_frames_are_mixed_in_linear_light() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.content.media.pixel_motion import motion_vectors, moved_frame
+from gpu_renderer.content.media.frame_blending import motion_vectors, moved_frame
 from gpu_renderer.content.vector.surface import Pixels
 
 

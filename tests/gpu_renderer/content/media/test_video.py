@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.media.video import Videos
-from gpu_renderer.content.media.video_index import read_index
+from gpu_renderer.content.media.video_file import read_index
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.content.media.video_files import QUARTER_CLOCKWISE, level, make_video, number, turn
 

@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.content.media.video_pixels import PixelConverter, samples_of, suits_kernels
+from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers, suits_kernels
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import weights
 from gpu_renderer.kernels.bindings import Kernels
@@ -48,32 +48,35 @@ def test_every_matrix_and_range_gives_the_bytes_of_libswscale(
 ) -> None:
     for size in SIZES:
         frame = noise(size, levels, MATRICES[matrix], color_range)
-        ours, theirs = (PixelConverter(way).pixels(frame) for way in (native, None))
+        ours, theirs = (DecodedFrame(frame, Scalers(way)).pixels for way in (native, None))
         assert np.array_equal(ours, theirs), size
         by, whole = weights(matrix, full_range=color_range == FULL), Region(0, 0, *size)
-        assert np.array_equal(reference_pixels(samples_of(frame), by, whole), theirs), size
+        assert np.array_equal(reference_pixels(DecodedFrame(frame, Scalers(None)).samples(), by, whole), theirs), size
 
 
 def test_parts_of_any_place_are_those_of_the_whole_with_and_without_the_loops(native: Kernels) -> None:
     rng, size = np.random.default_rng(4), (1280, 96)
     frame = noise(size, LEVELS)
-    whole = PixelConverter(None).pixels(frame)
+    whole = DecodedFrame(frame, Scalers(None)).pixels
     for _ in range(60):
         (left, right), (top, bottom) = (np.sort(rng.choice(length + 1, 2, replace=False)).tolist() for length in size)
         part = Region(left, top, right - left, bottom - top)
         for way in (native, None):
-            assert np.array_equal(PixelConverter(way).part(frame, part), whole[top:bottom, left:right]), (part, way)
+            assert np.array_equal(DecodedFrame(frame, Scalers(way)).pixels_of(part), whole[top:bottom, left:right]), (
+                part,
+                way,
+            )
 
 
 @pytest.mark.parametrize("size", [(6, 48), (64, 6), (37, 48), (64, 21), (37, 21)])
 def test_sizes_for_which_libswscale_has_other_filters_are_left_to_it(native: Kernels, size: tuple[int, int]) -> None:
     frame = noise(size, LEVELS)
     assert not suits_kernels(frame)
-    assert np.array_equal(PixelConverter(native).pixels(frame), PixelConverter(None).pixels(frame))
+    assert np.array_equal(DecodedFrame(frame, Scalers(native)).pixels, DecodedFrame(frame, Scalers(None)).pixels)
 
 
 @pytest.mark.parametrize("format", ["yuv422p", "yuv444p", "nv12", "yuv420p10le", "yuva420p"])
 def test_other_samples_are_left_to_libswscale(native: Kernels, format: str) -> None:
     frame = noise((64, 48), LEVELS).reformat(format=format)
     assert not suits_kernels(frame)
-    assert np.array_equal(PixelConverter(native).pixels(frame), PixelConverter(None).pixels(frame))
+    assert np.array_equal(DecodedFrame(frame, Scalers(native)).pixels, DecodedFrame(frame, Scalers(None)).pixels)

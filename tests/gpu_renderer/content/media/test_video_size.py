@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_renderer.content.media import video_size
+from gpu_renderer.content.media import video_file
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.content.media.video_files import make_video
@@ -29,7 +29,7 @@ def disguised(path: Path) -> Path:
 def test_a_disguised_stream_is_refused_by_its_own_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = disguised(tmp_path / "a.mp4")
     assert Videos(lambda _: path).frame("a", 0.0) is not None
-    monkeypatch.setattr(video_size, "PIXELS_MAX", 100 * 100)
+    monkeypatch.setattr(video_file, "PIXELS_MAX", 100 * 100)
     with pytest.raises(MediaUndecodable) as refusal:
         Videos(lambda _: path).frame("a", 0.0)
     assert "A video" in refusal.value.public_message
@@ -37,5 +37,5 @@ def test_a_disguised_stream_is_refused_by_its_own_size(tmp_path: Path, monkeypat
 
 def test_a_video_of_an_ordinary_size_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_video(tmp_path / "a.mp4", shown_at_ms=range(0, 400, 40))
-    monkeypatch.setattr(video_size, "PIXELS_MAX", 64 * 48)
+    monkeypatch.setattr(video_file, "PIXELS_MAX", 64 * 48)
     assert Videos(lambda _: path).frame("a", 0.2) is not None

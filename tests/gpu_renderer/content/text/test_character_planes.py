@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_renderer.content.text.character_planes import with_character_planes
+from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import line_width, measured_box
 from motion.snapshot import (
     CompositionSource,

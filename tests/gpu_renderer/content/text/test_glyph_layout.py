@@ -6,11 +6,9 @@ import math
 
 import pytest
 
-from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, glyph_style
-from gpu_renderer.content.text.glyph_paint import fill_color, spread
+from gpu_renderer.content.text.glyph_layout import ArcPath, GlyphPlace, glyph_places, glyph_style
 from gpu_renderer.content.text.lines import line_width, measured_box
-from gpu_renderer.content.text.text_path import ArcPath
-from gpu_renderer.content.text.text_raster import padding
+from gpu_renderer.content.text.text_raster import fill_color, padding, spread
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, PathPoint, TextPath, TextRun, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
@@ -73,8 +71,8 @@ def test_tracking_moves_what_follows() -> None:
 
 def test_colours_mix_only_between_six_digits() -> None:
     pose = GlyphPose(color="#ff0000", color_mix=0.5)
-    mixed = GlyphPlace("A", TextStyle(fill="#000000"), pose, 0, 0, 0, 0, 0, "A")
-    outright = GlyphPlace("A", TextStyle(fill="#000000ff"), pose, 0, 0, 0, 0, 0, "A")
+    mixed = GlyphPlace("A", "A", TextStyle(fill="#000000"), False, pose)
+    outright = GlyphPlace("A", "A", TextStyle(fill="#000000ff"), False, pose)
     assert fill_color(mixed) == Rgba(128 / 255, 0, 0)
     assert fill_color(outright) == Rgba(1, 0, 0)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gpu_renderer.content.text.bidi import levels, visual_order
-from gpu_renderer.content.text.clusters import clusters, words
 from gpu_renderer.content.text.families import Style
-from gpu_renderer.content.text.shaping import shaped
+from gpu_renderer.content.text.shaping import clusters, levels, shaped, visual_order
 from tests.gpu_renderer.fonts import reference_fonts
 
 
@@ -42,10 +40,6 @@ def test_ligatures_are_off_when_letters_are_spaced() -> None:
     chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
     assert len(shaped("fi", chain)) == 1
     assert len(shaped("fi", chain, ligatures=False)) == 2
-
-
-def test_every_space_is_a_word() -> None:
-    assert words("a  b ") == ["a", " ", " ", "b", " "]
 
 
 def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:

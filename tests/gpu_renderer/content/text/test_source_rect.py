@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.text.source_rect import source_rect
 from tests.gpu_renderer.drawing import Pictures
 from tests.gpu_renderer.fonts import reference_fonts, text
 
@@ -15,13 +14,13 @@ def contents() -> Contents:
 
 
 def test_the_font_box_is_the_measured_box_without_its_padding() -> None:
-    found = source_rect(contents(), text("HELLO"), extents=True)
+    found = contents().source_rect(text("HELLO"), extents=True)
     assert found is not None
     assert (found.left, found.top, found.width, found.height) == (-78, -29, 156, 58)
 
 
 def test_the_ink_lies_inside_of_the_font_box_and_is_as_high_as_the_capitals() -> None:
-    found = source_rect(contents(), text("HELLO"), extents=False)
+    found = contents().source_rect(text("HELLO"), extents=False)
     assert found is not None
     assert found.height == pytest.approx(36, abs=2)
     assert found.width == pytest.approx(150, abs=4)
@@ -29,4 +28,4 @@ def test_the_ink_lies_inside_of_the_font_box_and_is_as_high_as_the_capitals() ->
 
 
 def test_a_blank_text_has_no_ink() -> None:
-    assert source_rect(contents(), text("  "), extents=False) is None
+    assert contents().source_rect(text("  "), extents=False) is None

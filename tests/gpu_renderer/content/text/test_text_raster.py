@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text import contrast
+from gpu_renderer.content.text.glyph_raster import contrast_table
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.paints import rgba_of
@@ -36,7 +36,7 @@ def painted(drawn: Raster) -> tuple[int, int, int, int]:
 def test_coverage_is_strengthened_by_the_colour(color: str, values: list[int]) -> None:
     parsed = css.parse(color)
     assert parsed is not None
-    assert contrast.table(parsed)[[16, 64, 128, 192]].tolist() == values
+    assert contrast_table(parsed)[[16, 64, 128, 192]].tolist() == values
 
 
 def test_a_line_stands_where_the_reference_draws_it() -> None:
@@ -84,6 +84,14 @@ def test_an_unreadable_colour_is_black() -> None:
 def test_emoji_keep_their_own_colours() -> None:
     drawn = raster(text("😀", WHITE))
     face = drawn.pixels[drawn.pixels[..., 3] == 255]
+    assert face[:, 0].mean() > face[:, 2].mean() + 60
+
+
+def test_emoji_that_move_keep_their_own_colours() -> None:
+    poses = (GlyphPose(dx=5), GlyphPose(rotation=30))
+    drawn = raster(text("H😀", WHITE, has_animators=True, poses=poses))
+    face = drawn.pixels[(drawn.pixels[..., 3] == 255) & (drawn.pixels[..., 2] < 100)]
+    assert len(face) > 500
     assert face[:, 0].mean() > face[:, 2].mean() + 60
 
 

@@ -1,20 +1,64 @@
-"""Index of a video file: the time of each frame, and its entry point for decoding. Built once, without decoding."""
+"""Video files: opened within limits, and indexed without decoding: the time of each frame, and its entry point for decoding."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import av
 
-from gpu_renderer.content.media.video_pixels import alpha_library, has_alpha
-from gpu_renderer.content.media.video_size import opened
 from gpu_renderer.errors import MediaUndecodable
 
+PIXELS_MAX: Final = 36_000_000
+"""8192 x 4320, and a little more."""
 FRAMES_MAX = 2_000_000
 """More packets than any film; beyond that the file is refused."""
+_CONFINED: Final = {
+    "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,gif",
+    "protocol_whitelist": "file",
+}
+"""Without these, a file that looks like a playlist or a session description makes libav open other files and addresses."""
+
+
+def opened(path: Path) -> av.container.InputContainer:
+    """Open a file as one of the accepted formats, with decoders that refuse larger pictures, whatever size the container states.
+
+    Raises MediaUndecodable for a stream that states a larger size.
+    """
+    options = {"max_pixels": str(PIXELS_MAX), **_CONFINED}
+    container = av.open(str(path), options=options, metadata_errors="replace")  # tags are of any encoding
+    for stream in container.streams.video:
+        codec = stream.codec_context
+        limit(codec)
+        if codec.width * codec.height > PIXELS_MAX:
+            container.close()
+            raise MediaUndecodable(
+                f"a video of {codec.width} x {codec.height} pixels",
+                f"A video's pictures have {codec.width} x {codec.height} pixels; at most {PIXELS_MAX:,} can be drawn.",
+            )
+    return container
+
+
+def limit(codec: av.VideoCodecContext) -> None:
+    """Let a decoder that is not open yet refuse larger pictures: a stream can change its size anywhere."""
+    if not codec.is_open:
+        codec.options = {**codec.options, "max_pixels": str(PIXELS_MAX)}
+
+
+def has_alpha(video_format: Any) -> bool:
+    """Return True if a pixel format carries transparency."""
+    return video_format is not None and str(video_format.name).startswith(
+        ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
+    )
+
+
+def alpha_library(stream: av.VideoStream) -> str | None:
+    """Return the decoder that reads the transparency of a VP8 or VP9 stream; None where the stream has none."""
+    library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
+    tags = {name.lower(): value for name, value in stream.metadata.items()}
+    return library if tags.get("alpha_mode") == "1" and library in av.codecs_available else None
 
 
 class EntryPoint(NamedTuple):
@@ -80,8 +124,5 @@ def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> 
     unit = float(stream.time_base)
     seconds = tuple((timestamp - shown_at[0]) * unit for timestamp in shown_at)
     rate = float(stream.average_rate) if stream.average_rate else None
-    return VideoIndex(tuple(shown_at), seconds, tuple(sorted(entry_points)), rate, not _is_transparent(stream))
-
-
-def _is_transparent(stream: av.VideoStream) -> bool:
-    return has_alpha(stream.codec_context.format) or alpha_library(stream) is not None
+    is_opaque = not has_alpha(stream.codec_context.format) and alpha_library(stream) is None
+    return VideoIndex(tuple(shown_at), seconds, tuple(sorted(entry_points)), rate, is_opaque)

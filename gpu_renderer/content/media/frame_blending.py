@@ -1,6 +1,7 @@
-"""A frame between two frames of a video, its parts moved as they move from one to the other (compositing.md, frame blending).
+"""Two neighbouring frames of a video as one (layers.md 9.7; compositing.md, frame blending).
 
-Blocks of the earlier frame are looked for in the later one; both frames are then bent half-way towards each other and mixed.
+Mixed: the later frame over the earlier one, in linear light. Pixel motion: blocks of the earlier frame are looked for in the
+later one; both frames are bent towards each other as their parts move, and mixed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import skia
 
 from gpu_renderer.content.vector import surface
 from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.geometry.color import decoded_array, encoded_array
 
+LEAST_WEIGHT = 0.001
 LONG_EDGE_MOST_PX = 384
 """Frames are compared at this size."""
 GRID_PX = 8
@@ -24,18 +27,38 @@ SEARCH_PX = 10
 LEAST_GAIN = 0.06
 """Share by which a block must match better at another place than at its own to count as moved."""
 
+_LINEAR = decoded_array(np.arange(256) / 255.0).astype(np.float32)
+_STEPS = 4095
+_ENCODED = np.round(255.0 * encoded_array(np.arange(_STEPS + 1) / _STEPS)).astype(np.uint8)
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255.0)
 
 _Floats = npt.NDArray[np.float32]
 _Offset = npt.NDArray[np.int64]
 
 
+def bracket(seconds: float, frames_per_second: float) -> tuple[float, float, float]:
+    """Return the times of the frames on both sides of a time, and the weight of the later one (0: only the earlier one)."""
+    position = seconds * frames_per_second
+    first = math.floor(position)
+    weight = position - first
+    return first / frames_per_second, (first + 1) / frames_per_second, weight if weight > LEAST_WEIGHT else 0.0
+
+
+def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
+    """Return the later frame at an opacity of `weight` over the earlier one; both opaque, encoded sRGB, of one shape."""
+    light = _LINEAR[earlier[..., :3]] * np.float32(1.0 - weight) + _LINEAR[later[..., :3]] * np.float32(weight)
+    result = np.empty_like(earlier)
+    result[..., :3] = _ENCODED[np.round(light * _STEPS).astype(np.int32)]
+    result[..., 3] = np.maximum(earlier[..., 3], later[..., 3])
+    return result
+
+
 def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """Return the frame at `weight` between the two, 0..1; uint8 RGBA, opaque, of one shape."""
+    """Return the frame at `weight` between the two, 0..1, by pixel motion; uint8 RGBA, opaque, of one shape."""
     vectors = motion_vectors(earlier, later)
     before, after = _bent(earlier, vectors * -weight), _bent(later, vectors * (1 - weight))
-    mixed = before + (after.astype(np.float32) - before) * np.float32(weight)
-    return np.floor(mixed + np.float32(0.5)).astype(np.uint8)
+    between = before + (after.astype(np.float32) - before) * np.float32(weight)
+    return np.floor(between + np.float32(0.5)).astype(np.uint8)
 
 
 def motion_vectors(earlier: Pixels, later: Pixels) -> _Floats:
@@ -68,28 +91,28 @@ def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
     """Return the offset at which each block of `a` is found in `b`, to a share of a pixel: (blocks, 2)."""
     blocks = _blocks(a, x, y)
 
-    def costs(dx: _Offset, dy: _Offset) -> _Floats:
+    def costs(dx: _Offset | int, dy: _Offset | int) -> _Floats:
         found: _Floats = np.abs(blocks - _blocks(b, x + dx, y + dy)).mean(axis=1)
         return found
 
-    still = np.zeros_like(x)
-    unmoved = costs(still, still)
-    best, best_x, best_y = unmoved.copy(), still.copy(), still.copy()
+    def keep_better(dx: _Offset | int, dy: _Offset | int) -> None:
+        cost = costs(dx, dy)
+        is_better = cost < best
+        for kept, value in ((best, cost), (best_x, dx), (best_y, dy)):
+            np.copyto(kept, value, where=is_better)
+
+    unmoved = costs(0, 0)
+    best, best_x, best_y = unmoved.copy(), np.zeros_like(x), np.zeros_like(y)
     steps = range(-SEARCH_PX, SEARCH_PX + 1, 2)
     for dx, dy in sorted(product(steps, steps), key=lambda step: math.hypot(*step)):
-        _keep(best, best_x, best_y, costs(still + dx, still + dy), still + dx, still + dy)
+        keep_better(dx, dy)
     rough_x, rough_y = best_x.copy(), best_y.copy()
     for dx, dy in product((-1, 0, 1), (-1, 0, 1)):
-        _keep(best, best_x, best_y, costs(rough_x + dx, rough_y + dy), rough_x + dx, rough_y + dy)
+        keep_better(rough_x + dx, rough_y + dy)
     sharp_x = best_x + _lowest(costs(best_x - 1, best_y), best, costs(best_x + 1, best_y))
     sharp_y = best_y + _lowest(costs(best_x, best_y - 1), best, costs(best_x, best_y + 1))
     has_moved = best < unmoved * (1 - LEAST_GAIN)
     return (np.stack([sharp_x, sharp_y], axis=1) * has_moved[:, None]).astype(np.float32)
-
-
-def _keep(best: _Floats, best_x: _Offset, best_y: _Offset, cost: _Floats, dx: _Offset, dy: _Offset) -> None:
-    better = cost < best
-    best[better], best_x[better], best_y[better] = cost[better], dx[better], dy[better]
 
 
 def _blocks(luma: _Floats, x: _Offset, y: _Offset) -> _Floats:
@@ -123,20 +146,20 @@ def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
     step = GRID_PX * _factor(frame)
     y, x = np.mgrid[0 : shifts.shape[0], 0 : shifts.shape[1]] * step
     places = np.stack([x, y], axis=-1)
-    corners = [places[:-1, :-1], places[:-1, 1:], places[1:, :-1], places[:-1, 1:], places[1:, 1:], places[1:, :-1]]
-    texels = places + shifts
-    shown = [texels[:-1, :-1], texels[:-1, 1:], texels[1:, :-1], texels[:-1, 1:], texels[1:, 1:], texels[1:, :-1]]
     pixels, canvas = surface.rgba(columns, rows)
     shader = surface.image(frame).makeShader(
         skia.TileMode.kClamp, skia.TileMode.kClamp, skia.SamplingOptions(skia.FilterMode.kLinear)
     )
-    mesh = skia.Vertices(skia.Vertices.VertexMode.kTriangles_VertexMode, _points(corners), _points(shown))
+    triangles = skia.Vertices.VertexMode.kTriangles_VertexMode
+    mesh = skia.Vertices(triangles, _triangle_corners(places), _triangle_corners(places + shifts))
     canvas.drawVertices(mesh, skia.Paint(Shader=shader))
     return pixels
 
 
-def _points(corners: list[npt.NDArray[Any]]) -> list[Any]:
-    """Return the corners of all triangles, one triangle after the other."""
+def _triangle_corners(grid: npt.NDArray[Any]) -> list[Any]:
+    """Return the corners of two triangles for each cell of a grid (rows, columns, x and y), one triangle after the other."""
+    top_left, top_right, bottom_left, bottom_right = grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]
+    corners = [top_left, top_right, bottom_left, top_right, bottom_right, bottom_left]
     return [skia.Point(x, y) for x, y in np.stack(corners, axis=2).reshape(-1, 2).tolist()]
 
 

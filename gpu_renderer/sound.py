@@ -1,0 +1,205 @@
+"""Sound of a job from its document: voices, their files, the mix, and what is left out.
+
+Files are decoded to samples at 48 kHz in scratch files, so that any place can be read, and memory holds what is read. They are
+mixed by `motion.sound`, and encoded by `encode/sound_track.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.content.media.bitmaps import data_url_bytes
+from gpu_renderer.content.media.video_file import opened
+from gpu_renderer.encode.profile import rate
+from gpu_renderer.errors import MediaUndecodable
+from motion.model.composition import Composition
+from motion.schema.stored import Document
+from motion.sound.channels import at_most_stereo
+from motion.sound.mix import mix
+from motion.sound.voice import RATE, Samples
+from motion.sound.voices import voices
+
+SOURCE_SHOWN_MAX = 120
+GAP_SAMPLES: Final = RATE // 50
+"""A gap between two frames of a file becomes silence when it is longer; shorter ones are rounding."""
+CHANNELS_MAX: Final = 64
+_SLACK_SECONDS = 0.1
+"""Decoded beyond what a voice plays: interpolation reads around each place."""
+
+ResolveMedia = Callable[[str], Path | None]
+Floats = npt.NDArray[np.float32]
+
+
+class JobSound:
+    """Mix for frames [first, end) of a composition. Files in `folder` are its scratch; the caller deletes the folder.
+
+    Raises DocumentError for a document whose voices multiply without bound.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        composition: Composition,
+        resolve: ResolveMedia,
+        folder: Path,
+        frames: range,
+        fps: float,
+    ) -> None:
+        self._first = float(frames.start / rate(fps))
+        self._count = round(Fraction(len(frames)) * RATE / rate(fps))
+        self._voices = voices(document, composition, self._first, float(frames.stop / rate(fps)))
+        self._missing: list[str] = []
+        self._sounds: dict[str, FileSound] = {}
+        self._clipped = 0
+        for index, source in enumerate(dict.fromkeys(voice.source for voice in self._voices)):
+            path = _file_of(source, resolve, folder / f"sound{index}")
+            if path is None:
+                self._missing.append(source)
+            elif found := decoded(path, folder / f"sound{index}.f32", *self._window(source)):
+                self._sounds[source] = found
+
+    @property
+    def is_heard(self) -> bool:
+        """True if the job has any sound: without a voice that has a file, files get no sound track."""
+        return bool(self._sounds)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each sound that is missing or wrong. Complete after all blocks were taken."""
+        lines = [f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its sound is not rendered." for src in self._missing]
+        if self._clipped:
+            seconds = self._clipped / RATE
+            lines.append(f"The sound is clipped: it is louder than full scale for {seconds:.3g} s in all.")
+        return tuple(lines)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Yield the mix: as many samples as the frames last, rounded to a whole one."""
+        self._clipped = 0
+        for block in mix(self._voices, self._sounds, self._first, self._count):
+            self._clipped += int(np.count_nonzero(np.abs(block).max(axis=1, initial=0.0) > 1.0))
+            yield block
+
+    def _window(self, source: str) -> tuple[float, float]:
+        """Return the part of a file that voices play, in seconds of the file."""
+        held = [voice for voice in self._voices if voice.source == source]
+        if any(voice.is_open or voice.mirror is not None for voice in held):
+            return 0.0, float("inf")
+        ends = [place for voice in held for place in (voice.position, voice.position + voice.length * voice.rate)]
+        return max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
+
+
+def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
+    """Return the file of a source; what a `data:` URL holds is written to `embedded`."""
+    if not source.startswith("data:"):
+        return resolve(source)
+    try:
+        embedded.write_bytes(data_url_bytes(source))
+    except MediaUndecodable:
+        return None
+    return embedded
+
+
+class FileSound:
+    """A decoded file. Outside of the window that was decoded it is silent. `length`: sample frames, as far as it was decoded."""
+
+    def __init__(self, samples: Floats, window_first: int, length: int) -> None:
+        self._samples, self._first, self.length = samples, window_first, length
+
+    @property
+    def channels(self) -> int:
+        """1 or 2."""
+        return int(self._samples.shape[1])
+
+    def read(self, first: int, count: int) -> Samples:
+        """Sample frames [first, first + count), which lie within the file."""
+        start = max(first, self._first)
+        stop = min(first + count, self._first + len(self._samples))
+        found = np.zeros((count, self.channels))
+        if stop > start:
+            found[start - first : stop - first] = self._samples[start - self._first : stop - self._first]
+        return found
+
+
+def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float) -> FileSound | None:
+    """Return the sound of a file within a window of its own time; None if the file has none that can be decoded.
+
+    `scratch` is the file that the samples are written to: 4 bytes for each channel of each sample frame.
+    """
+    first = max(0, int(first_seconds * RATE))
+    end = None if end_seconds == float("inf") else max(first, int(end_seconds * RATE) + 1)
+    try:
+        with scratch.open("wb") as file, opened(path) as container:
+            if not container.streams.audio:
+                return None
+            channels, length = _write(container, file, first, end)
+    except (av.FFmpegError, OSError, ValueError):
+        return None
+    if channels == 0:
+        return None
+    held = length - first if end is None else min(length, end) - first
+    if held <= 0:
+        return FileSound(np.zeros((0, channels), np.float32), first, length)
+    return FileSound(np.memmap(scratch, np.float32, "r", shape=(held, channels)), first, length)
+
+
+def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
+    """Write the window; return the channels and the sample frames that the file reaches to, within the window's end."""
+    channels = reached = 0
+    for place, samples in _placed(container):
+        channels = channels or samples.shape[1]
+        if place > reached:
+            _put(file, np.zeros((place - reached, channels), np.float32), reached, first, end)
+        _put(file, samples[:, :channels], place, first, end)
+        reached = place + len(samples)
+        if end is not None and reached >= end:
+            break
+    return channels, reached
+
+
+def _put(file: BinaryIO, samples: Floats, place: int, first: int, end: int | None) -> None:
+    """Write what of the samples lies in the window."""
+    stop = len(samples) if end is None else min(len(samples), end - place)
+    kept = samples[max(0, first - place) : max(0, stop)]
+    if len(kept):
+        file.write(np.ascontiguousarray(kept).tobytes())
+
+
+def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:
+    """Sample with their place in the file, counted from the file's start: an MP3's lies after its encoder's delay.
+
+    What a file says to skip is skipped by the decoder; nothing lies before 0.
+    """
+    place: int | None = None
+    begins = (container.start_time or 0) / av.time_base
+    for time, made in _resampled(container):
+        stated = place if time is None else round((time - begins) * RATE)
+        if place is None or (stated is not None and stated - place > GAP_SAMPLES):
+            place = stated or 0
+        samples = at_most_stereo(made.to_ndarray().reshape(-1, made.layout.nb_channels).astype(np.float32))
+        yield max(0, place), samples[max(0, -place) :]
+        place += len(samples)
+
+
+def _resampled(container: av.container.InputContainer) -> Iterator[tuple[float | None, av.AudioFrame]]:
+    """Yield frames of float samples at our rate, with their times in the file, seconds, as far as they are known."""
+    resampler: av.AudioResampler | None = None
+    for frame in container.decode(audio=0):
+        if resampler is None:
+            layout = frame.layout.name if 0 < frame.layout.nb_channels <= CHANNELS_MAX else "stereo"
+            resampler = av.AudioResampler(format="flt", layout=layout, rate=RATE)
+        time = _seconds(frame, None)
+        for made in resampler.resample(frame):
+            yield _seconds(made, time), made
+    for made in resampler.resample(None) if resampler is not None else ():
+        yield None, made
+
+
+def _seconds(frame: av.AudioFrame, otherwise: float | None) -> float | None:
+    return otherwise if frame.pts is None or frame.time_base is None else float(frame.pts * frame.time_base)
