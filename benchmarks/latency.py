@@ -11,13 +11,14 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
+import av
 import httpx
 import orjson
 import psutil
@@ -31,6 +32,12 @@ from cluster.local.ray_head import free_port
 from farm_core import running
 from farm_core.progress.store import channel
 from farm_core.settings import ROOT, Settings
+from gpu_renderer.commands.options import default_session_options
+from gpu_renderer.encode.planes import encoder_frame, layout
+from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.segments import SegmentWriter
+from gpu_renderer.session import Opened, Output, RenderSession
+from motion.bundle import read_file
 
 COMPLETED_MS_MAX: Final = 600.0
 PROGRESS_MS_MAX: Final = 150.0
@@ -181,6 +188,33 @@ def _rows(quick: bool) -> Iterator[Row]:
     steps = [_steps(one) for one in fresh]
     for name in steps[0]:
         yield _row(f"step: {name}", [step[name] for step in steps])
+    yield from _fixed_costs(count)
+
+
+def _fixed_costs(count: int) -> Iterator[Row]:
+    """What a segment costs the renderer beside its frames: segments of one frame, and the encoder's part of that."""
+    with RenderSession(default_session_options()) as session, tempfile.TemporaryDirectory() as folder:
+        document = read_file(ROOT / "examples" / "title-card.motion")
+        path = Path(folder) / "segment.mp4"
+        with session.open(document, Output(1280, 720), lambda _: None) as opened:
+            session.render_segment(opened, 0, 60, path)
+            segments = [_timed(lambda: session.render_segment(opened, 60, 1, path)) for _ in range(count)]
+            frame = encoder_frame(layout(opened.width, opened.height))
+            encoders = [_timed(lambda: _encode_one(session.profile, opened, frame, path)) for _ in range(count)]
+    yield _row("fixed: a segment of one frame, in the renderer", segments)
+    yield _row("fixed: of that, the encoder with one frame", encoders)
+
+
+def _encode_one(profile: EncoderProfile, opened: Opened, frame: av.VideoFrame, path: Path) -> None:
+    with SegmentWriter(path, profile, opened.width, opened.height, opened.fps) as writer:
+        writer.write(frame)
+        writer.close()
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)
 
 
 @contextmanager
