@@ -62,7 +62,7 @@ class Growth:
     """Number of workers that a queue needs. It grows at once and shrinks after a while.
 
     `workers_max` must be set. `workers` is the number that lives already: a scheduler that has just started releases
-    none before `keep_seconds`.
+    none before `workers_keep_seconds`.
     """
 
     def __init__(self, settings: Settings, workers: int, now: float) -> None:

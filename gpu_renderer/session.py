@@ -202,7 +202,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         self.painter = Painter(
             create_context(options.device_index, options.raster_threads), raster_threads=options.raster_threads
         )
-        kernels()  # compiled or loaded now, so that no job's first frame waits for it
+        kernels()  # loaded now, so that no job's first frame waits for it
         self.identity = SessionIdentity(
             identity(self.painter.context), self.profile, folders.identity(font_files),
             backend_of(self.painter, options.drawing),

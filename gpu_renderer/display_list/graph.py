@@ -21,7 +21,7 @@ MODES = {
     "stencil-alpha": 31, "stencil-luma": 32, "silhouette-alpha": 33, "silhouette-luma": 34, "dissolve": 35,
     "dancing-dissolve": 36,
 }  # fmt: skip
-"""Numbers of the blend modes (table of compositing.md 3.2), as in shaders/include/blend.glsl."""
+"""Numbers of the blend modes (table of compositing.md 3.2), as in shaders/include/blend.glsl and combine.glsl."""
 
 FIXED_BLENDS = ("normal", "add")
 """Blend modes that the GPU blends in hardware."""

@@ -1,6 +1,6 @@
 """A layer's own canvas: 8-bit sRGB, premultiplied, in the layer's untransformed space (format/effects.md 4).
 
-Kernels are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl), so the round trip through 8 bits
+Passes are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl), so the round trip through 8 bits
 between every two effects is the reference's own.
 """
 

@@ -20,10 +20,11 @@ gets it, in the pixels of the route.
 
 An effect that needs more than a shader and its parameters also has a class with that code and nothing else:
 
-    @effect("twirl")
-    class Twirl(Effect):
+    @effect("keylight")
+    class Keylight(Effect):
         def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
-            return {"u_turns": values.radians("angle") / math.tau}
+            screen = values.color("screenColor")
+            return {"u_primary": max((1, 2, 0), key=lambda channel: screen[channel])}
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Load the native kernels from the compiled libraries of the package `render_kernels` (`native/`).
 
-Only speed depends on the kernels: without them OpenGL composites and libswscale converts video. The test suite compares
+Only speed depends on the kernels: without them OpenGL composites, shaders draw the windows of effects, and libswscale converts video. The test suite compares
 every library with the formulas (`tests/gpu_renderer/backends/cpu`).
 """
 

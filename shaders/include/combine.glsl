@@ -14,7 +14,7 @@ out vec4 o_color;
 uniform sampler2D u_backdrop;
 uniform vec4 u_backdrop_region;
 #endif
-#if MODE >= 35
+#if MODE == 35 || MODE == 36
 uniform vec4 u_cells;  // comp width, height, and the frame's size in pixels
 uniform uint u_seed;
 #endif
@@ -35,7 +35,7 @@ vec4 backdrop() {
 #endif
 }
 
-#if MODE >= 35
+#if MODE == 35 || MODE == 36
 // The dissolve pattern; rows count from the bottom, as in the reference.
 float pattern(vec2 frame) {
     uint x = uint(floor(frame.x / u_cells.z * u_cells.x));
@@ -57,7 +57,7 @@ vec4 combined(vec4 S) {
     return D * (1.0 - S.a);
 #elif MODE == 34
     return D * (1.0 - lum(S.rgb) * S.a);
-#elif MODE >= 35
+#elif MODE == 35 || MODE == 36
 #ifdef PRESERVE
     return pattern(v_frame) < S.a ? vec4(S.rgb * D.a, D.a) : D;
 #else

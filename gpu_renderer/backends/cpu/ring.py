@@ -1,4 +1,4 @@
-"""Convert frames in main memory to encoder frames: the counterpart of `readback.py` without a GPU.
+"""Convert frames in main memory to encoder frames: the counterpart of `backends/gl/readback.py` without a GPU.
 
 Each encoder frame remembers its stale rectangles, and only those are converted, straight into its memory.
 """

@@ -84,7 +84,7 @@ class Blending(NamedTuple):
         if self.is_opaque:
             defines["BELOW"] = 1
         uniforms: dict[str, UniformValue] = {}
-        if mode >= DISSOLVE:
+        if mode in (DISSOLVE, DANCING_DISSOLVE):
             uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
             uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
         for held, inputs in backdrops(self.painter, self.into, rects):
