@@ -54,9 +54,11 @@ def default_session_options(machine: Machine | None = None, fonts: str = "instal
 
 
 def status_of(command: str, file: Path, act: Callable[[], None]) -> int:
-    """Execute a command; return its exit status. An error of the document names the file."""
+    """Execute a command; return its exit status. An error of the document names the file. Raises BrokenPipeError."""
     try:
         act()
+    except BrokenPipeError:  # the reader of the output has read enough, which is no fault of the command
+        raise
     except DocumentError as error:
         message = f"{file}: {error.message}"
     except (RenderError, OSError) as error:
