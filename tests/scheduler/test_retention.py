@@ -217,7 +217,6 @@ def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_w
             )
             await session.flush()
             session.add(Delivery(id="d", job_id="job_told", url="http://x.example/", body={}, attempts=[]))
-        await database.close()
         limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
         reaper = HistoryReaper(
             parts_for(limited, LocalStorage(tmp_path, Links(b"x")), [], tmp_path, ManualClock(LATER))
@@ -227,13 +226,14 @@ def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_w
             batches.append(deleted)
         assert sum(batches) == 3000
         assert max(batches) <= BATCH
-        async with limited.work() as session:
+        await limited.close()
+        async with database.work() as session:
             assert sorted(await session.scalars(select(col(Job.id)))) == ["job_told", "job_young"]
             for table in (Task, JobEvent):
                 assert await session.scalar(select(func.count()).select_from(table)) == 0
             queue = await session.get_one(AccountQueue, "acc_a")
             assert queue.completed == 2
-        await limited.close()
+        await database.close()
 
     asyncio.run(story())
 
