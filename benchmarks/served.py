@@ -105,8 +105,9 @@ def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
     """A farm with so many workers of so many threads; everything is gone after the block."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         settings = Settings(
-            data_folder=Path(folder), raster_threads=raster_threads, automation_requests_per_minute_per_ip=1_000_000
-        )
+            data_folder=Path(folder), raster_threads=raster_threads, automation_requests_per_minute_per_ip=1_000_000,
+            automation_renders_per_minute=1_000_000,
+        )  # fmt: skip
         farm = LocalFarm(settings, Options(port=free_port(), workers=workers))
         try:
             farm.start()
