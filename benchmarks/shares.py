@@ -19,6 +19,7 @@ from benchmarks.benchmark import Benchmark, Row
 from benchmarks.scaling import scene
 from benchmarks.served import Rendered, ServedFarm, served_farm
 from examples.documents import bundle
+from farm_core.failure import Failure
 
 WORKERS: Final = (16, 64)
 WORKERS_PART: Final = 0.75
@@ -34,7 +35,7 @@ ACTOR: Final = "ray::RenderActor"
 V1, V2 = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
 
 
-class NoShares(RuntimeError):
+class NoShares(Failure):
     """The kernel does not let this process limit others."""
 
 
@@ -78,7 +79,8 @@ class CpuGroups:
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Two rows for each number of workers: all of them with jobs of their own, and with one job."""
+    """Two rows for each number of workers: all of them with jobs of their own, and with one job. Raises NoShares."""
+    CpuGroups().close()  # says at once, not after a farm has started, that there can be none
     for workers in WORKERS[:1] if quick else WORKERS:
         cores = WORKERS_PART * len(os.sched_getaffinity(0)) / workers
         one, all_busy, one_job = _measured(workers, cores)
