@@ -15,6 +15,7 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.status import JobStatus
+from farm_core.progress.reader import JobRow
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
 
@@ -25,15 +26,9 @@ SHOWN: Final[tuple[Any, ...]] = (
 """Columns that callers see. Inputs and media of a job can have megabytes; rows cost less than entities."""
 
 
-class ShownJob(Protocol):
+class ShownJob(JobRow, Protocol):
     """A row of SHOWN, or a job."""
 
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def status(self) -> str: ...  # noqa: D102
-    @property
-    def progress(self) -> float: ...  # noqa: D102
     @property
     def video_key(self) -> str | None: ...  # noqa: D102
     @property
