@@ -86,17 +86,24 @@ async def _actors() -> dict[str, str]:
 
 
 async def _calls() -> dict[str, set[str]]:
-    """The names of all calls by method, once Ray has told its dashboard of an order."""
+    """The names of all calls by method, once Ray has told its dashboard of an order and of whose calls they were.
+
+    Ray hears of a call from its caller, and of the actor's own name from the actor, a second or so later.
+    """
+    async with asyncio.timeout(60):
+        while True:
+            calls = await _told_calls()
+            if "execute" in calls and not any(name.startswith("RenderActor.") for names in calls.values() for name in names):
+                return calls
+            await asyncio.sleep(0.2)
+
+
+async def _told_calls() -> dict[str, set[str]]:
     from ray.util.state import list_tasks
 
     calls: dict[str, set[str]] = {}
-    async with asyncio.timeout(60):
-        while "execute" not in calls:
-            await asyncio.sleep(0.2)
-            calls.clear()  # Ray learns an actor's own name after its first call: what counts is what it tells together
-            tasks = await asyncio.to_thread(list_tasks, filters=[("type", "=", "ACTOR_TASK")])
-            for task in tasks:
-                calls.setdefault(str(task.func_or_class_name).split(".")[-1], set()).add(str(task.name))
+    for task in await asyncio.to_thread(list_tasks, filters=[("type", "=", "ACTOR_TASK")]):
+        calls.setdefault(str(task.func_or_class_name).split(".")[-1], set()).add(str(task.name))
     return calls
 
 
