@@ -93,7 +93,9 @@ async def _calls() -> dict[str, set[str]]:
     async with asyncio.timeout(60):
         while True:
             calls = await _told_calls()
-            if "execute" in calls and not any(name.startswith("RenderActor.") for names in calls.values() for name in names):
+            if "execute" in calls and not any(
+                name.startswith("RenderActor.") for names in calls.values() for name in names
+            ):
                 return calls
             await asyncio.sleep(0.2)
 
