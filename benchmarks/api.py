@@ -112,7 +112,7 @@ def served(data: Path) -> Iterator[Served]:
     chosen = Settings(database_url=database.url, redis_url=cache.url, data_folder=data)
     environment = os.environ | {
         "DATABASE_URL": database.url, "REDIS_URL": cache.url, "LOG_LEVEL": "INFO",
-        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "10000000", "PYTHONPATH": str(ROOT),
+        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "10000000", "AUTOMATION_RENDERS_PER_MINUTE": "10000000", "PYTHONPATH": str(ROOT),
     }  # fmt: skip
     command = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)

@@ -20,6 +20,7 @@ from sqlalchemy import RowMapping, select
 from sqlmodel import col
 
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.posts import posted
 from cluster.embedded import postgres
 from farm_core.accounts import repository as accounts
 from farm_core.db import migrate
@@ -102,6 +103,8 @@ def _rows(depth: int, rounds: int) -> Iterator[Row]:
                 _fill(server.url, size)
                 meter = Meter(psutil.Process(_postmaster(server.folder)))
                 yield from uvloop.run(_measured(server.url, meter, size, min(rounds, max(10, size // CLAIMED // 2))))
+                posts = posted(Path(folder), server.url, BIG, f"tpl_{BIG}", rounds)
+                yield _told("POST /v1/renders over HTTP", size, [Cost(wall, 0) for wall in posts])
         finally:
             server.stop()
 
@@ -212,15 +215,18 @@ async def _database(url: str) -> AsyncIterator[Database]:
 async def _row(name: str, depth: int, act: Callable[[], Awaitable[Cost]], rounds: int) -> Row:
     for _ in range(8):  # statements are prepared after some uses
         await act()
-    costs = [await act() for _ in range(rounds)]
-    wall = sorted(cost.wall for cost in costs)
+    return _told(name, depth, [await act() for _ in range(rounds)])
+
+
+def _told(name: str, depth: int, costs: Sequence[Cost]) -> Row:
+    wall, processor = sorted(cost.wall for cost in costs), statistics.median(cost.processor for cost in costs)
     return {
         "operation": name,
         "size": f"{depth:,} queued",
         "p50 ms": round(statistics.median(wall), 2),
-        "p99 ms": round(wall[min(rounds - 1, round(0.99 * rounds))], 2),
-        "processor ms": round(statistics.median(cost.processor for cost in costs), 2),
-        "rounds": rounds,
+        "p99 ms": round(wall[min(len(wall) - 1, round(0.99 * len(wall)))], 2),
+        "processor ms": round(processor, 2) or "",
+        "rounds": len(wall),
     }
 
 

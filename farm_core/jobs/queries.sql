@@ -261,8 +261,12 @@ FROM (
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
 -- decides its renderer. Templates and sums are looked up row by row, whatever the statistics say.
-WITH wanted AS (
-    SELECT * FROM unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
+-- The commit does not wait for the disk. A crash of Postgres itself can lose the leases of its last moments: these tasks wait again, and
+-- results under the lost tokens do not count. Any later commit that waits makes the leases before it durable.
+WITH quickly AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'off', true)
+), wanted AS (
+    SELECT wanted.* FROM quickly CROSS JOIN unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
 ), pins AS (
     SELECT DISTINCT ON (job_id) job_id, renderer FROM wanted ORDER BY job_id
@@ -300,9 +304,11 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
 
 -- renew_tasks --
 -- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away. A lease that was
--- given or renewed a moment ago is not written again.
-WITH mine AS (
-    SELECT id, lease_token, lease_expires_at FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased'
+-- given or renewed a moment ago is not written again. The commit does not wait for the disk: a lost renewal is one that was missed.
+WITH quickly AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'off', true)
+), mine AS (
+    SELECT id, lease_token, lease_expires_at FROM quickly CROSS JOIN tasks WHERE lease_token = ANY(:tokens) AND status = 'leased'
 ), held AS (
     SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id
     WHERE mine.lease_expires_at < CAST(:now AS timestamptz) + make_interval(secs => :fresh_seconds)

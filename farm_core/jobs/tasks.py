@@ -25,6 +25,9 @@ FRESH_SECONDS: Final = 10.0
 DEPTH_LEAST: Final = 2
 """Tasks that a dispatch round reads of each account at least: one may be for another worker."""
 
+FURTHER_READS_MAX: Final = 4
+"""Each either fills the round or finds an account without more tasks. What is still missing waits for the next round."""
+
 RESCUES_MAX: Final = 500
 
 
@@ -65,16 +68,19 @@ async def open_work(
     """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
 
     `renderers` leaves out jobs that only workers of other renderers may draw. Accounts whose tasks are for other renderers, or wait
-    for a pause to end, give none. If they leave too few, a second statement reads deeper into the other accounts.
+    for a pause to end, give none. While they leave too few, further statements read deeper into the accounts that have more.
     """
     values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
     work = planned_for("open_work", "heads_max", in_steps(heads_max))
     rows = (await session.execute(work, values)).mappings().all()
-    places = Counter[str](row["account_id"] for row in rows)
-    if len(rows) >= heads_max or not any(tasks >= rows[0]["depth"] for tasks in places.values()):
-        return rows
-    deeper = values | {"depth_least": ceil(2 * heads_max / len(places))}
-    return (await session.execute(work, deeper)).mappings().all()
+    for _ in range(FURTHER_READS_MAX):
+        depth = rows[0]["depth"] if rows else 0
+        more = sum(tasks >= depth for tasks in Counter[str](row["account_id"] for row in rows).values())
+        if len(rows) >= heads_max or not more:
+            break
+        values["depth_least"] = depth + ceil((2 * heads_max - len(rows)) / more)
+        rows = (await session.execute(work, values)).mappings().all()
+    return rows
 
 
 async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:

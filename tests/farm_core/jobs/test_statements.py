@@ -212,3 +212,24 @@ def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(dat
         assert [row["task_id"] for row in found] == [f"mine.{number}" for number in range(8)]
 
     asyncio.run(story())
+
+
+SHORT: Final = "DELETE FROM tasks USING jobs WHERE tasks.job_id = jobs.id AND jobs.renderer = 'r' AND jobs.id <> 'a0' AND tasks.index > 0"
+
+
+@pytest.mark.service
+def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_leave(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(8):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+            await session.execute(text(PINNED.replace("'mine'", "accounts.name")))
+            await session.execute(text(MANY_TASKS))
+            await session.execute(text(SHORT))
+        found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
+        await database.close()
+        assert {row["id"] for row in found} == {f"a{number}" for number in range(8)}
+        assert sum(row["id"] == "a0" for row in found) >= 16 - 7
+
+    asyncio.run(story())
