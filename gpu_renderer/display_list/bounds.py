@@ -39,14 +39,13 @@ def bounded(layer: Layer) -> Layer:
     step, paint, scene = layer.step, layer.paint, layer.scene
     if (step.opacity == 0 and not step.samples) or (paint is None and layer.group is None):
         return layer
-    placed = None
     if step.is_bare and paint is not None:
         placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
         content = NOTHING if placed is None else placed.touched
-    else:
-        content = _content_bounds(layer)
-    painted = _painted(layer, content).intersection(scene.clip)
-    return replace(layer, placed=placed, content_bounds=content, bounds=painted)
+        painted = _painted(layer, content).intersection(scene.clip)
+        return Layer(step, scene, layer.box, paint, None, None, content, painted, placed)
+    content = _content_bounds(layer)
+    return replace(layer, content_bounds=content, bounds=_painted(layer, content).intersection(scene.clip))
 
 
 def is_culled(layer: Layer) -> bool:
@@ -60,7 +59,11 @@ def is_culled(layer: Layer) -> bool:
         return False
     if paint is None or (isinstance(paint, Image) and paint.region is not None):
         return matrix.bounds(step.placement.quad(*layer.box, layer.padding), layer.scene.frame).is_empty
-    return matrix.bounds(quad_of(paint, step.placement), layer.scene.frame).is_empty
+    placed = layer.placed
+    if placed is not None and not placed.touched.is_empty:  # a part of the rectangle
+        return False
+    quad = quad_of(paint, step.placement) if placed is None else placed.quad
+    return matrix.bounds(quad, layer.scene.frame).is_empty
 
 
 def buffer_region(layer: Layer) -> Region:

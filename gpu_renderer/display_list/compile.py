@@ -86,16 +86,17 @@ class _List:
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
         own = list(with_grouped(self._layers))
-        named = {value for layer in own for entry in layer.effects for _, value in entry.stored}
-        for layer in self.relatives or own:
+        named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
+        for layer in self.relatives or own if named else ():
             if layer.id in named:
                 alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
                 if (drawn := self._alone(alone)) is not None:
                     yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
+        sources = self._matte_sources
         drawn = [layer for layer in self._layers if layer.visible and not layer.shadow_only]
-        shown = [layer for layer in drawn if layer.id not in self._matte_sources]
+        shown = [layer for layer in drawn if layer.id not in sources] if sources else drawn
         if self.is_group:
             ordered = [step for layer in shown for _, step in self._layer(layer)]
         else:
@@ -111,11 +112,11 @@ class _List:
         if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
-        return {layer.id: layer for layer in self._layers if layer.id in named}
+        return {layer.id: layer for layer in self._layers if layer.id in named} if named else {}
 
     def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
         """Return the steps of a layer, each with its depth in space."""
-        matte = self._matte(layer)
+        matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
             return [(0.0, step) for step in self._steps_of(layer, matte)]

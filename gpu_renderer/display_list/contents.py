@@ -35,6 +35,8 @@ MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
+Content = tuple[Paint | None, tuple[float, float]]
+"""Paint of a layer, and width and height of the layer's own box, px."""
 
 
 class LayerContents:
@@ -46,7 +48,7 @@ class LayerContents:
 
     def __init__(self, source: Contents) -> None:
         self.source = source
-        self._now: dict[tuple[object, ...], tuple[Source, Paint | None]] = {}
+        self._now: dict[tuple[object, ...], tuple[Source, Content]] = {}
         self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
 
@@ -58,15 +60,17 @@ class LayerContents:
         """Return the layer's own box, px, without padding."""
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
 
-    def paint(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Paint | None:
-        """Return the layer's content, or None without any. `is_smooth`: a mesh has four samples a pixel."""
+    def content(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Content:
+        """Return the layer's paint, None without any, and its own box. `is_smooth`: a mesh has four samples a pixel."""
         layer, source = step.layer, step.layer.source
         if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
-            return self._made(step, scene, is_smooth)
+            return self._made(step, scene, is_smooth), self.box(layer)
         key = (
             id(source), step.raster_scale, layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg,
         )  # fmt: skip
-        known = self._now.get(key) or self._before.get(key) or (source, self._made(step, scene, is_smooth))
+        known = self._now.get(key) or self._before.get(key)
+        if known is None:
+            known = source, (self._made(step, scene, is_smooth), self.box(layer))
         self._now[key] = known
         return known[1]
 

@@ -10,6 +10,7 @@ from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba, decoded, linear
 from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
+from motion.records import record
 from motion.snapshot import ColorManagement, LayerSnapshot, Light, LinearGradient, Material, Matrix4, RadialGradient
 
 MODES = {
@@ -59,7 +60,7 @@ class Plane:
     """True for a face of a box or a cylinder: only its outer side is lit."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Draw:
     """One layer (or a group rendered on its own) composited into the target below it."""
 

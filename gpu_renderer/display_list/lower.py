@@ -63,11 +63,12 @@ class _Lowering:
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
         """Return a layer with its content and bounds. `is_smooth`: it is drawn with four samples a pixel."""
-        group = None if step.group is None else lowered(step.group, self.contents)
-        paint = None if group is not None else self.contents.paint(step, self.scene, is_smooth=is_smooth)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
-        box = self.contents.box(step.layer)
-        return bounds.bounded(Layer(step, self.scene, box, paint, group, matte))
+        if step.group is not None:
+            group, box = lowered(step.group, self.contents), self.contents.box(step.layer)
+            return bounds.bounded(Layer(step, self.scene, box, None, group, matte))
+        paint, box = self.contents.content(step, self.scene, is_smooth=is_smooth)
+        return bounds.bounded(Layer(step, self.scene, box, paint, None, matte))
 
     def video_base(self, step: Step) -> DrawVideo | None:
         """Return the operation of the lowest step if it is a video that fills the frame, upright and unchanged."""

@@ -17,6 +17,7 @@ from gpu_renderer.geometry import color, damage, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region
+from motion.records import record
 from motion.snapshot import LinearGradient, RadialGradient
 
 NOTHING = Region(0, 0, 0, 0)
@@ -24,7 +25,7 @@ CONVERSION_MARGIN_PX = 8
 """Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Layer:
     """A layer with its content: `paint`, or the list of a `group`, or neither if there is nothing to draw."""
 
@@ -50,7 +51,7 @@ class Layer:
         return 0.0 if self.group is None else effects.container_padding_px(self.step.layer)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LayerOperation:
     """Draw one layer, in the way that the class says."""
 

@@ -24,6 +24,7 @@ from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, 
 
 FixedFunction = Literal["over", "add", "screen"]
 STENCILS, SILHOUETTES = (31, 32), (33, 34)
+_CUTTING = frozenset((*STENCILS, *SILHOUETTES))
 
 
 def fixed_function(step: Draw) -> FixedFunction:
@@ -86,9 +87,14 @@ def _keeps_opaque(operation: Operation) -> bool:
         return effects.keeps_opaque(operation.step.layer.effects)
     if isinstance(operation, DrawOverBackdrop):
         return False
-    layers = operation.layers if isinstance(operation, DrawDepthGroup) else (operation.layer,)
-    steps = (layer.step for layer in layers)
-    return all(fixed_function(step) != "add" and MODES.get(step.blend) not in STENCILS + SILHOUETTES for step in steps)
+    if isinstance(operation, DrawDepthGroup):
+        return all(_adds_no_hole(layer.step) for layer in operation.layers)
+    return _adds_no_hole(operation.layer.step)
+
+
+def _adds_no_hole(step: Draw) -> bool:
+    """Return True if a layer leaves the alpha of an opaque target at 1."""
+    return fixed_function(step) != "add" and MODES.get(step.blend) not in _CUTTING
 
 
 def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:

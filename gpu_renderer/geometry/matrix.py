@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gpu_renderer.geometry.region import Region, enclosing
+from motion.records import record
 from motion.snapshot import Transform2D
 
 Matrix3 = tuple[float, float, float, float, float, float, float, float, float]
@@ -114,8 +114,16 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
     `quad` maps the unit square to frame pixels; the corner (1, 1) follows from the other three.
     """
     a, b, c, d, e, f, g, h, w = quad
-    if g != 0.0 or h != 0.0 or w == 0.0 or not finite(quad):
+    if g != 0.0 or h != 0.0 or w == 0.0 or not (math.isfinite(a + b + c + d + e + f + w) or finite(quad)):
         return quad
+    if w == 1.0:  # asked for every layer
+        floor = math.floor
+        x, y = floor(c * SUBPIXELS + 0.5) / SUBPIXELS, floor(f * SUBPIXELS + 0.5) / SUBPIXELS
+        return (
+            floor((a + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, floor((b + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, x,
+            floor((d + f) * SUBPIXELS + 0.5) / SUBPIXELS - y, floor((e + f) * SUBPIXELS + 0.5) / SUBPIXELS - y, y,
+            g, h, w,
+        )  # fmt: skip
     x, y, across_x, across_y, down_x, down_y = (
         math.floor(side / w * SUBPIXELS + 0.5) / SUBPIXELS for side in (c, f, a + c, d + f, b + c, e + f)
     )
@@ -127,7 +135,7 @@ def finite(numbers: Iterable[float]) -> bool:
     return all(map(math.isfinite, numbers))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Placement:
     """`matrix`: layer px to frame px, a homography for planes in space. A corner pin acts on the drawn quad."""
 

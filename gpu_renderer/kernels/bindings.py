@@ -84,10 +84,13 @@ def draw_op(
         rows, across = variant.gradient, variant.ramp_count
     else:
         rows, across = (0, 0) if texels is None else texels.shape[:2]
-    behind, through = (None if op is None else np.frombuffer(op.packed, np.uint8) for op in (light, matte))
+    behind = None if light is None else np.frombuffer(light.packed, np.uint8)
+    through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
+    x, y, width, height = region
     packed = _DRAW_OP(
-        *variant[:5], region.x, region.y, region.right, region.bottom, *columns, opacity, *color, *own, share, across, rows,
-        *map(_address, (texels, behind, through, mask)), *((0, 0) if mask is None else mask.shape[::-1]),
+        *variant[:5], x, y, x + width, y + height, *columns, opacity, *color, *own, share, across, rows,
+        _address(texels), _address(behind), _address(through), _address(mask),
+        *((0, 0) if mask is None else mask.shape[::-1]),
     )  # fmt: skip
     return DrawOp(region, variant, packed, (texels, behind, light, through, matte, mask))
 

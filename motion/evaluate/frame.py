@@ -133,7 +133,8 @@ def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) 
     places = [(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in entries]
     live = [(entry, is_live) for entry, is_live in places if _stays(entry, is_live)]
     moment.frame.budget.spend(len(live))
-    mattes = _mattes([entry for entry, _ in live]) if resolve_mattes else {}
+    has_mattes = resolve_mattes and any(entry.layer.matte is not None for entry, _ in live)
+    mattes = _mattes([entry for entry, _ in live]) if has_mattes else {}
     sources = {matte.source_id for matte in mattes.values()}
     found = []
     for entry, is_live in live:
@@ -207,7 +208,10 @@ def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | 
 
 def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
     values = moment.values(layer)
-    placed = _folded(layer, "placement", values, layer.moves, lambda: transform(moment, layer))
+    if layer.moves:
+        placed, values.moved = transform(moment, layer), True
+    else:
+        placed = _folded(layer, "placement", values, False, lambda: transform(moment, layer))
     opacity = _opacity(layer, values)
     glass = stacks.glass(layer.glass, values)
     blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
@@ -226,7 +230,7 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         masks=() if is_field else _masks(layer, values),
         matte=matte,
         effects=()
-        if is_field
+        if is_field or not layer.effects
         else _folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
         fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
         glass=glass,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from motion.evaluate.keyframes import ScalarTrack
 from motion.evaluate.moment import Pass
 from motion.model.layer import Layer
 
-Held = tuple[tuple[Layer, tuple[ScalarTrack, ...]], ...]
-"""A layer and its parents, each with the tracks that vary."""
+Held = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
+"""A layer and its parents, each with the times of the first and the last key of the tracks that vary."""
 
 
 def phase(moment: Pass, layer: Layer) -> str | None:
@@ -21,12 +20,12 @@ def phase(moment: Pass, layer: Layer) -> str | None:
     if held is None:
         held = layer.folded["held"] = _held(layer)
     ends = ""
-    for holder, tracks in cast(Held, held) if held else ():
+    for holder, spans in cast(Held, held) if held else ():
         time = moment.own_time(holder)
-        for track in tracks:
-            if time <= track.keys[0].time:
+        for first, last in spans:
+            if time <= first:
                 ends += "<"
-            elif time >= track.keys[-1].time:
+            elif time >= last:
                 ends += ">"
             else:
                 return None
@@ -41,7 +40,8 @@ def _held(layer: Layer) -> Held | tuple[()]:
         varying = [moving for moving in current.moving.values() if moving.varies]
         if current.is_3d or any(moving.expression is not None for moving in varying):
             return ()
-        found.append((current, tuple(moving.track for moving in varying if moving.track and moving.track.keys)))
+        tracks = [moving.track for moving in varying if moving.track and moving.track.keys]
+        found.append((current, tuple((track.times[0], track.times[-1]) for track in tracks)))
         current = current.parent
     return () if _looks_elsewhere(layer) else tuple(found)
 

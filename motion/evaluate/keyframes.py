@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -50,14 +50,14 @@ def scalar_track(stored: Mapping[str, object]) -> ScalarTrack:
 
 def sample_scalar(track: ScalarTrack, time_seconds: float) -> float | None:
     """Return the value at a time, held outside the keys; None for a track without keys. Never clamped."""
-    keys = track.keys
+    keys, times = track.keys, track.times
     if not keys:
         return None
-    if time_seconds <= keys[0].time:
+    if time_seconds <= times[0]:
         return keys[0].value
-    if time_seconds >= keys[-1].time:
+    if time_seconds >= times[-1]:
         return keys[-1].value
-    index = _segment(track, time_seconds)
+    index = bisect_left(times, time_seconds) - 1 if track.ordered else _first_segment(times, time_seconds)
     if index is None:
         return keys[-1].value
     return _between(keys[index], keys[index + 1], time_seconds)
@@ -78,11 +78,9 @@ def is_constant(track: ScalarTrack) -> bool:
     return straight and len({key.value for key in track.keys}) <= 1
 
 
-def _segment(track: ScalarTrack, time_seconds: float) -> int | None:
-    """Return the first i with keys[i].time <= t <= keys[i + 1].time, so at a key's time the earlier segment answers."""
-    if track.ordered:
-        return bisect_left(track.times, time_seconds) - 1
-    for index, (start, end) in enumerate(pairwise(track.times)):
+def _first_segment(times: Sequence[float], time_seconds: float) -> int | None:
+    """Return the first i with times[i] <= t <= times[i + 1], so at a key's time the earlier segment answers."""
+    for index, (start, end) in enumerate(pairwise(times)):
         if start <= time_seconds <= end:
             return index
     return None

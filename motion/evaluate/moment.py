@@ -20,6 +20,7 @@ from motion.schema.stored import LARGEST
 from motion.timing import round_half_up
 
 MAX_LAYERS_A_FRAME = 100_000
+SCALES = frozenset(("scale", "scaleX", "scaleY"))
 
 
 class PropertyReader(Protocol):
@@ -92,6 +93,10 @@ class Values:
         moving = self._moving.get(path)
         return None if moving is None else self._sampled(path, moving)
 
+    def moves_any(self, paths: frozenset[str]) -> bool:
+        """Return True if something moves one of the properties."""
+        return not paths.isdisjoint(self._moving)
+
     def stored(self, path: str) -> float | None:
         """Return the property's static value, None where the layer stores none."""
         return self._numbers.get(path)
@@ -145,7 +150,10 @@ class Pass:
         if self._bar_frame is None:
             self._bar_frame = self._timeline_frame()
         frame = self._bar_frame
-        return any(bar.covers(frame) for bar in layer.bars)
+        for start, duration, _ in layer.bars:  # noqa: SIM110  asked for every layer
+            if start <= frame < start + duration:
+                return True
+        return False
 
     def _timeline_frame(self) -> int:
         """Return the frame of the timeline that bars are compared with: the last one holds on."""
@@ -195,6 +203,9 @@ class Pass:
 
     def world(self, layer: Layer) -> Affine:
         """Return the map from the layer's space to the composition, its parents' included (animation.md 6.3)."""
+        if layer.parent is None and layer.id not in self._worlds:
+            found = self._worlds[layer.id] = affine.product(affine.IDENTITY, local(self.values(layer)))
+            return found
         chain = []
         current: Layer | None = layer
         while current is not None and current.id not in self._worlds:
@@ -210,17 +221,21 @@ class Pass:
         composition = self.frame.composition
         fps = composition.timeline_fps
         frame = round_half_up(time * fps)
-        for bar in layer.bars:
-            if bar.covers(frame):
+        for start, duration, source_in in layer.bars:
+            if start <= frame < start + duration:
                 exact = exact or not composition.parity.bars_step_at_timeline_rate
-                return (bar.source_in + ((time * fps if exact else frame) - bar.start)) / fps
+                return (source_in + ((time * fps if exact else frame) - start)) / fps
         return time
 
 
 def scales(values: Values) -> tuple[float, float]:
     """Both scale factors: an axis of its own beats the uniform one, what moves beats what is stored (animation.md 6.2)."""
-    uniform = values.moving("scale")
     stored = values.stored("scale")
+    if not values.moves_any(SCALES):
+        still = 1.0 if stored is None else stored
+        scale_x, scale_y = values.stored("scaleX"), values.stored("scaleY")
+        return still if scale_x is None else scale_x, still if scale_y is None else scale_y
+    uniform = values.moving("scale")
     found = []
     for path in ("scaleX", "scaleY"):
         value = values.moving(path)

@@ -17,6 +17,7 @@ from motion.snapshot import Extrusion, Matrix4, Transform2D, Transform3D
 HEADING_SECONDS = 1 / 120
 PLAIN_KINDS = frozenset({"group", "null", "camera", "light", "audio", "particle", "comp"})
 """Kinds that never turn along their path."""
+_LEANING = frozenset(("skew", "skewAxis", "anchorX", "anchorY"))
 
 
 def transform(moment: Pass, layer: Layer) -> Transform2D | Transform3D:
@@ -46,6 +47,8 @@ def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
             parts = parts._replace(rotation=heading)
     if isinstance(layer.content, InstanceContent):
         return centred(moment) if layer.content.fills_host else Transform2D(*parts)
+    if _LEANING.isdisjoint(layer.moving) and _LEANING.isdisjoint(layer.numbers):
+        return Transform2D(*parts, corner_pin=layer.corner_pin)
     return Transform2D(
         *parts,
         skew=values.number("skew", 0.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from motion.records import record
 from motion.snapshot.paints import Mesh
 from motion.snapshot.placement import Transform2D, Transform3D
 from motion.snapshot.sources import Source
@@ -105,7 +106,7 @@ class Ghost:
     in_front: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LayerSnapshot:
     """One entry of the paint list, resolved. `opacity` is a factor, not clamped.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from motion.records import record
+
 Matrix4 = tuple[
     float, float, float, float, float, float, float, float,
     float, float, float, float, float, float, float, float,
@@ -11,7 +13,7 @@ Matrix4 = tuple[
 """Sixteen numbers in row order: x' = m[0]*x + m[1]*y + m[2]*z + m[3]."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transform2D:
     """The decomposed world transform plus the layer's own anchor, skew and corner pin (layers.md 3).
 

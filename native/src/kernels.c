@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 enum { CHUNK = 1024 };  // columns at a time: their sums stay in the first cache
 
 // Half floats of RGBA, `width` by `height` without padding, to opaque pixels: each of R, G and B by `levels`, which has an
@@ -25,7 +29,25 @@ void display_encode(const uint16_t *restrict scene, const uint8_t *restrict leve
 
 // Y of BT.709 in 15 fractional bits, as in shaders/include/bt709.glsl.
 static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes, int count) {
-    for (int i = 0; i < count; i++) {
+    int i = 0;
+#ifdef __AVX2__
+    __m256i halves = _mm256_set1_epi32(0xff00ff), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i of_red_blue = _mm256_set1_epi32(2032 << 16 | 5983), of_green = _mm256_set1_epi32(20127);
+    for (; i + 32 <= count; i += 32) {
+        __m256i found[4];
+        for (int j = 0; j < 4; j++) {
+            __m256i some = _mm256_loadu_si256((const __m256i *)(pixels + i + 8 * j));
+            __m256i red_blue = _mm256_madd_epi16(_mm256_and_si256(some, halves), of_red_blue);
+            __m256i green = _mm256_madd_epi16(_mm256_and_si256(_mm256_srli_epi32(some, 8), halves), of_green);
+            __m256i sum = _mm256_add_epi32(_mm256_add_epi32(red_blue, green), _mm256_set1_epi32(540672));
+            found[j] = _mm256_srli_epi32(sum, 15);
+        }
+        __m256i first = _mm256_packus_epi32(found[0], found[1]), last = _mm256_packus_epi32(found[2], found[3]);
+        __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(first, last), order);
+        _mm256_storeu_si256((__m256i *)(codes + i), all);
+    }
+#endif
+    for (; i < count; i++) {
         uint32_t pixel = pixels[i];
         uint32_t code = 5983u * (pixel & 255) + 20127u * (pixel >> 8 & 255) + 2032u * (pixel >> 16 & 255);
         codes[i] = (uint8_t)((code + 540672u) >> 15);
@@ -41,10 +63,43 @@ static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict
     }
 }
 
+#ifdef __AVX2__
+// Weighted sums of eight pairs, a word for each: every other one of sixteen columns with their neighbours.
+static inline __m256i pair_sums(const uint32_t *sums) {
+    __m256i found[2];
+    for (int j = 0; j < 2; j++) {
+        __m256i left = _mm256_loadu_si256((const __m256i *)(sums + 8 * j));
+        __m256i own = _mm256_loadu_si256((const __m256i *)(sums + 8 * j + 1));
+        __m256i right = _mm256_loadu_si256((const __m256i *)(sums + 8 * j + 2));
+        found[j] = _mm256_add_epi32(_mm256_add_epi32(left, right), _mm256_slli_epi32(own, 1));
+    }
+    __m256 even = _mm256_shuffle_ps(_mm256_castsi256_ps(found[0]), _mm256_castsi256_ps(found[1]), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xd8);
+}
+
+// Codes of chroma of eight pairs. `of_red_blue`: weights of R in the lower half of a word, of B in the upper one.
+static inline __m256i chroma_of(__m256i red_blue, __m256i green, int of_red_blue, int of_green) {
+    __m256i coloured = _mm256_madd_epi16(red_blue, _mm256_set1_epi32(of_red_blue));
+    __m256i rest = _mm256_madd_epi16(green, _mm256_set1_epi32(of_green & 0xffff));
+    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(coloured, rest), _mm256_set1_epi32(8421376)), 16);
+}
+#endif
+
 // Pairs of Cb and Cr on every other column, weights 1 2 1 across; the sums begin one column to the left of the first pair.
 static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green, uint16_t *restrict pairs,
                          int count) {
-    for (int i = 0; i < count; i++) {
+    int i = 0;
+#ifdef __AVX2__
+    for (; i + 8 <= count; i += 8) {
+        __m256i both = pair_sums(red_blue + 2 * i), g = pair_sums(green + 2 * i);
+        __m256i cb = chroma_of(both, g, 3598 * 65536 + (-824 & 0xffff), -2774);
+        __m256i cr = chroma_of(both, g, -330 * 65536 + 3598, -3268);
+        __m256i codes = _mm256_or_si256(cb, _mm256_slli_epi32(cr, 8));
+        __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1));
+        _mm_storeu_si128((__m128i *)(pairs + i), packed);
+    }
+#endif
+    for (; i < count; i++) {
         uint32_t both = red_blue[2 * i] + 2 * red_blue[2 * i + 1] + red_blue[2 * i + 2];
         int32_t r = both & 0xffff, g = (int32_t)(green[2 * i] + 2 * green[2 * i + 1] + green[2 * i + 2]);
         int32_t b = both >> 16;

@@ -25,6 +25,7 @@ from gpu_renderer.geometry.region import Rects, Region, meets, shared
 from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
 from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
+from motion.records import record
 
 _PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity", 1), ("u_color", 4))
 SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
@@ -38,7 +39,7 @@ _CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
 _LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moderngl.NEAREST)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Style:
     """Options of drawing a drawable on its quad.
 

@@ -89,6 +89,9 @@ def anchored(transform: Transform3D) -> Matrix4:
 
 def depth_sorted(layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[Placed]]) -> Iterator[Step]:
     """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places."""
+    if not any(isinstance(layer.transform, Transform3D) for layer in layers):
+        yield from [step for layer in layers for _, step in steps(layer)]
+        return
     sources = {layer.matte.source_id for layer in layers if layer.matte}
 
     def moves(layer: LayerSnapshot) -> bool:
