@@ -293,9 +293,9 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def bands(boxes: Iterable[Region], bytes_per_pixel: int) -> Iterator[Region]:
-    """Yield the boxes in bands of whole rows of at most BAND_BYTES."""
+def bands(boxes: Iterable[Region], bytes_per_pixel: int, band_bytes: int = BAND_BYTES) -> Iterator[Region]:
+    """Yield the boxes in bands of whole rows of at most `band_bytes`."""
     for box in boxes:
-        rows = BAND_BYTES // (box.width * bytes_per_pixel)
+        rows = band_bytes // (box.width * bytes_per_pixel)
         for top in range(box.y, box.bottom, rows):
             yield Region(box.x, top, box.width, min(rows, box.bottom - top))
