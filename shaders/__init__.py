@@ -1,4 +1,7 @@
-"""GLSL files only. One stage a file; shared functions in `include/`; `source` reads them with includes expanded."""
+"""GLSL files. One stage a file; shared functions in `include/`; `source` reads them with includes expanded.
+
+`joining.py` makes one shader of several that follow one another.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ IN_PLACE = """#ifdef IN_PLACE
 #extension GL_EXT_shader_framebuffer_fetch : require
 #endif"""
 """With IN_PLACE a shader reads the pixel that it is about to write: it declares that as an `inout`."""
+Defines = tuple[tuple[str, str], ...]
+"""#defines of a shader, by name."""
 _INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$')
 
 
@@ -40,19 +45,24 @@ class Line:
 
 
 @cache
-def source(name: str, defines: tuple[tuple[str, str], ...] = ()) -> str:
+def source(name: str, defines: Defines = ()) -> str:
     """Return the full text of a shader: version line, defines, the file with each include expanded once."""
     return "\n".join(line.text for line in lines(name, defines)) + "\n"
 
 
-def lines(name: str, defines: tuple[tuple[str, str], ...] = ()) -> tuple[Line, ...]:
+def lines(name: str, defines: Defines = ()) -> tuple[Line, ...]:
     """Return the lines of `source`, each with the place that it comes from."""
-    head = "\n".join([VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
-    return (*(Line("", 0, added) for added in head.splitlines()), *_expanded(name, set()))
+    return (*head(defines), *expanded(name, set()))
 
 
-def _expanded(file: str, seen: set[str]) -> Iterator[Line]:
-    """The lines of a file with those of its includes in place, except includes in `seen`, which gains what was included."""
+def head(defines: Defines) -> Iterator[Line]:
+    """Yield the lines in front of a shader's files."""
+    added = "\n".join([VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
+    return (Line("", 0, line) for line in added.splitlines())
+
+
+def expanded(file: str, seen: set[str]) -> Iterator[Line]:
+    """Yield the lines of a file with those of its includes in place, except includes in `seen`, which gains what was included."""
     for number, line in enumerate(text(file).splitlines(), start=1):
         include = _INCLUDE.match(line)
         inner = f"include/{include[1]}" if include else ""
@@ -60,7 +70,7 @@ def _expanded(file: str, seen: set[str]) -> Iterator[Line]:
             yield Line(file, number, line)
         elif inner not in seen:
             seen.add(inner)
-            yield from _expanded(inner, seen)
+            yield from expanded(inner, seen)
 
 
 def files(suffix: str = ".frag") -> list[str]:

@@ -25,13 +25,15 @@ from gpu_renderer.effects.chain import (
     spread_px,
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
+from gpu_renderer.effects.passes import PointwisePass
 from gpu_renderer.effects.registry import Effect, every_effect, find, unknown
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, Route, Tier, resolve
 
 __all__ = [
-    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer", "Route",
+    "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
+    "PointwisePass", "Route",
     "Tier", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
     "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
     "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles", "resolve",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
-from gpu_renderer.effects.passes import Chain
+from gpu_renderer.effects.passes import Chain, PointwisePass
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues, Route, resolve
@@ -29,15 +29,18 @@ def chain(
     effects: Iterable[EffectSnapshot],
     scene: EffectScene,
     *,
+    first: PointwisePass | None = None,
     in_place: bool = False,
 ) -> Target:
     """Run the spatial effects of a stack over a layer's buffer, in order.
 
     Takes `source`, which is linear premultiplied and covers the layer's pixels with its effects' margins. The caller owns
-    the returned target, of the same region. Matrix, table, raster and time effects are skipped. With `in_place`
-    pointwise passes run on the target itself, if the driver can; the bytes are the same.
+    the returned target, of the same region. Matrix, table, raster and time effects are skipped. `first`: a pass before
+    the effects. With `in_place` pointwise passes run on the target itself, if the driver can; the bytes are the same.
     """
     run = Chain(painter, source, scene, source.region, in_place=in_place)
+    if first is not None:
+        run.wait(first)
     return flattened(painter, _lit(run, effects, after_baking=False))
 
 
@@ -59,10 +62,22 @@ def buffer_chain(
 
 
 def retouch(
-    painter: Painter, target: Target, effects: Iterable[EffectSnapshot], scene: EffectScene, rects: Rects
+    painter: Painter,
+    target: Target,
+    effects: Iterable[EffectSnapshot],
+    scene: EffectScene,
+    rects: Rects,
+    *,
+    first: PointwisePass | None = None,
 ) -> None:
-    """Run a stack that `is_pointwise` over parts of a target, where it stands; the driver must be able to."""
-    _lit(Chain(painter, target, scene, target.region, in_place=True, rects=rects), effects, after_baking=False)
+    """Run a stack that `is_pointwise_stack` over parts of a target, where it stands; the driver must be able to.
+
+    `first`: a pass before the effects.
+    """
+    run = Chain(painter, target, scene, target.region, in_place=True, rects=rects)
+    if first is not None:
+        run.wait(first)
+    _lit(run, effects, after_baking=False)
 
 
 def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> LayerBuffer:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from gpu_renderer.effects.gaussian import convolved, reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
@@ -12,6 +15,19 @@ from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
+from shaders.joining import Joined, name_in
+
+JOINED_MAX = 8
+"""Most passes in one shader, so that its compile time stays bounded."""
+
+
+class PointwisePass(NamedTuple):
+    """A pass that computes each pixel from the same pixel alone, with its inputs."""
+
+    shader: str
+    defines: Defines
+    textures: Textures
+    uniforms: Uniforms
 
 
 class Chain(Surface):
@@ -36,6 +52,7 @@ class Chain(Surface):
         self._is_light_alone = False
         self._halves: MipChain | None = None
         self._limit = limit
+        self._waiting: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
 
     @property
@@ -52,16 +69,37 @@ class Chain(Surface):
         textures: Textures,
         defines: Defines,
     ) -> None:
-        """Run a pass of `apply`: in place where it may."""
-        if self._in_place and is_pointwise(shader):
-            self.painter.draw(
-                shader, self.target, textures=textures, scissor=self._rects,
-                defines={**dict((*self.variant(values), *defines)), "IN_PLACE": 1},
-                uniforms=self.uniforms(shader, values, uniforms, defines),
-            )  # fmt: skip
-        else:
+        """Run a pass of `apply`. A pointwise one waits for others that follow it, and runs in place where it may."""
+        if not is_pointwise(shader):
             assert self._rects is None, "a pass that is not pointwise has a picture of its own"
             super().run_pass(shader, values, uniforms=uniforms, textures=textures, defines=defines)
+            return
+        known = self.uniforms(shader, values, uniforms, defines)
+        self.wait(PointwisePass(shader, (*self.variant(values), *defines), textures, known))
+
+    def wait(self, step: PointwisePass) -> None:
+        """Replace the picture by a pass, together with pointwise passes before and after it."""
+        self._waiting.append(step)
+        can_join = self._target.format == "f2" and self.painter.half_store is not None
+        if not can_join or len(self._waiting) == JOINED_MAX:
+            self.settle()
+
+    def settle(self) -> None:
+        """Run the waiting passes as one."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        shader, defines, textures, uniforms = _one_pass(waiting, self.painter.half_store)
+        if not self._in_place:
+            assert self._rects is None, "parts of a picture are drawn in place"
+            self.replace(
+                self.painter.applied(shader, self._target, textures=textures, defines=defines, uniforms=uniforms)
+            )
+            return
+        self.painter.draw(
+            shader, self._target, textures=textures, scissor=self._rects, defines={**defines, "IN_PLACE": 1},
+            uniforms=uniforms,
+        )  # fmt: skip
 
     def apply_by_cells(self, shader: str, values: EffectValues, cells: Region, format: Format) -> None:
         """Replace the picture by a pass that asks for the means of cells (shaders/include/cell_means.glsl).
@@ -96,6 +134,8 @@ class Chain(Surface):
 
     def flatten(self) -> None:
         """Draw the picture and its glow into one target."""
+        if self._light is None:
+            return
         self.release()
         self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
 
@@ -121,6 +161,19 @@ class Chain(Surface):
     def map_layer(self, layer_id: str) -> Target | None:
         """Another layer over the whole frame; None where it is unset, missing or the layer itself."""
         return self.scene.layer_target(layer_id) if layer_id and layer_id != self.scene.layer_id else None
+
+
+def _one_pass(
+    passes: list[PointwisePass], store: int | None
+) -> tuple[str | Joined, Mapping[str, object], Textures, Uniforms]:
+    """Return the shader of passes, its #defines and its inputs. `store`: rounding between two passes."""
+    if len(passes) == 1:
+        shader, defines, textures, uniforms = passes[0]
+        return shader, dict(defines), textures, uniforms
+    joined = Joined(tuple((each.shader, each.defines) for each in passes))
+    textures = {name_in(index, name): of for index, each in enumerate(passes) for name, of in each.textures.items()}
+    uniforms = {name_in(index, name): of for index, each in enumerate(passes) for name, of in each.uniforms.items()}
+    return joined, {"STORE": store}, textures, uniforms
 
 
 def _common_uniforms(scene: EffectScene) -> dict[str, UniformValue]:

@@ -1,4 +1,4 @@
-"""Stylised pictures (format/effects.md 8.9)."""
+"""Stylised pictures and ramps (format/effects.md 8.9 and 8.6)."""
 
 from __future__ import annotations
 
@@ -94,3 +94,17 @@ class StrobeLight(Effect):
         time = values.filled("time")
         seconds = float(time) if isinstance(time, (int, float)) else 0.0
         return (seconds % period) / period >= values.fraction("strobeDuty")
+
+
+@effect("gradient-ramp")
+class GradientRamp(Effect):
+    def draw(self, chain: Chain, values: EffectValues) -> None:
+        x, y, width, height = chain.scene.layer_box
+        frame = np.array(chain.scene.frame[2:], np.float64)
+        direction = np.array((math.cos(values.radians("angle")), math.sin(values.radians("angle"))))
+        away = direction * 0.5 * (abs(direction[0]) * width + abs(direction[1]) * height)
+        first, axis = (np.array((x + 0.5 * width, y + 0.5 * height)) - away) / frame, 2.0 * away / frame
+        scale = max(float(axis @ axis), 1e-4)
+        right, down = (axis / frame / scale).tolist()
+        uniforms: dict[str, UniformValue] = {"u_slope": (right, down), "u_start": -float(first @ axis) / scale}
+        chain.apply(self.shader, values, uniforms=uniforms)

@@ -44,7 +44,20 @@ class Surface:
 
     def __init__(self, painter: Painter, target: Target) -> None:
         self.painter = painter
-        self.target = target
+        self._target = target
+
+    @property
+    def target(self) -> Target:
+        """Picture after all passes so far."""
+        self.settle()
+        return self._target
+
+    @target.setter
+    def target(self, target: Target) -> None:
+        self._target = target
+
+    def settle(self) -> None:
+        """Run the passes that wait to be joined with later ones."""
 
     def apply(
         self,
@@ -62,6 +75,8 @@ class Surface:
         """
         read = {**(textures or {}), **(spent or {})}
         self.run_pass(shader, values, uniforms=uniforms, textures=read, defines=defines)
+        if spent:
+            self.settle()
         for texture in (spent or {}).values():
             if isinstance(texture, Target):
                 self.painter.pool.give_back(texture)

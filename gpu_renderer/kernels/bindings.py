@@ -28,6 +28,8 @@ THREADS_MAX, BAND_PX = 8, 1 << 17
 _DRAW_OP = struct.Struct("<9i9ff4f4ff2iqqqq2i").pack
 """`struct draw_op` of `draw_op.h`."""
 Indices = npt.NDArray[np.int32]
+Halves = npt.NDArray[np.uint16]
+"""Patterns of half floats."""
 Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
 
@@ -252,13 +254,39 @@ class Kernels:
         The backdrop's first pixel is that of the part. `levels` and `picture` as for `display_encode`. A large part is divided
         into bands, one for each thread. Raises MemoryError.
         """
+        self._compose(
+            backdrop, draw_ops, levels.ctypes.data, picture.ctypes.data, picture.strides[0], part, thread_count
+        )
+
+    def composed_halves(
+        self, backdrop: Backdrop, draw_ops: DrawOps, pixels: Halves, part: Region, thread_count: int = 1
+    ) -> None:
+        """Composite like `composed` into half floats, opaque pixels in linear light.
+
+        `pixels`: patterns of shape (rows, columns, 4); its first pixel is that of the part. Raises MemoryError.
+        """
+        stride = pixels.strides[0]
+        origin = pixels.ctypes.data - part.y * stride - part.x * pixels.strides[1]
+        self._compose(backdrop, draw_ops, None, origin, stride, part, thread_count)
+
+    def _compose(
+        self,
+        backdrop: Backdrop,
+        draw_ops: DrawOps,
+        levels: int | None,
+        picture: int,
+        stride_bytes: int,
+        part: Region,
+        thread_count: int,
+    ) -> None:
+        """Composite into the picture at an address, in bands."""
         bands = min(thread_count, THREADS_MAX, max(1, part.width * part.height // BAND_PX))
         tops = [part.y + part.height * band // bands for band in range(bands + 1)]
 
         def done(top: int, bottom: int) -> None:
             is_done = self._composed(
-                backdrop.packed, top - part.y, draw_ops.packed, len(draw_ops.visible), levels.ctypes.data, picture.ctypes.data,
-                picture.strides[0], part.x, top, part.right, bottom,
+                backdrop.packed, top - part.y, draw_ops.packed, len(draw_ops.visible), levels, picture, stride_bytes,
+                part.x, top, part.right, bottom,
             )  # fmt: skip
             if not is_done:
                 raise MemoryError(f"no memory to composite {len(draw_ops.visible)} operations")

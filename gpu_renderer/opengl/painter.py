@@ -21,8 +21,10 @@ import numpy.typing as npt
 from gpu_renderer.geometry.region import Rects, Region, pixels, shared
 from gpu_renderer.opengl.context import Calls, identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
+from gpu_renderer.opengl.rounding import half_store
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Format, Target, TargetPool
 from gpu_renderer.opengl.textures import Textures
+from shaders.joining import Joined
 
 FULLSCREEN = "fullscreen.vert"
 """Vertex shader of the whole target."""
@@ -62,10 +64,16 @@ class Painter:
     """Runs full-target passes and owns the pool and the programs of a context."""
 
     def __init__(
-        self, context: moderngl.Context, *, flat_uniforms: bool | None = None, raster_threads: int | None = None
+        self,
+        context: moderngl.Context,
+        *,
+        flat_uniforms: bool | None = None,
+        joins_passes: bool = True,
+        raster_threads: int | None = None,
     ) -> None:
         """`flat_uniforms`: way of passing uniforms (see `programs`), by default the cheaper one.
 
+        `joins_passes`: effects that follow one another may run as one pass. The bytes are the same.
         `raster_threads`: see `create_context`.
         """
         self.context = context
@@ -83,10 +91,15 @@ class Painter:
         self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """True if a fragment shader can read the pixel that it writes."""
+        self.half_store = half_store(self) if joins_passes else None
+        """STORE of include/stored.glsl for passes joined on half-float targets. None: no passes are joined.
+
+        Passes on other targets are not joined: without rounding between them compilers fold one into the other.
+        """
 
     def draw(
         self,
-        shader: str,
+        shader: str | Joined,
         into: Target,
         *,
         textures: Mapping[str, Target | moderngl.Texture] | None = None,
@@ -144,7 +157,7 @@ class Painter:
 
     def applied(
         self,
-        shader: str,
+        shader: str | Joined,
         source: Target,
         *,
         region: Region | None = None,
@@ -280,9 +293,9 @@ def _shares(into: Target, part: Region) -> bytes:
     return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
-def bands(boxes: Iterable[Region], bytes_per_pixel: int) -> Iterator[Region]:
-    """Yield the boxes in bands of whole rows of at most BAND_BYTES."""
+def bands(boxes: Iterable[Region], bytes_per_pixel: int, band_bytes: int = BAND_BYTES) -> Iterator[Region]:
+    """Yield the boxes in bands of whole rows of at most `band_bytes`."""
     for box in boxes:
-        rows = BAND_BYTES // (box.width * bytes_per_pixel)
+        rows = band_bytes // (box.width * bytes_per_pixel)
         for top in range(box.y, box.bottom, rows):
             yield Region(box.x, top, box.width, min(rows, box.bottom - top))

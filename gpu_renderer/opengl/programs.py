@@ -15,6 +15,8 @@ import moderngl
 
 import shaders
 from gpu_renderer.errors import ShaderError
+from shaders import joining
+from shaders.joining import Joined
 
 UniformValue = float | int | bool | tuple[float, ...] | bytes
 """A number, a flat vector or column-major matrix, or packed bytes for arrays."""
@@ -28,6 +30,8 @@ _ELEMENT_COMPONENTS = 4
 _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
+JOINED_PROGRAMS_MAX = 64
+"""Programs of joined shaders that are kept."""
 CONTEXT_LINES: Final = 5
 """Lines shown before and after the line of an error."""
 Stages = Mapping[str, Sequence[shaders.Line]]
@@ -83,31 +87,46 @@ class Programs:
         """`flat_uniforms`: fragment shaders get uniforms from the vertex shader, see `handed_over`."""
         self._context = context
         self._flat_uniforms = flat_uniforms
-        self._programs: dict[tuple[str, str, tuple[tuple[str, str], ...]], Program] = {}
+        self._programs: dict[tuple[str | Joined, str, shaders.Defines], Program] = {}
         self._asked: dict[tuple[object, ...], Program] = {}
         """Programs by the arguments of a call."""
 
-    def get(self, fragment: str, vertex: str = "fullscreen.vert", **defines: object) -> Program:
-        """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError."""
+    def get(self, fragment: str | Joined, vertex: str = "fullscreen.vert", **defines: object) -> Program:
+        """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError.
+
+        The fragment can also be several files, joined to one shader.
+        """
         asked = (fragment, vertex, *defines.items())
         found = self._asked.get(asked)
         if found is None:
             found = self._asked[asked] = self._made(fragment, vertex, defines)
         return found
 
-    def _made(self, fragment: str, vertex: str, defines: Mapping[str, object]) -> Program:
+    def _made(self, fragment: str | Joined, vertex: str, defines: Mapping[str, object]) -> Program:
         given = tuple(sorted((name, str(value)) for name, value in defines.items()))
         key = (fragment, vertex, given)
         if key not in self._programs:
-            texts = shaders.source(vertex, given), shaders.source(fragment, given)
+            fragment_lines = (
+                shaders.lines(fragment, given) if isinstance(fragment, str) else joining.lines(fragment, given)
+            )
+            stages = {"vertex_shader": shaders.lines(vertex, given), "fragment_shader": fragment_lines}
+            texts = ["\n".join(line.text for line in stage) + "\n" for stage in stages.values()]
             handed = handed_over(*texts, with_uniforms=self._flat_uniforms)
             try:
-                self._programs[key] = Program(self._context, fragment, handed)
+                made = Program(self._context, str(fragment), handed)
             except moderngl.Error as error:
-                files = {"vertex_shader": vertex, "fragment_shader": fragment}
-                stages = {stage: shaders.lines(file, given) for stage, file in files.items()}
                 raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
+            if isinstance(fragment, Joined):
+                self._make_room()
+            self._programs[key] = made
         return self._programs[key]
+
+    def _make_room(self) -> None:
+        """Forget the joined program that was made first, if there are many. Documents combine effects in any order."""
+        joined = [key for key in self._programs if isinstance(key[0], Joined)]
+        if len(joined) >= JOINED_PROGRAMS_MAX:
+            del self._programs[joined[0]]
+            self._asked.clear()
 
 
 def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:

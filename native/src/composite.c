@@ -359,7 +359,7 @@ static void shown_by(const uint8_t *restrict levels, const uint16_t *restrict re
 
 // Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
 // begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
-// half float. Works in strips of columns. Returns 0 if memory ran out.
+// half float; without them the picture takes half floats of RGBA as they are. Works in strips of columns. Returns 0 if memory ran out.
 int composite(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
              uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
     struct row r;
@@ -375,7 +375,12 @@ int composite(const struct backdrop *on, int backdrop_row, const struct draw_op 
                 if (row >= p->top && row < p->bottom) composite_row(p, &r, row, x);
             }
             for (int channel = 0; channel < 3; channel++) patterns_of(r.scene[channel], r.patterns[channel], held);
-            shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], picture + row * stride + 4 * (ptrdiff_t)x, held);
+            uint8_t *shown = picture + row * stride + (levels ? 4 : 8) * (ptrdiff_t)x;
+            if (levels) {
+                shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], shown, held);
+            } else {
+                opaque_halves(r.patterns[0], r.patterns[1], r.patterns[2], shown, held);
+            }
         }
         for (struct piece *p = pieces; p < end; p++) free(p->texels.first);
     }

@@ -89,6 +89,15 @@ static void patterns_of(const float *restrict halves, uint16_t *restrict pattern
     for (; i < count; i++) patterns[i] = pattern_of(halves[i]);
 }
 
+// Opaque pixels of half floats, from the patterns of three channels.
+static void opaque_halves(const uint16_t *restrict red, const uint16_t *restrict green, const uint16_t *restrict blue,
+                          uint8_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) {
+        uint64_t pixel = red[i] | (uint64_t)green[i] << 16 | (uint64_t)blue[i] << 32 | (uint64_t)0x3c00 << 48;
+        memcpy(pixels + 8 * (ptrdiff_t)i, &pixel, sizeof pixel);
+    }
+}
+
 static void numbers_of(const uint16_t *restrict patterns, float *restrict numbers, int count) {
     int i = 0;
 #ifdef __F16C__

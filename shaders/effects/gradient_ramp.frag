@@ -16,11 +16,12 @@ void main() {
     put(vec4(mix(c.rgb, tone.rgb, tone.a * clamp(u_blend / 100.0, 0.0, 1.0)), c.a));
 }
 #else
+// How far a pixel of the frame is from the first colour to the second: u_start, and u_slope more for each px.
+uniform vec2 u_slope;
+uniform float u_start;
+
 void main() {
-    vec2 dir = direction(u_angle), middle = u_box.xy + 0.5 * u_box.zw;
-    vec2 away = dir * 0.5 * (abs(dir.x) * u_box.z + abs(dir.y) * u_box.w);
-    vec2 from = (middle - away) / u_frame_size, axis = 2.0 * away / u_frame_size;
-    float t = clamp(dot(v_frame / u_frame_size - from, axis) / max(dot(axis, axis), 1e-4), 0.0, 1.0);
+    float t = clamp(dot(v_frame, u_slope) + u_start, 0.0, 1.0);
     vec4 c = straight(here()), tone = mix(u_color_a, u_color_b, t);
     put(premultiplied(vec4(mix(c.rgb, tone.rgb, u_blend / 100.0 * tone.a), c.a)));
 }

@@ -1,5 +1,6 @@
 // The GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
-// in:  u_source, linear premultiplied, or with IN_PLACE what is written to, for passes that read no other pixel of it; u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
+// in:  u_source, linear premultiplied, or with IN_PLACE what is written to, for passes that read no other pixel of it, or with
+// JOINED what the pass before left in f_color (shaders/joining.py); u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
 // out: f_color, linear premultiplied.
 // Layer coordinates run from the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
 // as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
@@ -55,9 +56,16 @@ bool inside(vec2 q) {
     return all(greaterThanEqual(q, vec2(0.0))) && all(lessThanEqual(q, extent()));
 }
 
+// Makes the picture's pixel what the first of several joined passes finds.
+void begin() {
+#ifndef IN_PLACE
+    f_color = texel_of(u_source, u_source_region, v_frame);
+#endif
+}
+
 // The buffer at this pixel; ask before `put`.
 vec4 here() {
-#ifdef IN_PLACE
+#if defined(IN_PLACE) || defined(JOINED)
     return f_color;
 #else
     return texel_of(u_source, u_source_region, v_frame);

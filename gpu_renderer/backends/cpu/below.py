@@ -9,22 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import backdrop
-from gpu_renderer.backends.gl.compositor import GlScene, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, Lower, scene_format
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Rects, Region, shared
-from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
+from gpu_renderer.kernels.bindings import Backdrop, DrawOps, Halves, Kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-
-Halves = npt.NDArray[np.uint16]
-_LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
-_HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
 
 
 class Below:
@@ -33,7 +28,6 @@ class Below:
     def __init__(self, painter: Painter, kernels: Kernels, scene: GlScene) -> None:
         self._painter, self._kernels, self._scene = painter, kernels, scene
         self._halves: Halves = np.zeros((0, 0, 4), np.uint16)
-        self._bytes: npt.NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
         self._list: DisplayList | None = None
 
     def count(self, display_list: DisplayList) -> int:
@@ -44,32 +38,25 @@ class Below:
         count = len(cached.operations)
         return count if display_list.operations[:count] == cached.operations else 0
 
-    def draw(self, below: DisplayList, rects: Rects, stable_count: int) -> None:
+    def draw(self, below: DisplayList, rects: Rects, stable_count: int, lower: Lower | None) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
         scene = self._scene.fitted(below.scene.frame, scene_format(below))
         stale = rects
         if below.video is None:
             stale = self._stale(below, self._scene.prefix_count(below))
         if stale:
-            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)))
+            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)), lower)
             backdrop.quantise(self._painter, scene, pending)
             self._read(scene, stale)
         self._list = None if below.video is not None else below
 
     def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:
         """Bring the cache up to date with the kernels."""
-        frame = below.scene.frame
-        self._fit(frame)
-        if self._bytes.shape != self._halves.shape:
-            self._bytes = np.empty(self._halves.shape, np.uint8)
+        self._fit(below.scene.frame)
         backdrop = plain_backdrop(self._painter, below)
         for part in shared(self._stale(below, 0), below.scene.clip):
-            rows, columns = slice(part.y, part.bottom), slice(part.x, part.right)
-            held = self._halves[rows, columns, :3]
-            for shift, table in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
-                self._kernels.composed(backdrop, draw_ops, table, self._bytes, part, self._painter.thread_count)
-                found = self._bytes[rows, columns, :3].astype(np.uint16) << np.uint16(shift)
-                held[...] = found if shift == 0 else held | found
+            into = self._halves[part.y :, part.x :]
+            self._kernels.composed_halves(backdrop, draw_ops, into, part, self._painter.thread_count)
         self._list = below
 
     def backdrop(self, part: Region) -> Backdrop:

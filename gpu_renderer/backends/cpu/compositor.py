@@ -1,10 +1,11 @@
-"""CPU compositor: native kernels composite the operations above the highest one that needs OpenGL.
+"""CPU compositor: native kernels composite all operations but those from the lowest to the highest one that needs OpenGL.
 
     operations   0 1 2 3 4 5 6 7          3 is an adjustment layer, drawn by a shader
-                 OpenGL  kernels -->      4 to 7 are paint, buffers and glows, each over its backdrop
+                 kernels|GL|kernels       the others are paint, buffers and glows, each over its backdrop
 
-The operations below are drawn with OpenGL, read back, and drawn again only where they change. A long stable prefix is
-cached in the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
+The kernels write the pixels of the lower operations into the target of OpenGL, if they cover enough of the frame
+(`lower.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
+the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
+from gpu_renderer.backends.cpu.lower import lower_count, upload
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.compositor import GlScene, is_per_channel, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, Lower, is_per_channel, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
 from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
+from gpu_renderer.opengl.targets import Target
 
 BackdropOf = Callable[[Region], Backdrop]
 """Function from a part of the frame to the backdrop of the kernel operations."""
@@ -39,6 +42,8 @@ class CpuCompositor:
         self._texels = HostTexels(drawing.painter)
         self._scene = GlScene(drawing)
         self._below = Below(drawing.painter, kernels, self._scene)
+        self._lowest = Below(drawing.painter, kernels, self._scene)
+        """Stable operations at the bottom of those that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
         self._known: list[tuple[Operation, bool]] = []
@@ -68,12 +73,14 @@ class CpuCompositor:
         """Give all targets back."""
         self._scene.release()
         self._below.forget()
+        self._lowest.forget()
         self._known.clear()
         self._frame = None
 
     def _fitted(self, region: Region) -> CpuFrame:
         if self._frame is None or self._frame.region != region:
             self._below.forget()
+            self._lowest.forget()
             self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
@@ -83,11 +90,13 @@ class CpuCompositor:
         is_by_table = scene_format(display_list) == "f2" and is_per_channel(display_list.scene.color)
         return is_by_table and not visible.is_empty and routing.is_opaque(display_list, visible)
 
-    def _encode_scene(self, display_list: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int) -> None:
-        """Draw everything with OpenGL and display-encode the scene."""
+    def _encode_scene(
+        self, display_list: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, lower: Lower | None = None
+    ) -> None:
+        """Draw everything with OpenGL, but the lower operations, and display-encode the scene."""
         self._below.forget()
         scene = self._scene.fitted(frame.region, scene_format(display_list))
-        pending = self._scene.draw(display_list, scene, rects, stable_count)
+        pending = self._scene.draw(display_list, scene, rects, stable_count, lower)
         is_opaque = routing.is_opaque(display_list, frame.region)
         frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
@@ -102,16 +111,17 @@ class CpuCompositor:
         with self._drawing.buffers(display_list) as buffers:
             layers = KernelLayers(self._drawing.contents, buffers, self._texels, display_list.scene.clip)
             count = self._opengl_count(display_list, layers)
+            lower = self._lower(display_list, layers, stable_count)
             if count == len(display_list.operations) > 0:
-                self._encode_scene(display_list, frame, rects, stable_count)
+                self._encode_scene(display_list, frame, rects, stable_count, lower)
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
             elif count == 0 and display_list.background_color is not None:
-                count = self._prefix_count(display_list, rects, stable_count)
-                backdrop = self._prefix_backdrop(display_list, layers, count)
+                count = self._prefix_count(self._below, display_list, rects, stable_count)
+                backdrop = self._prefix_backdrop(self._below, display_list, layers, count)
             else:
-                self._below.draw(first_of(display_list, count), rects, stable_count)
+                self._below.draw(first_of(display_list, count), rects, stable_count, lower)
                 backdrop = self._below.backdrop
             draw_ops = self._draw_ops(display_list, layers, count, rects)
         frame.blank(without(rects, (display_list.scene.clip,)))
@@ -129,6 +139,21 @@ class CpuCompositor:
             found = found if suits else index + 1
         return found
 
+    def _lower(self, display_list: DisplayList, layers: KernelLayers, stable_count: int) -> Lower | None:
+        """Return the operations that the kernels composite below those of OpenGL, or None."""
+        first_opengl = next((index for index, (_, suits) in enumerate(self._known) if not suits), 0)
+        count = lower_count(display_list, first_opengl)
+        if count == 0:
+            return None
+        lower = first_of(display_list, count)
+
+        def draw(into: Target, rects: Rects) -> None:
+            cached = self._prefix_count(self._lowest, lower, rects, stable_count) if stable_count < count else 0
+            backdrop = self._prefix_backdrop(self._lowest, lower, layers, cached)
+            upload(self._painter, self._kernels, backdrop, self._draw_ops(lower, layers, cached, rects), into, rects)
+
+        return Lower(count, draw)
+
     def _draw_ops(self, display_list: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
         """Return the kernel operations, from the operation `first` on, that touch the rectangles."""
         found: list[DrawOp] = []
@@ -139,19 +164,20 @@ class CpuCompositor:
                 found.extend(draw_ops)
         return DrawOps(found)
 
-    def _prefix_backdrop(self, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
+    def _prefix_backdrop(self, cache: Below, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
         if count == 0:
             plain = plain_backdrop(self._painter, display_list)
             return lambda _part: plain
-        if self._below.count(display_list) != count:
+        if cache.count(display_list) != count:
             below = first_of(display_list, count)
-            self._below.composite(below, self._draw_ops(below, layers, 0, (display_list.scene.frame,)))
-        return self._below.backdrop
+            cache.composite(below, self._draw_ops(below, layers, 0, (display_list.scene.frame,)))
+        return cache.backdrop
 
-    def _prefix_count(self, display_list: DisplayList, rects: Rects, stable_count: int) -> int:
+    @staticmethod
+    def _prefix_count(cache: Below, display_list: DisplayList, rects: Rects, stable_count: int) -> int:
         """Return the number of operations at the bottom that are cheaper to cache than to composite in each frame."""
-        if 0 < self._below.count(display_list) <= stable_count:
+        if 0 < cache.count(display_list) <= stable_count:
             return stable_count
         stable = display_list.operations[:stable_count]
         composited_px = sum(pixels(shared(rects, operation.bounds)) for operation in stable)

@@ -18,7 +18,7 @@ from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
-from gpu_renderer.effects import EffectScene, layer_buffer
+from gpu_renderer.effects import EffectScene, PointwisePass, layer_buffer
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
 from gpu_renderer.effects.layer_buffer import LayerBuffer
 from gpu_renderer.geometry import color
@@ -123,31 +123,22 @@ def adjust(
     where = EffectScene.adjustment(scene.frame, scene.view_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
-        _grade(painter, into, rects, grading)
-        effects.retouch(painter, into, layer.effects, where, rects)
+        effects.retouch(painter, into, layer.effects, where, rects, first=grading)
         return
     for part in rects:
         held = part.intersection(into.region)
-        if in_place:
-            graded = painter.copied(into, held)
-            _grade(painter, graded, (held,), grading)
-        else:
-            graded = painter.applied(GRADE, into, region=held, **grading._asdict())
-        result = effects.chain(painter, graded, layer.effects, where, in_place=in_place)
+        copy = painter.copied(into, held)
+        result = effects.chain(painter, copy, layer.effects, where, first=grading, in_place=in_place)
         painter.copy(result, into, held)
         painter.pool.give_back(result)
 
 
-def _grade(painter: Painter, into: Target, rects: Rects, grading: Inputs) -> None:
-    defines, textures, uniforms = grading
-    painter.draw(GRADE, into, scissor=rects, defines={**defines, "IN_PLACE": 1}, textures=textures, uniforms=uniforms)
-
-
-def _grading(painter: Painter, filter: Filter) -> Inputs:
-    """Return the inputs of a colour stage."""
-    defines = ({} if filter.stage is None else {"MATRIX": 1}) | ({} if filter.table is None else {"TABLES": 1})
+def _grading(painter: Painter, filter: Filter) -> PointwisePass:
+    """Return the pass of a colour stage."""
+    variant = {"MATRIX": filter.stage is not None, "TABLES": filter.table is not None}
+    defines = tuple((name, "1") for name, is_set in variant.items() if is_set)
     textures = {} if filter.table is None else {"u_grade_table": painter.textures.table(filter.table)}
-    return Inputs(defines, textures, {} if filter.stage is None else filter.stage.uniforms)
+    return PointwisePass(GRADE, defines, textures, {} if filter.stage is None else filter.stage.uniforms)
 
 
 def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene, part: Region) -> None:

@@ -6,8 +6,8 @@ a list as one target, and the pixels of an opaque video base.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,15 @@ DRAWN_SHARE_MAX = 0.6
 """Share of the frame above which the whole frame is drawn over a video base."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lower:
+    """The first operations of a list, which are not drawn here."""
+
+    count: int
+    draw: Callable[[Target, Rects], None]
+    """Draws them and the background over parts of a target."""
+
+
 class GlScene:
     """Linear scene of one sequence of frames, drawn with OpenGL."""
 
@@ -36,6 +45,8 @@ class GlScene:
         self._video: Target | None = None
         self._prefix: tuple[DisplayList, Target] | None = None
         """Stable operations at the bottom of the lists, and their pixels."""
+        self._lower_count = 0
+        """Operations of the prefix that were not drawn here."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
@@ -53,17 +64,23 @@ class GlScene:
             self._target = self._pool.take(frame, format, clear=False)
         return self._target
 
-    def draw(self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
+    def draw(
+        self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int, lower: Lower | None = None
+    ) -> Rects:
         """Draw the list over parts of the scene, and return the parts still to be quantised."""
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
-        count = self._update_prefix(display_list, stable_count, scene)
+        if lower is not None and stable_count < lower.count:
+            self._forget_prefix()
+            lower.draw(scene, rects)
+            return self._drawing.draw_pending(display_list, scene, rects, first=lower.count)
+        count = self._update_prefix(display_list, stable_count, scene, lower)
         if count > 0 and self._prefix is not None:
             self._painter.restore(self._prefix[1], scene, rects)
         elif not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
-        return self._drawing.draw_pending(_after(display_list, count), scene, rects)
+        return self._drawing.draw_pending(display_list, scene, rects, first=count)
 
     def release(self) -> None:
         """Give all targets back."""
@@ -71,20 +88,24 @@ class GlScene:
         self._pool.give_back(self._video, self._target)
         self._video = self._target = None
 
-    def _update_prefix(self, display_list: DisplayList, stable_count: int, like: Target) -> int:
+    def _update_prefix(self, display_list: DisplayList, stable_count: int, like: Target, lower: Lower | None) -> int:
         """Forget a prefix that changed, draw the operations that have become stable, and return their number.
 
         A plain background alone is not cached.
         """
-        count = self.prefix_count(display_list)
+        lower_count = 0 if lower is None else lower.count
+        count = self.prefix_count(display_list) if lower_count == self._lower_count else 0
         if count == 0:
             self._forget_prefix()
         if stable_count <= count:
             return count
         first = replace(display_list, operations=display_list.operations[:stable_count])
         target = self._pool.take(like.region, like.format) if self._prefix is None else self._prefix[1]
-        self._drawing.draw(_after(first, count), target, (like.region,))
-        self._prefix = first, target
+        if count == 0 and lower is not None:
+            lower.draw(target, (like.region,))
+            count = lower.count
+        self._drawing.draw(first, target, (like.region,), first=count)
+        self._prefix, self._lower_count = (first, target), lower_count
         return stable_count
 
     def _forget_prefix(self) -> None:
@@ -105,13 +126,6 @@ class GlScene:
         quad = matrix.product(matrix.translation(frame.x, frame.y), matrix.scaling(frame.width, frame.height))
         layer = replace(video.layer, paint=image, placed=placed_quad(image, quad, frame))
         return replace(bare, operations=(DrawQuad(layer, frame), *display_list.operations[1:]))
-
-
-def _after(display_list: DisplayList, count: int) -> DisplayList:
-    """Return the list without its first operations and, if there are any, without what lies below them."""
-    if count == 0:
-        return display_list
-    return replace(display_list, operations=display_list.operations[count:], background=None, background_paint=None)
 
 
 class GlCompositor:

@@ -35,14 +35,19 @@ class ListDrawing:
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
 
-    def draw(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> None:
+    def draw(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "", *, first: int = 0) -> None:
         """Draw the parts of the composition over the target's present content."""
-        pending = self.draw_pending(display_list, into, rects, place)
+        pending = self.draw_pending(display_list, into, rects, place, first=first)
         backdrop.quantise(self.painter, into, pending)
 
-    def draw_pending(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "") -> Rects:
-        """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers."""
-        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place).run()
+    def draw_pending(
+        self, display_list: DisplayList, into: Target, rects: Rects, place: str = "", *, first: int = 0
+    ) -> Rects:
+        """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers.
+
+        `first`: number of operations that lie below and are drawn already, with the background.
+        """
+        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place, first).run()
 
     def buffers(self, display_list: DisplayList, place: str = "") -> LayerBuffers:
         """Return the buffers of a list's layers."""
@@ -52,10 +57,12 @@ class ListDrawing:
 class _Walk:
     """One pass over one list into one target."""
 
-    def __init__(self, drawing: ListDrawing, display_list: DisplayList, into: Target, rects: Rects, place: str) -> None:
+    def __init__(
+        self, drawing: ListDrawing, display_list: DisplayList, into: Target, rects: Rects, place: str, first: int
+    ) -> None:
         self._painter, self._contents = drawing.painter, drawing.contents
         self._list, self._scene = display_list, display_list.scene
-        self._into, self._rects, self._place = into, rects, place
+        self._into, self._rects, self._place, self._first = into, rects, place, first
         self._buffers = drawing.buffers(display_list, place)
         self._dirty = DirtyRects(rects)
         self._is_opaque = routing.is_opaque(display_list, into.region)
@@ -64,8 +71,9 @@ class _Walk:
         self._batch = Batch(drawing.painter)
 
     def run(self) -> Rects:
-        self._background()
-        for index, operation in enumerate(self._list.operations):
+        if self._first == 0:
+            self._background()
+        for index, operation in enumerate(self._list.operations[self._first :], self._first):
             try:
                 self._draw(operation, f"{self._place}/{index}")
             finally:

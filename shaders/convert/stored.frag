@@ -1,0 +1,11 @@
+// What a store into a target makes of numbers, done here (include/stored.glsl): a probe compares it with the store itself.
+#include "frame.glsl"
+#include "stored.glsl"
+
+uniform sampler2D u_numbers;
+uniform vec4 u_numbers_region;
+out vec4 f_color;
+
+void main() {
+    f_color = stored(texel_of(u_numbers, u_numbers_region, v_frame));
+}
