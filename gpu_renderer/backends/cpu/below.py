@@ -23,6 +23,8 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 Halves = npt.NDArray[np.uint16]
+TEXTURE_FRAMES = 8
+"""Unchanged frames after which the texture that holds the same pixels is freed: 16 MB at 1080p."""
 _LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
 _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
 
@@ -35,6 +37,8 @@ class Below:
         self._halves: Halves = np.zeros((0, 0, 4), np.uint16)
         self._bytes: npt.NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
         self._list: DisplayList | None = None
+        self._unchanged_frames = 0
+        """Frames since OpenGL last drew."""
 
     def count(self, display_list: DisplayList) -> int:
         """Return the number of cached operations at the bottom of a list."""
@@ -54,6 +58,9 @@ class Below:
             pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)))
             backdrop.quantise(self._painter, scene, pending)
             self._read(scene, stale)
+        self._unchanged_frames = 0 if stale else self._unchanged_frames + 1
+        if self._unchanged_frames == TEXTURE_FRAMES:
+            self._scene.keep_in_memory(self._halves)
         self._list = None if below.video is not None else below
 
     def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
@@ -55,6 +56,7 @@ class GlScene:
 
     def draw(self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int) -> Rects:
         """Draw the list over parts of the scene, and return the parts still to be quantised."""
+        self._pool.renew(scene)
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
@@ -64,6 +66,11 @@ class GlScene:
         elif not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
         return self._drawing.draw_pending(_after(display_list, count), scene, rects)
+
+    def keep_in_memory(self, halves: npt.NDArray[np.uint16]) -> None:
+        """Free the scene's texture. The next frame that is drawn begins with these half floats."""
+        if self._target is not None and self._target.is_made and self._target.texels is None:
+            self._pool.keep_in_memory(self._target, halves)
 
     def release(self) -> None:
         """Give all targets back."""
