@@ -155,9 +155,13 @@ class Canvas(Surface):
         self.replace(into)
 
     def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
-        """Store straight bytes of the canvas's size as the picture."""
-        self.target.texture.write(np.ascontiguousarray(pixels), alignment=1)
-        self._is_straight = True
+        """Store straight bytes of the canvas's size as the picture. Native kernels may overwrite the array."""
+        stored, native = np.ascontiguousarray(pixels), window_kernels(self.painter)
+        is_straight = native is None or self._stores_straight
+        if native is not None and not is_straight:
+            native.premultiply(stored)
+        self.target.texture.write(stored, alignment=1)
+        self._is_straight = is_straight
         self._store(straight=self._stores_straight)
 
     @contextmanager

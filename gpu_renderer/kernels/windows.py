@@ -55,6 +55,8 @@ class WindowKernels:
         for function in (self._streaked, self._contoured, self._heights, self._smoothed):
             function.restype = None
         self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
+        self._premultiply = library.premultiply
+        self._premultiply.argtypes, self._premultiply.restype = (c_void_p, c_ssize_t), None
         self._window.restype = self._ranked.restype = self._straighten.restype = None
 
     def window(
@@ -170,6 +172,10 @@ class WindowKernels:
     def straighten(self, pixels: Pixels) -> None:
         """Make premultiplied pixels straight, in place: 255 c / a, rounded half up and at most 255."""
         self._straighten(pixels.ctypes.data, _straight().ctypes.data, pixels.size // 4)
+
+    def premultiply(self, pixels: Pixels) -> None:
+        """Make straight pixels premultiplied, in place: c a / 255, rounded to the nearest."""
+        self._premultiply(pixels.ctypes.data, pixels.size // 4)
 
 
 @cache
