@@ -9,7 +9,6 @@ A session belongs to the thread that made it.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import logging
 from collections.abc import Callable
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from av import FFmpegError
 
+from gpu_renderer import memory
 from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.content.contents import Contents
@@ -59,9 +59,6 @@ BUILD = "17"
 H264: Final = FORMATS["mp4"]
 EVALUATED_MAX: Final = 64
 """Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
-LARGE_BLOCK_BYTES: Final = 4 << 20
-"""Smaller blocks are taken and freed within a frame, where the pages that they would fault in each time cost more."""
-_M_MMAP_THRESHOLD: Final = -3  # of glibc's malloc.h
 
 ResolveMedia = Callable[[str], Path | None]
 
@@ -184,6 +181,7 @@ class Opened(AbstractContextManager["Opened"]):
         self._renderer.release()
         self._session.painter.pool.release()
         self._media.close()
+        self._session.painter.return_memory()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -194,7 +192,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
 
     def __init__(self, options: SessionOptions) -> None:
         """Raise GpuUnavailable, EncoderUnavailable, NoFonts."""
-        return_large_blocks()
+        memory.return_large_blocks()
         self.options = options
         self.profile = chosen(options.encoder)
         font_files = options.fonts.files()
@@ -277,14 +275,3 @@ class RenderSession(AbstractContextManager["RenderSession"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def return_large_blocks() -> None:
-    """Make this process's allocator give large blocks back to the system when they are freed, where it is glibc's.
-
-    Left alone it takes a block once freed for a sign that more of that size are wanted, puts those into its heap, and
-    keeps what they leave between smaller ones: after seven segments of 1080p over footage a process was 140 MB larger.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gpu_renderer.effects.gaussian import blur_margin_px
+import numpy as np
+
+from gpu_renderer.effects.gaussian import blur_margin_px, window_kernels
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 KERNEL_RADIUS_MAX = 24
 """Largest radius of a window in which pixels are compared with its middle, px."""
+STREAK_COPIES_MAX = 64
+"""Displaced copies on each side of a directional blur."""
 
 
 def blur_axes(values: EffectValues) -> tuple[Axis, ...]:
@@ -93,11 +97,37 @@ class WindowBlur(Effect):
         canvas.at_working_size(self.shader, values, values.whole("radius", 0, KERNEL_RADIUS_MAX))
 
 
+@effect("directional-blur")
+class DirectionalBlur(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        native = window_kernels(canvas.painter)
+        if native is None:
+            canvas.apply(self.shader, values)
+            return
+        length, angle = values.number("length"), math.radians(values.number("direction"))
+        count = min(max(math.floor(length + 0.5), 1), STREAK_COPIES_MAX)
+        places = np.arange(-count, count + 1)
+        weights = np.floor(255 * (1 - np.abs(places) / (count + 1)) / (count + 1) + 0.5).astype(np.int32)
+        moves = (places / count * length / 2)[:, None] * np.array([math.cos(angle), math.sin(angle)])
+        canvas.write(
+            native.streaked(
+                canvas.pixels(), moves.astype(np.float32), weights, thread_count=canvas.painter.thread_count
+            )
+        )
+
+
 @effect("vector-blur")
 class VectorBlur(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        field = canvas.luma_field(values.whole("smoothness"))
-        canvas.apply(self.shader, values, spent={"u_field": field})
+        smoothness = values.whole("smoothness")
+        if (native := window_kernels(canvas.painter)) is None:
+            canvas.apply(self.shader, values, spent={"u_field": canvas.luma_field(smoothness)})
+            return
+        amount, angle = values.number("amount"), math.radians(values.number("angleOffset"))
+        count = min(max(math.floor(amount + 0.5), 2), KERNEL_RADIUS_MAX)
+        steps = (np.arange(-count, count + 1) * (amount / count)).astype(np.float32)
+        field, threads = canvas.heights(native, smoothness), canvas.painter.thread_count
+        canvas.write_straight(native.contoured(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
 
 
 @effect("unsharp-mask")

@@ -26,7 +26,7 @@ from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.windows import Axis
+from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import INSTANCE_BYTES, Instances, Painter
 from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -148,10 +148,20 @@ class Canvas(Surface):
         pixels[..., :3] = np.minimum(straight[..., :3], 255.0)  # cut, which is floor here
         return pixels
 
+    def write(self, pixels: npt.NDArray[np.uint8]) -> None:
+        """Store premultiplied bytes of the canvas's size as the picture."""
+        into = self.painter.pool.take(self.target.region, "f1", clear=False)
+        into.texture.write(np.ascontiguousarray(pixels), alignment=1)
+        self.replace(into)
+
     def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
-        """Store straight bytes of the canvas's size as the picture."""
-        self.target.texture.write(np.ascontiguousarray(pixels), alignment=1)
-        self._is_straight = True
+        """Store straight bytes of the canvas's size as the picture. Native kernels may overwrite the array."""
+        stored, native = np.ascontiguousarray(pixels), window_kernels(self.painter)
+        is_straight = native is None or self._stores_straight
+        if native is not None and not is_straight:
+            native.premultiply(stored)
+        self.target.texture.write(stored, alignment=1)
+        self._is_straight = is_straight
         self._store(straight=self._stores_straight)
 
     @contextmanager
@@ -252,6 +262,10 @@ class Canvas(Surface):
 
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
+        if (native := window_kernels(self.painter)) is not None:
+            made = self.painter.pool.take(self.target.region, "a4", clear=False)
+            made.texture.write(self.heights(native, smoothness), alignment=1)
+            return made
         with self.premultiplied() as source:
             field = self.painter.applied("effects/baked/luma_field.frag", source, format="a4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
@@ -260,6 +274,12 @@ class Canvas(Surface):
             self.painter.pool.give_back(field)
             field = smoother
         return field
+
+    def heights(self, native: WindowKernels, smoothness: int) -> npt.NDArray[np.float32]:
+        """Return the same as an array of shape (rows, columns), made by native kernels."""
+        with self.premultiplied() as source:
+            pixels = bytes_of(source)
+        return native.heights(pixels, min(FIELD_RADIUS_MAX_PX, smoothness), thread_count=self.painter.thread_count)
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""

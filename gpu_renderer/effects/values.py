@@ -93,7 +93,10 @@ class Declaration:
     is_drawn: bool = False
     """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
     is_one_pass: bool = False
-    """True if the raster form is a single pass, as it is without code of its own."""
+    """True if the raster form stores the canvas once, as it does without code of its own.
+
+    The pass then stores premultiplied bytes itself, and a pass over the whole canvas is saved.
+    """
     is_soft: bool = False
     """True if the GPU form only draws a glow behind the picture or blurs it."""
     round_lengths: bool = False

@@ -1,4 +1,4 @@
-"""Bindings of `native/src/windows.c`: means, extremes and ranks of windows over a layer's canvas.
+"""Bindings of `native/src/windows.c` and `streaks.c`: means, extremes and ranks of windows over a layer's canvas, and means along lines.
 
 Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided among `thread_count` threads.
 """
@@ -6,10 +6,11 @@ Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from ctypes import c_int, c_ssize_t, c_void_p
+from ctypes import c_float, c_int, c_ssize_t, c_void_p
 from functools import cache
 from typing import Literal
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 Pixels = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
 Operation = Literal["mean", "largest", "smallest"]
 Axis = Literal[0, 1]
 """0 is across, 1 is down."""
@@ -40,7 +42,21 @@ class WindowKernels:
         self._ranked.argtypes = (
             c_void_p, c_ssize_t, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int,
         )  # fmt: skip
+        self._streaked, self._contoured = library.streaked, library.contoured
+        self._streaked.argtypes = (
+            c_void_p, c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int, c_void_p,
+        )  # fmt: skip
+        self._contoured.argtypes = (
+            c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int, c_float, c_float, c_int, c_int,
+        )  # fmt: skip
+        self._heights, self._smoothed = library.heights, library.smoothed
+        self._heights.argtypes = c_void_p, c_void_p, c_int, c_int, c_int
+        self._smoothed.argtypes = c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int
+        for function in (self._streaked, self._contoured, self._heights, self._smoothed):
+            function.restype = None
         self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
+        self._premultiply = library.premultiply
+        self._premultiply.argtypes, self._premultiply.restype = (c_void_p, c_ssize_t), None
         self._window.restype = self._ranked.restype = self._straighten.restype = None
 
     def window(
@@ -97,9 +113,69 @@ class WindowKernels:
         _divided(done, rows, thread_count)
         return np.ascontiguousarray(found[:, :columns])
 
+    def streaked(
+        self, pixels: Pixels, moves: Floats, weights: npt.NDArray[np.int32], *, thread_count: int = 1
+    ) -> Pixels:
+        """Return the sum of displaced copies of premultiplied pixels, filtered linearly, each rounded almost up.
+
+        `moves`: px across and down, shape (copies, 2). `weights`: in 255ths, together about 255. Outside all is transparent.
+        """
+        rows, columns = pixels.shape[:2]
+        found = np.empty_like(pixels)
+
+        def done(first: int, last: int) -> None:
+            sums = np.empty(4 * columns, np.uint16)
+            self._streaked(
+                pixels.ctypes.data, found.ctypes.data, columns, rows, moves.ctypes.data, weights.ctypes.data, len(weights),
+                first, last, sums.ctypes.data,
+            )  # fmt: skip
+
+        _divided(done, rows, thread_count)
+        return found
+
+    def heights(self, pixels: Pixels, margin: int, *, thread_count: int = 1) -> Floats:
+        """Return luma times alpha of premultiplied pixels, 0 to 1, as means of squares of 2 margin + 1 px on the canvas."""
+        rows, columns = pixels.shape[:2]
+        field = np.empty((rows, columns), np.float32)
+
+        def begun(first: int, last: int) -> None:
+            self._heights(pixels.ctypes.data, field.ctypes.data, columns, first, last)
+
+        _divided(begun, rows, thread_count)
+        for axis in (0, 1) if margin > 0 else ():
+            source, field = field, np.empty_like(field)
+            at = source.ctypes.data, field.ctypes.data
+
+            def done(first: int, last: int, axis: int = axis, at: tuple[int, int] = at) -> None:
+                self._smoothed(*at, columns, rows, axis, margin, first, last)
+
+            _divided(done, rows, thread_count)
+        return field
+
+    def contoured(self, pixels: Pixels, field: Floats, steps: Floats, angle: float, *, thread_count: int = 1) -> Pixels:
+        """Return the means of straight pixels along the contours of a field of shape (rows, columns), turned by an angle (radians).
+
+        `steps`: at most 64 distances in px. Where the field is level the pixel stays.
+        """
+        rows, columns = pixels.shape[:2]
+        found, margin = np.empty_like(pixels), math.ceil(float(np.abs(steps).max())) + 1
+
+        def done(first: int, last: int) -> None:
+            self._contoured(
+                pixels.ctypes.data, field.ctypes.data, found.ctypes.data, columns, rows, steps.ctypes.data, len(steps),
+                margin, math.cos(angle), math.sin(angle), first, last,
+            )  # fmt: skip
+
+        _divided(done, rows, thread_count)
+        return found
+
     def straighten(self, pixels: Pixels) -> None:
         """Make premultiplied pixels straight, in place: 255 c / a, rounded half up and at most 255."""
         self._straighten(pixels.ctypes.data, _straight().ctypes.data, pixels.size // 4)
+
+    def premultiply(self, pixels: Pixels) -> None:
+        """Make straight pixels premultiplied, in place: c a / 255, rounded to the nearest."""
+        self._premultiply(pixels.ctypes.data, pixels.size // 4)
 
 
 @cache

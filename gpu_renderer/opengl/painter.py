@@ -18,6 +18,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer import memory
 from gpu_renderer.geometry.region import Rects, Region, pixels, shared
 from gpu_renderer.opengl.context import Calls, identity
 from gpu_renderer.opengl.programs import Layout, Program, Programs, UniformValue
@@ -36,6 +37,12 @@ SPREAD_FROM_PX = 1 << 16
 """Number of pixels from which a software rasteriser clears a target slower than memory is written."""
 COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
+SHADER_COMPILER = "libLLVM"
+"""Library that compiles shaders of software rasterisers: 45 MB of code, which runs when a shader is first drawn with."""
+DRAWINGS_IN_FLIGHT = 3
+"""Drawings that the queue of Mesa's software rasteriser can hold at a time, as a rule."""
+_LARGE_PX = 1024
+"""Side of a drawing that takes a millisecond."""
 PARTS_MAX = INSTANCE_BYTES // 16
 _SHARES = struct.Struct("4f").pack
 _PARTS: Layout = (("i_part", 4),)
@@ -228,6 +235,23 @@ class Painter:
             item = dropped.popleft()
             if hasattr(item, "release"):
                 item.release()
+
+    def return_memory(self) -> None:
+        """Give memory that nothing uses back to the system. Milliseconds: call it when many targets have been freed.
+
+        Mesa's software rasteriser holds the textures of a drawing until the next one takes its place in a queue. It
+        looks for a place from the first one on: a large drawing keeps that one busy while small ones take the others.
+        """
+        if self.is_software:
+            sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * DRAWINGS_IN_FLIGHT)
+            targets = [self.pool.take(Region(0, 0, *size), "f1", clear=False) for size in sizes]
+            nothing = self.textures.table(bytes(256 * 3))
+            for target in targets:
+                self.draw("copy.frag", target, textures={"u_source": nothing})
+            self.calls.finish()
+            self.pool.give_back(*targets)
+            memory.unmap_code(SHADER_COMPILER)
+        memory.return_free_blocks()
 
     def restore(self, source: Target, into: Target, rects: Rects) -> None:
         """Copy at least the parts between two targets of the same region and format.

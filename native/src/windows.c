@@ -172,3 +172,14 @@ void straighten(uint8_t *pixels, const uint8_t *restrict straight, ptrdiff_t cou
         for (int c = 0; c < 3; c++) pixels[c] = row[pixels[c]];
     }
 }
+
+// Premultiplied bytes of straight ones, in place, rounded to the nearest: no tie is possible.
+void premultiply(uint8_t *pixels, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; i++, pixels += 4) {
+        if (pixels[3] == 255) continue;
+        for (int c = 0; c < 3; c++) {
+            uint32_t product = (uint32_t)pixels[c] * pixels[3] + 128;
+            pixels[c] = (uint8_t)((product + (product >> 8)) >> 8);
+        }
+    }
+}

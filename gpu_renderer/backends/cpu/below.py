@@ -21,6 +21,9 @@ from gpu_renderer.kernels.bindings import Backdrop, DrawOps, Halves, Kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
+TEXTURE_FRAMES = 8
+"""Unchanged frames after which the texture that holds the same pixels is freed: 16 MB at 1080p."""
+
 
 class Below:
     """Cache of the lower part of one sequence of frames."""
@@ -29,6 +32,8 @@ class Below:
         self._painter, self._kernels, self._scene = painter, kernels, scene
         self._halves: Halves = np.zeros((0, 0, 4), np.uint16)
         self._list: DisplayList | None = None
+        self._unchanged_frames = 0
+        """Frames since OpenGL last drew."""
 
     def count(self, display_list: DisplayList) -> int:
         """Return the number of cached operations at the bottom of a list."""
@@ -48,6 +53,9 @@ class Below:
             pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)), lower)
             backdrop.quantise(self._painter, scene, pending)
             self._read(scene, stale)
+        self._unchanged_frames = 0 if stale else self._unchanged_frames + 1
+        if self._unchanged_frames == TEXTURE_FRAMES:
+            self._scene.keep_in_memory(self._halves)
         self._list = None if below.video is not None else below
 
     def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
@@ -68,6 +69,7 @@ class GlScene:
         self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int, lower: Lower | None = None
     ) -> Rects:
         """Draw the list over parts of the scene, and return the parts still to be quantised."""
+        self._pool.renew(scene)
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
@@ -81,6 +83,11 @@ class GlScene:
         elif not display_list.fills(scene.region):
             self._painter.erase(scene, rects)
         return self._drawing.draw_pending(display_list, scene, rects, first=count)
+
+    def keep_in_memory(self, halves: npt.NDArray[np.uint16]) -> None:
+        """Free the scene's texture. The next frame that is drawn begins with these half floats."""
+        if self._target is not None and self._target.is_made and self._target.texels is None:
+            self._pool.keep_in_memory(self._target, halves)
 
     def release(self) -> None:
         """Give all targets back."""

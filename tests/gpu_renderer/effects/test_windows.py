@@ -14,6 +14,10 @@ EXACT = 1
 """Levels: colours of soft edges are rounded in single floats by shaders."""
 WIDE_BLUR = 8
 """Shaders work out a wide box at a smaller size."""
+STREAK = 2
+"""Displaced copies are filtered with shares of 256ths of a pixel, and a rasteriser may find the share next to it."""
+CONTOUR = 2
+"""A tap halfway between two pixels may take the other one."""
 Stored = dict[str, ParameterValue]
 EFFECTS: list[tuple[str, Stored, int]] = [
     ("median", {"radius": 2.0}, EXACT),
@@ -27,6 +31,14 @@ EFFECTS: list[tuple[str, Stored, int]] = [
     ("gaussian-blur", {"blurriness": 9.0, "dimensions": 2.0, "repeatEdge": False}, EXACT),
     ("gaussian-blur", {"blurriness": 30.0}, WIDE_BLUR),
     ("unsharp-mask", {"radius": 6.0, "amount": 80.0}, EXACT),
+    ("directional-blur", {}, STREAK),
+    ("directional-blur", {"length": 40.0, "direction": 90.0}, STREAK),
+    ("directional-blur", {"length": 7.3, "direction": -30.0}, STREAK),
+    ("directional-blur", {"length": 200.0, "direction": 200.0}, STREAK),
+    ("vector-blur", {}, CONTOUR),
+    ("vector-blur", {"amount": 40.0, "angleOffset": 70.0, "smoothness": 0.0}, CONTOUR),
+    ("vector-blur", {"amount": 5.0, "smoothness": 6.0}, CONTOUR),
+    ("glass", {"bumpSoftness": 3.0}, CONTOUR),
     ("radial-shadow", {"softness": 6.0}, EXACT),
 ]
 

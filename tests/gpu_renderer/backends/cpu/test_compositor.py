@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gpu_renderer.backends.cpu.below import TEXTURE_FRAMES
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
@@ -28,11 +29,13 @@ from gpu_renderer.kernels.bindings import (
     RECTANGLE,
     Backdrop,
     DrawOps,
+    Texels,
     Variant,
     draw_op,
 )
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Target, TargetPool
 from motion.snapshot import (
     CompositionSource,
     EffectSnapshot,
@@ -299,6 +302,28 @@ def test_what_stood_still_may_move_again(software: Painter) -> None:
     for frame, at in enumerate(places):
         expected = pixels(drawn.draw(crowd(40.0 + 8 * frame, at), *SIZE)).copy()
         assert is_close(pixels(kept.draw(crowd(40.0 + 8 * frame, at), *SIZE)), expected), f"frame {frame}"
+    kept.release()
+    drawn.release()
+
+
+def test_what_opengl_drew_long_ago_may_change_in_a_part(software: Painter, monkeypatch: pytest.MonkeyPatch) -> None:
+    freed: list[tuple[int, int]] = []
+    keep = TargetPool.keep_in_memory
+
+    def kept_in_memory(pool: TargetPool, target: Target, texels: Texels) -> None:
+        keep(pool, target, texels)
+        freed.append(target.size)
+
+    monkeypatch.setattr(TargetPool, "keep_in_memory", kept_in_memory)
+    kept, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
+    places = [60.0] * (TEXTURE_FRAMES + 4) + [70.0] * 3 + [80.0, 60.0]
+    for frame, at in enumerate(places):
+        shown = scene(
+            rect("#336699", 150, 100, 200, 90), disc(at, 100, blend="hue"), rect("#fff", 100 + 5 * frame, 90, 30, 30)
+        )
+        expected = pixels(drawn.draw(shown, *SIZE)).copy()
+        assert is_close(pixels(kept.draw(shown, *SIZE)), expected), f"frame {frame}"
+    assert SIZE in freed, "the texture of the lower part is freed while that stands still"
     kept.release()
     drawn.release()
 

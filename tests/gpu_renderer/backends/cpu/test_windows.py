@@ -87,3 +87,11 @@ def test_premultiplied_pixels_become_straight_and_alpha_stays(windows: WindowKer
     windows.straighten(pixels)
     np.testing.assert_array_equal(pixels[..., 0].ravel(), wanted)
     np.testing.assert_array_equal(pixels[..., 3].ravel(), alpha)
+
+
+def test_straight_pixels_become_premultiplied_and_alpha_stays(windows: WindowKernels) -> None:
+    alpha, color = np.repeat(np.arange(256, dtype=np.uint8), 256), np.tile(np.arange(256, dtype=np.uint8), 256)
+    pixels = np.stack([color, color, color, alpha], axis=1).reshape(256, 256, 4)
+    windows.premultiply(pixels)
+    np.testing.assert_array_equal(pixels[..., 1].ravel(), np.rint(color * (alpha / 255.0)))
+    np.testing.assert_array_equal(pixels[..., 3].ravel(), alpha)
