@@ -18,9 +18,11 @@ from sqlmodel import col
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
+from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, Task
 from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.workers import live_workers
 from farm_core.settings import ROOT, Settings
 
 LOOKS_SECONDS = (0.01, 0.25)
@@ -77,6 +79,10 @@ class ServedFarm:
         frames, segments = asyncio.run(_made(self.farm.database_url, jobs))
         return _rendered(frames, segments, seconds, cpu / seconds)
 
+    def workers_ready(self) -> int:
+        """How many workers the schedulers can give work to."""
+        return asyncio.run(_live(self.farm.database_url))
+
     def _posted(self, body: Mapping[str, object]) -> str:
         return str(self.client.post("/renders", json=body).raise_for_status().json()["jobId"])
 
@@ -119,6 +125,14 @@ def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
                 yield ServedFarm(farm, client, logo)
         finally:
             farm.stop()
+
+
+async def _live(database_url: str) -> int:
+    database = Database(database_url)
+    try:
+        return len(await database.single(lambda connection: live_workers(connection, SystemClock().now())))
+    finally:
+        await database.close()
 
 
 async def _made(database_url: str, jobs: list[str]) -> tuple[int, list[Task]]:

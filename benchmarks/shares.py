@@ -7,93 +7,75 @@ machine is left to the other processes. Needs Linux, root and the kernel's `cpu`
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import psutil
 
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.cpu_groups import CpuGroups
 from benchmarks.scaling import scene
 from benchmarks.served import Rendered, ServedFarm, served_farm
+from cluster.local.machine import BASE_BYTES
 from examples.documents import bundle
 from farm_core.failure import Failure
 
-WORKERS: Final = (16, 64)
+SEGMENTS: Final = {16: 8, 64: 4}
+"""Numbers of workers, with the segments for each where all have work of their own. A segment is one second."""
 WORKERS_PART: Final = 0.75
 """Part of the machine's processor time that all workers share; the rest of the farm has what is left."""
 WANTED: Final = 0.9
-SEGMENTS_EACH: Final = 8
-"""Segments for each worker, where all have work of their own. A segment is one second."""
-PERIOD_US: Final = 250_000
-"""The kernel stops a group that has used its share of such a period until the next one."""
 SIZE: Final = (640, 360)
-START_SECONDS: Final = 300.0
+WORKER_BYTES: Final = 200_000_000
+"""Memory of a worker that has drawn such frames, with its part of what workers share: 165 MB, and some to spare."""
+STALL_SECONDS: Final = 180.0
+"""Workers start a few at a time. After so long without a further one that is ready, something is wrong."""
 ACTOR: Final = "ray::RenderActor"
-V1, V2 = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
 
 
-class NoShares(Failure):
-    """The kernel does not let this process limit others."""
-
-
-class CpuGroups:
-    """Control groups below one of our own, each with a limit of processor time."""
-
-    def __init__(self) -> None:
-        """Create the outer group. Raises NoShares."""
-        self._is_v2 = "cpu" in _words(V2 / "cgroup.controllers")
-        self._folder = (V2 if self._is_v2 else V1) / f"farm-bench-{os.getpid()}"
-        try:
-            if self._is_v2:
-                (V2 / "cgroup.subtree_control").write_text("+cpu")
-            elif not (V1 / "cpu.cfs_quota_us").exists() and not (V1 / "cgroup.procs").exists():
-                raise NoShares("the kernel's cpu controller is not mounted at /sys/fs/cgroup")
-            self._folder.mkdir()
-            if self._is_v2:
-                (self._folder / "cgroup.subtree_control").write_text("+cpu")
-        except OSError as error:
-            raise NoShares(f"no control group can be made ({error}): run as root, outside a container") from error
-
-    def limit(self, pid: int, cores: float) -> None:
-        """Give a process, with all of its threads, so many cores: 0.1 is a tenth of one."""
-        group = self._folder / str(pid)
-        group.mkdir()
-        quota = round(cores * PERIOD_US)
-        if self._is_v2:
-            (group / "cpu.max").write_text(f"{quota} {PERIOD_US}")
-        else:
-            (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (group / "cpu.cfs_quota_us").write_text(str(quota))
-        (group / "cgroup.procs").write_text(str(pid))
-
-    def close(self) -> None:
-        """Move what still runs out of the groups, and remove them."""
-        for group in [*self._folder.glob("*/"), self._folder]:
-            for pid in _words(group / "cgroup.procs"):
-                with suppress(OSError):
-                    (self._folder.parent / "cgroup.procs").write_text(pid)
-            group.rmdir()
+class TooManyWorkers(Failure):
+    """The machine cannot run so many workers."""
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Two rows for each number of workers: all of them with jobs of their own, and with one job. Raises NoShares."""
-    CpuGroups().close()  # says at once, not after a farm has started, that there can be none
-    for workers in WORKERS[:1] if quick else WORKERS:
+    """Two rows for each number of workers: all of them with jobs of their own, and with one job.
+
+    Raises NoShares, TooManyWorkers.
+    """
+    numbers = list(SEGMENTS)[: 1 if quick else None]
+    # Both are known at once, not after a farm has started.
+    CpuGroups().close()
+    check_memory(max(numbers), psutil.virtual_memory().available)
+    for workers in numbers:
         cores = WORKERS_PART * len(os.sched_getaffinity(0)) / workers
-        one, all_busy, one_job = _measured(workers, cores)
+        one, all_busy, one_job = _measured(workers, SEGMENTS[workers], cores)
         yield _row(f"{workers} jobs on {workers} workers", workers, cores, one, all_busy)
         yield _row(f"one job of {workers} segments on {workers} workers", workers, cores, one, one_job)
 
 
-def _measured(workers: int, cores: float) -> tuple[Rendered, Rendered, Rendered]:
-    """Return what one worker does alone, what all do with a job each, and what all do for one job."""
+def check_memory(workers: int, available: int) -> None:
+    """Raises TooManyWorkers if so many workers need more than the bytes of memory that are `available`."""
+    needed = BASE_BYTES + workers * WORKER_BYTES
+    if needed > available:
+        raise TooManyWorkers(
+            f"{workers} workers need {needed / 1e9:.1f} GB of memory, and {available / 1e9:.1f} GB are free. "
+            f"`./farm bench shares --quick` measures {min(SEGMENTS)} alone."
+        )
+
+
+def _measured(workers: int, segments: int, cores: float) -> tuple[Rendered, Rendered, Rendered]:
+    """Return the cost of a job on one worker, of a job for each of all workers, and of one job on all workers."""
     with served_farm(1, 0) as farm, _warm_and_limited(farm, 1, cores):
-        one = _render(farm, SEGMENTS_EACH, 1, 0)
+        _told(f"one worker with {cores:.3f} of a core renders {segments} segments")
+        one = _render(farm, segments, 1, 0)
     with served_farm(workers, 0) as farm, _warm_and_limited(farm, workers, cores):
-        return one, _render(farm, SEGMENTS_EACH, workers, 100), _render(farm, workers, 1, 1000)
+        _told(f"{workers} workers with {cores:.3f} of a core each render {segments} segments each")
+        all_busy = _render(farm, segments, workers, 100)
+        _told(f"{workers} workers render one job of {workers} segments")
+        return one, all_busy, _render(farm, workers, 1, 1000)
 
 
 def _render(farm: ServedFarm, seconds: int, jobs: int, first_hue: int) -> Rendered:
@@ -104,27 +86,41 @@ def _render(farm: ServedFarm, seconds: int, jobs: int, first_hue: int) -> Render
 
 @contextmanager
 def _warm_and_limited(farm: ServedFarm, workers: int, cores: float) -> Iterator[None]:
-    """Let every worker of the farm draw something once all of them live, then hold them to a share each."""
+    """Let every worker of the farm draw something once all of them are ready, then hold them to a share each."""
+    _wait_for_workers(farm, workers)
+    _render(farm, 2 * workers, 1, 10_000)
     groups = CpuGroups()
     try:
-        actors = _actors(workers)
-        _render(farm, 2 * workers, 1, 10_000)
-        for pid in actors:
+        for pid in _actors(workers):
             groups.limit(pid, cores)
         yield
     finally:
         groups.close()
 
 
+def _wait_for_workers(farm: ServedFarm, workers: int) -> None:
+    """Wait until so many workers can be given work. Raises TooManyWorkers if no further one becomes ready."""
+    began = changed = time.monotonic()
+    ready = -1
+    while ready < workers:
+        farm.farm.look()
+        now, found = time.monotonic(), farm.workers_ready()
+        if found != ready:
+            ready, changed = found, now
+            _told(f"{ready} of {workers} workers are ready after {now - began:.0f} s")
+        elif now - changed > STALL_SECONDS:
+            raise TooManyWorkers(
+                f"only {ready} of {workers} workers are ready, and no further one for {STALL_SECONDS:.0f} s"
+            )
+        time.sleep(1.0)
+
+
 def _actors(workers: int) -> list[int]:
-    """Wait for the processes of the render actors of the farm that this process started."""
-    ends = time.monotonic() + START_SECONDS
-    while time.monotonic() < ends:
-        found = [process.pid for process in psutil.Process().children(recursive=True) if _is_actor(process)]
-        if len(found) == workers:
-            return found
-        time.sleep(0.5)
-    raise TimeoutError(f"{len(found)} of {workers} workers live after {START_SECONDS:.0f} s")
+    """Return the processes of the render actors of the farm that this process started. Raises TooManyWorkers."""
+    found = [process.pid for process in psutil.Process().children(recursive=True) if _is_actor(process)]
+    if len(found) != workers:
+        raise TooManyWorkers(f"{len(found)} processes of workers live, not {workers}")
+    return found
 
 
 def _is_actor(process: psutil.Process) -> bool:
@@ -133,8 +129,8 @@ def _is_actor(process: psutil.Process) -> bool:
     return False
 
 
-def _words(path: Path) -> list[str]:
-    return path.read_text().split() if path.is_file() else []
+def _told(what: str) -> None:
+    print(f"shares: {what}", file=sys.stderr, flush=True)
 
 
 def _row(what: str, workers: int, cores: float, one: Rendered, many: Rendered) -> Row:
@@ -152,7 +148,11 @@ def _row(what: str, workers: int, cores: float, one: Rendered, many: Rendered) -
 
 def _advice(rows: Sequence[Row]) -> str:
     short = [str(row["what"]) for row in rows[::2] if row["efficiency"] < WANTED]
-    return f"Below {WANTED} of one worker's speed for each worker: {'; '.join(short) or 'none'}."
+    gains = ", ".join(f"{row['times one']} times as fast on {row['workers used']} workers" for row in rows[1::2])
+    return (
+        f"Below {WANTED} of one worker's speed for each worker: {'; '.join(short) or 'none'}. "
+        f"One job alone, of a segment for each worker, is {gains}."
+    )
 
 
 BENCHMARK = Benchmark(

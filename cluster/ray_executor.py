@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from cluster.liveness import Liveness, wait_until_reachable
 from cluster.render_actor import ActorReport, RenderActor
 from cluster.slots import Growth, Slot, kept_slots, slots_of
 from farm_core.jobs.judge import Failure, FailureKind
@@ -41,12 +43,19 @@ NAMESPACE: Final = "farm"
 CONNECT_SECONDS: Final = 20.0
 RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
+IDLE_POLL_SECONDS: Final = 1.0
+"""Time between two looks at an actor that holds nothing of this scheduler's, and at most between two looks at any."""
+POLLS_PER_SECOND: Final = 64
+"""Looks at actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
 ASK_SECONDS: Final = 30.0
 """The autoscaler forgets what it was asked for when the head is restarted."""
-SILENCE_SECONDS: Final = 15.0
-"""A cluster that has not answered for so long is given up."""
+ANSWER_SECONDS: Final = 15.0
+"""Time that an actor or the cluster has for one answer."""
+QUESTION_THREADS: Final = 8
+"""Ray's calls block. More than the questions that can wait for a busy cluster until it is given up."""
+START_THREADS: Final = 8
 
 
 @dataclass(slots=True)
@@ -66,6 +75,8 @@ class _Worker:
     """This scheduler has killed it for hanging."""
     leaving: bool = False
     """The queue is not worth it: it gets no more assignments, and ends when it is idle."""
+    asked: float = 0.0
+    """When the actor was last asked how far it is."""
 
 
 class RayExecutor:
@@ -77,19 +88,25 @@ class RayExecutor:
         self._address = address
         self._workers: dict[str, _Worker] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
+        self._start_turns: dict[str, asyncio.Semaphore] = {}
+        """By node: its cores start so many workers at a time."""
         self._reports: list[Report] = []
         self._reported = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._growth: Growth | None = None
-        self._asked: tuple[float, int] | None = None
+        self._asked_for: tuple[float, int] | None = None
+        self._liveness = Liveness(address)
+        # Threads of their own: slow starts must not hold up the questions that tell whether the cluster lives.
+        self._questions = ThreadPoolExecutor(QUESTION_THREADS, "ray-question")
+        self._starts = ThreadPoolExecutor(START_THREADS, "worker-start")
 
     async def start(self) -> None:
         """Join the cluster and begin to fill its slots. Raises ConnectionError if it does not answer."""
-        await _answers(self._address)
-        await asyncio.wait_for(asyncio.to_thread(_join, self._address), CONNECT_SECONDS)
+        await wait_until_reachable(self._address, CONNECT_SECONDS)
+        await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
         if self._settings.workers_max is not None:
-            self._growth = Growth(self._settings, len(await asyncio.to_thread(_named)), time.monotonic())
+            self._growth = Growth(self._settings, len(await self._ask(_named)), time.monotonic())
         await self._reconcile()
         self._spawn(self._keep_reconciled())
         self._spawn(self._keep_polling())
@@ -138,7 +155,7 @@ class RayExecutor:
         worker = self._workers.get(worker_id)
         if worker is not None:
             worker.condemned = True
-            self._spawn(asyncio.to_thread(ray.kill, worker.actor))
+            self._spawn(self._ask(ray.kill, worker.actor))
 
     def demand(self, open_tasks: int) -> None:
         """Ask the cluster's autoscaler for as many workers as the queue is worth. Workers beyond that leave once they are idle."""
@@ -147,9 +164,9 @@ class RayExecutor:
         now = time.monotonic()
         self._growth.demand(open_tasks, now)
         target = self._growth.target_workers
-        if self._asked is None or self._asked[1] != target or now - self._asked[0] > ASK_SECONDS:
-            self._asked = now, target
-            self._spawn(asyncio.to_thread(_ask_for, target, self._settings))
+        if self._asked_for is None or self._asked_for[1] != target or now - self._asked_for[0] > ASK_SECONDS:
+            self._asked_for = now, target
+            self._spawn(self._ask(_ask_for, target, self._settings))
 
     async def close(self) -> None:
         """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
@@ -158,7 +175,9 @@ class RayExecutor:
             task.cancel()
         await asyncio.gather(*self._tasks, *self._starting.values(), return_exceptions=True)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.to_thread(ray.shutdown), 5)
+            await asyncio.wait_for(self._ask(ray.shutdown), 5)
+        for pool in (self._questions, self._starts):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------------------------------------- assignments
 
@@ -195,7 +214,7 @@ class RayExecutor:
 
     async def _lives(self, node_id: str) -> bool:
         try:
-            nodes = await asyncio.wait_for(asyncio.to_thread(ray.nodes), 5)
+            nodes = await asyncio.wait_for(self._ask(ray.nodes), 5)
         except (TimeoutError, RayError, ConnectionError):
             return False
         return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
@@ -207,20 +226,19 @@ class RayExecutor:
     # ------------------------------------------------------------------------------------------------- workers
 
     async def _keep_reconciled(self) -> None:
-        heard = time.monotonic()
         while not self._closing:
             await asyncio.sleep(RECONCILE_SECONDS)
             try:
-                await asyncio.wait_for(self._reconcile(), SILENCE_SECONDS)
-                heard = time.monotonic()
+                await asyncio.wait_for(self._reconcile(), ANSWER_SECONDS)
             except (TimeoutError, RayError, ConnectionError, RuntimeError, ValueError) as error:
                 _log.warning("cluster does not answer", error=type(error).__name__)
-                if time.monotonic() - heard > SILENCE_SECONDS:
+                if await self._liveness.is_gone():
                     self.gone.set()
 
     async def _reconcile(self) -> None:
         """Compare the slots that should have an actor with those that have, start what is missing, and let surplus actors go."""
-        nodes = await asyncio.to_thread(ray.nodes)
+        nodes = await self._ask(ray.nodes)
+        self._liveness.heard()
         slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
         kept = slots if self._growth is None else await self._kept(slots, self._growth.target_workers)
         for name in set(self._workers) - set(slots):
@@ -236,7 +254,7 @@ class RayExecutor:
 
     async def _kept(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
         """The slots of a fleet that follows the queue. Actors of schedulers that have gone are joined, so that they can leave."""
-        taken = set(await asyncio.to_thread(_named))
+        taken = set(await self._ask(_named))
         for name in taken & set(slots):
             if name not in self._workers and name not in self._starting:
                 self._starting[name] = asyncio.create_task(self._started(slots[name]), name=name)
@@ -247,14 +265,16 @@ class RayExecutor:
         if worker.tokens:
             return
         with contextlib.suppress(TimeoutError, RayError):
-            if await asyncio.wait_for(worker.actor.leave_if_idle.remote(), SILENCE_SECONDS):
+            if await asyncio.wait_for(worker.actor.leave_if_idle.remote(), ANSWER_SECONDS):
                 self._workers.pop(worker.state.id, None)
                 _log.info("worker released", worker=worker.state.id)
 
     async def _started(self, slot: Slot) -> None:
         try:
-            actor = await asyncio.to_thread(_actor, slot, self._settings)
-            report: ActorReport = await asyncio.wait_for(actor.describe.remote(), START_SECONDS)
+            async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
+                loop = asyncio.get_running_loop()
+                actor = await loop.run_in_executor(self._starts, _actor, slot, self._settings)
+                report: ActorReport = await asyncio.wait_for(actor.describe.remote(), START_SECONDS)
             self._workers[slot.name] = _Worker(slot, actor, _state(slot, report))
             _log.info("worker ready", worker=slot.name, device=report.device, encoder=report.encoder)
         except (TimeoutError, RayError, ValueError) as error:
@@ -266,12 +286,22 @@ class RayExecutor:
     async def _keep_polling(self) -> None:
         while not self._closing:
             await asyncio.sleep(POLL_SECONDS)
-            await asyncio.gather(*(self._polled(worker) for worker in list(self._workers.values())))
+            await asyncio.gather(*(self._polled(worker) for worker in self._due(time.monotonic())))
+
+    def _due(self, now: float) -> list[_Worker]:
+        """The actors to ask now. More than a few at work are asked less often, up to once a second as idle ones are."""
+        workers = list(self._workers.values())
+        at_work = sum(1 for worker in workers if worker.tokens)
+        pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
+        due = [worker for worker in workers if now - worker.asked >= (pause if worker.tokens else IDLE_POLL_SECONDS)]
+        for worker in due:
+            worker.asked = now
+        return due
 
     async def _polled(self, worker: _Worker) -> None:
         """Asks an actor how far it is; one that has grown too large and holds nothing is replaced."""
         try:
-            report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), SILENCE_SECONDS)
+            report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
         except RayActorError:
             self._workers.pop(worker.state.id, None)
             return
@@ -295,24 +325,14 @@ class RayExecutor:
             worker.actor.leave.remote()
             self._workers.pop(worker.state.id, None)
 
+    async def _ask(self, question: Callable[..., Any], *arguments: Any) -> Any:
+        """Call Ray, which blocks, on a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._questions, question, *arguments)
+
     def _spawn(self, coroutine: Any) -> None:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-async def _answers(address: str) -> None:
-    """Waits until somebody listens at the address: Ray itself would wait for minutes, and not be stopped."""
-    host, port = address.rsplit(":", 1)
-    async with asyncio.timeout(CONNECT_SECONDS):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection(host, int(port))
-            except OSError:
-                await asyncio.sleep(0.1)
-                continue
-            writer.close()
-            return
 
 
 def _join(address: str) -> None:

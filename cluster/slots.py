@@ -22,6 +22,8 @@ class Slot:
     gpus: float
     raster_threads: int
     """Threads that software GL may use beside the actor's own."""
+    starts_max: int
+    """Actors of the node that start at the same time: each keeps a core busy until it is ready."""
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
@@ -44,7 +46,7 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
         name = f"render-{node_id[-8:]}-{index}"
         cpu_share = 0.0 if by_gpu else min(1.0, cpus / count)
         gpu_share = 1 / math.ceil(count / gpus) if by_gpu else 0.0
-        yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads)
+        yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads, starts_max=max(1, int(max(cpus, gpus))))
 
 
 def raster_share(cores: float, workers: int) -> int:

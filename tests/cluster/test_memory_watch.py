@@ -60,3 +60,10 @@ def test_nothing_happens_below_the_limit() -> None:
         measured.acquire()
     watch.close()
     assert not exceeded
+
+
+def test_a_process_that_was_far_below_the_limit_is_looked_at_again() -> None:
+    used, exceeded = iter((0, 0)), threading.Event()
+    watch = MemoryWatch(1_000_000_000, exceeded.set, measure=lambda: next(used, 2_000_000_000), every_seconds=0.001)
+    assert exceeded.wait(30)
+    watch.close()

@@ -43,6 +43,12 @@ def test_all_workers_together_rasterise_on_the_machines_cores_and_no_more(
     assert [slot.raster_threads for slot in slots] == [threads] * workers
 
 
+@pytest.mark.parametrize(("cpus", "gpus", "starts"), [(2, 0, 2), (0.5, 0, 1), (16, 2, 16), (0, 2, 2)])
+def test_as_many_workers_of_a_node_start_at_once_as_it_has_cores(cpus: float, gpus: float, starts: int) -> None:
+    slots = list(slots_of([node(1, cpus=cpus, gpus=gpus)], Settings(workers=64)))
+    assert {slot.starts_max for slot in slots} == {starts}
+
+
 def test_the_threads_of_a_worker_may_be_set() -> None:
     assert [slot.raster_threads for slot in slots_of([node(1)], Settings(workers=1, raster_threads=3))] == [3]
 

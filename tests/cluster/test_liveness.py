@@ -1,0 +1,73 @@
+"""When a Ray cluster that does not answer is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from cluster.liveness import BUSY_SECONDS, UNREACHABLE_SECONDS, Liveness, wait_until_reachable
+from cluster.local.ray_head import free_port
+
+
+class Clock:
+    """Seconds, as a test sets them."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def listening() -> Iterator[str]:
+    """Address of a control store that accepts connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def _is_gone(address: str, *silences: float) -> list[bool]:
+    """After each silence, given in seconds, whether the cluster is gone."""
+    clock = Clock()
+    liveness = Liveness(address, clock)
+    began, found = clock.now, []
+    for silence in silences:
+        clock.now = began + silence
+        found.append(asyncio.run(liveness.is_gone()))
+    return found
+
+
+def test_a_cluster_that_accepts_no_connections_is_gone_soon() -> None:
+    nobody = f"127.0.0.1:{free_port()}"
+    assert _is_gone(nobody, 0.0, UNREACHABLE_SECONDS - 1, UNREACHABLE_SECONDS) == [False, False, True]
+
+
+def test_a_cluster_that_accepts_connections_is_busy_and_gets_more_time(listening: str) -> None:
+    assert _is_gone(listening, UNREACHABLE_SECONDS, BUSY_SECONDS - 1, BUSY_SECONDS) == [False, False, True]
+
+
+def test_an_answer_ends_the_silence() -> None:
+    clock = Clock()
+    liveness = Liveness(f"127.0.0.1:{free_port()}", clock)
+    clock.now += UNREACHABLE_SECONDS
+    liveness.heard()
+    assert not asyncio.run(liveness.is_gone())
+
+
+def test_a_cluster_is_waited_for_until_it_accepts_connections() -> None:
+    async def story() -> None:
+        port = free_port()
+        waiting = asyncio.create_task(wait_until_reachable(f"127.0.0.1:{port}", 60))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port):
+            await waiting
+
+    asyncio.run(story())
+
+
+def test_a_cluster_that_never_accepts_connections_is_waited_for_no_longer_than_wanted() -> None:
+    with pytest.raises(TimeoutError):
+        asyncio.run(wait_until_reachable(f"127.0.0.1:{free_port()}", 0.3))
