@@ -35,7 +35,6 @@ from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
 from gpu_renderer.threads import Behind, iterated_ahead
 
 SnapshotT = TypeVar("SnapshotT")
@@ -43,8 +42,6 @@ OnProgress = Callable[[int], None] | None
 """Gets the number of frames encoded so far."""
 ShouldStop = Callable[[], bool] | None
 EVALUATED_AHEAD = 3
-FIRST_FRAMES = IDLE_FRAMES_MAX + 2
-"""Frames of a segment after which memory is returned: what only its first frame needed is idle then."""
 ENCODED_BEHIND = 2
 """Frames that can wait for the encoder's thread: memory is bounded by their number."""
 
@@ -189,8 +186,6 @@ class SegmentPipeline(Generic[SnapshotT]):
                 self._convert(rendered, current, whole=number == 0)
             waiting.append((self._pool.keep(current), number > 0 and rendered.is_repeat))
             self._collect(waiting, encoder, unread_count=self._unread_count if is_new else 0)
-            if number == FIRST_FRAMES:
-                self._painter.return_memory()
             yield
         self._collect(waiting, encoder, unread_count=0)
 

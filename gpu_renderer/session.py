@@ -37,6 +37,7 @@ from gpu_renderer.handover_probe import Obstacle, Verdict, probed
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
 from gpu_renderer.pipeline import (
     OnProgress,
     PipelineOptions,
@@ -57,6 +58,8 @@ BUILD = "17"
 """Raised whenever frames of the same document may come out differently."""
 
 H264: Final = FORMATS["mp4"]
+FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
+"""Frames of a document after which memory is returned: what only the first one needed is idle then."""
 EVALUATED_MAX: Final = 64
 """Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
 
@@ -126,6 +129,7 @@ class Opened(AbstractContextManager["Opened"]):
         self.fps = output.fps or composition.fps
         self.duration_seconds = output.duration_seconds or composition.duration_seconds
         self._session = session
+        self._frames_drawn = 0
         self._evaluated: dict[int, Snapshot] = {}
         """Snapshots by frame whose digests were asked for, oldest first: most are drawn next."""
         fonts = session.fonts.for_job()
@@ -160,6 +164,9 @@ class Opened(AbstractContextManager["Opened"]):
 
     def drawn(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
+        if self._frames_drawn == FIRST_FRAMES:
+            self._session.painter.return_memory()
+        self._frames_drawn += 1
         return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
 
     def pictured(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
@@ -176,12 +183,14 @@ class Opened(AbstractContextManager["Opened"]):
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def close(self) -> None:
-        """Free the textures and close the media. Targets go too: the next job may be of another size."""
+        """Free the textures and close the media. Targets go too: the next job may be of another size.
+
+        Their memory goes back to the system with the first frames of the next document.
+        """
         self._session.make_current()
         self._renderer.release()
         self._session.painter.pool.release()
         self._media.close()
-        self._session.painter.return_memory()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -192,7 +201,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
 
     def __init__(self, options: SessionOptions) -> None:
         """Raise GpuUnavailable, EncoderUnavailable, NoFonts."""
-        memory.return_large_blocks()
+        memory.set_up()
         self.options = options
         self.profile = chosen(options.encoder)
         font_files = options.fonts.files()

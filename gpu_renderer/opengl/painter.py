@@ -41,7 +41,7 @@ SHADER_COMPILER = "libLLVM"
 """Library that compiles shaders of software rasterisers: 45 MB of code, which runs when a shader is first drawn with."""
 DRAWINGS_IN_FLIGHT = 3
 """Drawings that the queue of Mesa's software rasteriser can hold at a time, as a rule."""
-_LARGE_PX = 1024
+_LARGE_PX = 512
 """Side of a drawing that takes a millisecond."""
 PARTS_MAX = INSTANCE_BYTES // 16
 _SHARES = struct.Struct("4f").pack

@@ -8,8 +8,8 @@ import sys
 MIB = 1 << 20
 FREES_LARGE_BLOCKS_BETWEEN_SMALL_ONES = """
 from pathlib import Path
-from gpu_renderer.memory import return_large_blocks
-return_large_blocks()
+from gpu_renderer.memory import set_up
+set_up()
 def resident(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 bytearray(16 << 20)  # by which glibc would learn to keep such blocks
 before = resident()
