@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psutil
 import psycopg
 import uvloop
-from sqlalchemy import RowMapping, select
+from sqlalchemy import select
 from sqlmodel import col
 
 from benchmarks.benchmark import Benchmark, Row
@@ -236,7 +236,7 @@ async def _claim(database: Database) -> None:
 
 async def _dispatch(database: Database, meter: Meter) -> Cost:
     """One round for WORKERS free workers; their tasks are finished afterwards, which is not counted."""
-    now, leased = utc_now(), list[RowMapping]()
+    now, leased = utc_now(), list[Any]()
 
     async def round_of_leases() -> None:
         ids = [f"w{number}" for number in range(WORKERS)]
@@ -252,7 +252,7 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
 
     cost = await meter.cost(round_of_leases())
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"
-    done = [RenderedSegment(row["lease_token"], f"segments/{row['task_id']}", 7, row["worker"], {}) for row in leased]
+    done = [RenderedSegment(row.lease_token, f"segments/{row.task_id}", 7, row.worker, {}) for row in leased]
     await database.single(lambda connection: tasks.finish_tasks(connection, now, done))
     return cost
 

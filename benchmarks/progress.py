@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import uvloop
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.statements import Counter
 from cluster.embedded import postgres, valkey
 from farm_core import redis
 from farm_core.accounts.models import Account
@@ -114,7 +115,7 @@ async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
     writer, client = ProgressWriter(redis_url), redis.connect(redis_url)
     executor = SlowWorkers(jobs, writer)
     scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder, executor, client), url)
-    statements = _Counter(scheduler.dependencies.database)
+    statements = Counter(scheduler.dependencies.database)
     await scheduler.start()
     while len(executor.held) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them
         await asyncio.sleep(0.1)
@@ -137,17 +138,6 @@ async def _stop(scheduler: Scheduler, executor: SlowWorkers) -> None:
     for token in list(executor.held):
         scheduler.running_tasks.complete(token)
     await scheduler.stop()
-
-
-class _Counter:
-    """Counts what a database's connections execute."""
-
-    def __init__(self, database: Database) -> None:
-        self.count = 0
-        event.listen(database.engine.sync_engine, "before_cursor_execute", self._counted)
-
-    def _counted(self, *_: Any) -> None:
-        self.count += 1
 
 
 async def _updated(database: Database) -> int:

@@ -6,7 +6,6 @@ Deaths and stalls of workers are in the history of jobs, and count for a bounded
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from farm_core.jobs import workers
 from farm_core.telemetry import logs
@@ -50,5 +49,5 @@ class CircuitBreaker(Service):
                 admitted.append(job)
             elif job.account_id not in busy:
                 busy.add(job.account_id)
-                admitted.append(replace(job, heads=job.heads[:1]))
+                admitted.append(job._replace(heads=job.heads[:1]))
         return admitted

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby, islice
-from typing import Final
-
-from sqlalchemy import RowMapping
+from typing import Any, Final
 
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
@@ -61,13 +59,11 @@ class Dispatcher(Service):
         rows = await self._leased(living, room)
         for row in rows:
             now, assignment = self.dependencies.clock.monotonic(), self._order(row)
-            self.running_tasks.add(
-                RunningTask(assignment, assignment.token, row["worker"], now, now, job=_rendered(row))
-            )
-            self.dependencies.executor.submit(assignment, row["worker"])
+            self.running_tasks.add(RunningTask(assignment, assignment.token, row.worker, now, now, job=_rendered(row)))
+            self.dependencies.executor.submit(assignment, row.worker)
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
-    async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[RowMapping]:
+    async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
         """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
         database, now = self.dependencies.database, self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
@@ -85,8 +81,8 @@ class Dispatcher(Service):
         leases = [Lease(a.task_id, a.job_id, f"{token}.{n}", a.worker_id, a.renderer) for n, a in enumerate(made)]
         return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
 
-    def _order(self, row: RowMapping) -> TaskAssignment:
-        return _assignment(row, time_limit(self.dependencies.settings, row["spent_seconds"]))
+    def _order(self, row: Any) -> TaskAssignment:
+        return _assignment(row, time_limit(self.dependencies.settings, row.spent_seconds))
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
         """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
@@ -122,62 +118,62 @@ def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
     return TimeLimit(seconds, f"A segment took longer than {seconds:g} s to render (SEGMENT_SECONDS_MAX).")
 
 
-def _assignment(row: RowMapping, limit: TimeLimit) -> TaskAssignment:
+def _assignment(row: Any, limit: TimeLimit) -> TaskAssignment:
     video_format = VideoFormat(
-        row["width"], row["height"], row["fps"], row["job_frame_count"], row["composition_id"], row["duration_seconds"],
-        row["format"], row["transparent"], row["has_sound"],
+        row.width, row.height, row.fps, row.job_frame_count, row.composition_id, row.duration_seconds,
+        row.format, row.transparent, row.has_sound,
     )  # fmt: skip
-    trace = TraceContext(row["request_id"], row["traceparent"])
-    if TaskKind(row["kind"]) is TaskKind.assemble:
-        video_key = f"results/{row['plan_key'] or row['job_id']}{OUTPUT_FORMATS[row['format']].ending}"
-        keys = tuple(segment["key"] for segment in row["segments"])
+    trace = TraceContext(row.request_id, row.traceparent)
+    if TaskKind(row.kind) is TaskKind.assemble:
+        video_key = f"results/{row.plan_key or row.job_id}{OUTPUT_FORMATS[row.format].ending}"
+        keys = tuple(segment["key"] for segment in row.segments)
         return AssemblyAssignment(
-            row["task_id"],
-            row["lease_token"],
-            row["job_id"],
+            row.task_id,
+            row.lease_token,
+            row.job_id,
             keys,
             video_format,
             video_key,
-            row["account_id"],
-            row["task_index"],
-            row["document_key"],
-            row["media"] or {},
+            row.account_id,
+            row.task_index,
+            row.document_key,
+            row.media or {},
             trace,
         )
     return SegmentAssignment(
-        row["task_id"], row["lease_token"], row["job_id"], row["document_key"], row["media"] or {}, video_format,
-        row["first_frame"], row["frame_count"], row["account_id"], row["task_index"], row["finished_frames"], limit, trace,
+        row.task_id, row.lease_token, row.job_id, row.document_key, row.media or {}, video_format,
+        row.first_frame, row.frame_count, row.account_id, row.task_index, row.finished_frames, limit, trace,
     )  # fmt: skip
 
 
-def _rendered(row: RowMapping) -> RenderedJob | None:
+def _rendered(row: Any) -> RenderedJob | None:
     """Return the job of an assembly for its receipt. All its segments are done."""
-    if TaskKind(row["kind"]) is not TaskKind.assemble:
+    if TaskKind(row.kind) is not TaskKind.assemble:
         return None
     return RenderedJob(
-        row["job_id"], row["origin"], row["renderer"], row["width"], row["height"], row["fps"], row["job_frame_count"],
-        row["document_key"], row["inputs"], row["media"], row["segments"],
+        row.job_id, row.origin, row.renderer, row.width, row.height, row.fps, row.job_frame_count,
+        row.document_key, row.inputs, row.media, row.segments,
     )  # fmt: skip
 
 
-def jobs_of(rows: Sequence[RowMapping]) -> list[OpenJob]:
+def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     """Return the jobs in the rows of `open_work`, each with its tasks."""
-    return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])]
+    return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row.id)]
 
 
-def loads_of(rows: Sequence[RowMapping]) -> dict[str, AccountLoad]:
+def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
     """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    return {row["account_id"]: AccountLoad(row["account_frames"], row["account_priority"]) for row in rows}
+    return {row.account_id: AccountLoad(row.account_frames, row.account_priority) for row in rows}
 
 
-def _job(rows: list[RowMapping]) -> OpenJob:
+def _job(rows: list[Any]) -> OpenJob:
     first = rows[0]
     return OpenJob(
-        first["id"], first["account_id"], first["fps"], first["created_at"], first["renderer"],
-        first["leased_frames"], first["open_frames"], tuple(_heads(rows)), first["priority"],
+        first.id, first.account_id, first.fps, first.created_at, first.renderer,
+        first.leased_frames, first.open_frames, tuple(_heads(rows)), first.priority,
     )  # fmt: skip
 
 
-def _heads(rows: Iterable[RowMapping]) -> Iterable[OpenTask]:
+def _heads(rows: Iterable[Any]) -> Iterable[OpenTask]:
     for row in rows:
-        yield OpenTask(row["task_id"], TaskKind(row["kind"]), row["frame_count"], row["avoid_worker"])
+        yield OpenTask(row.task_id, TaskKind(row.kind), row.frame_count, row.avoid_worker)

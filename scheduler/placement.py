@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from farm_core.jobs.plan import TaskKind
 
@@ -25,8 +25,7 @@ PRIORITY_SECONDS: Final = 86400.0
 """Waiting time that a step of a job's priority is worth, as in `farm_core.jobs.models.PLACE`."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTask:
+class OpenTask(NamedTuple):
     """A task that waits and may be leased now."""
 
     id: str
@@ -35,8 +34,7 @@ class OpenTask:
     avoid_worker: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenJob:
+class OpenJob(NamedTuple):
     """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done."""
 
     id: str
@@ -50,16 +48,14 @@ class OpenJob:
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AccountLoad:
+class AccountLoad(NamedTuple):
     """Frames of an account being rendered, and its priority: each step doubles its share."""
 
     leased_frames: int = 0
     priority: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FreeWorker:
+class FreeWorker(NamedTuple):
     """A worker and how many more tasks it may hold (`room`), given how many it holds already (`load`)."""
 
     id: str
@@ -68,8 +64,7 @@ class FreeWorker:
     load: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """A task is to be leased for a worker, whose renderer its job keeps from then on."""
 
     task_id: str

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
-from sqlalchemy import event
 
 from benchmarks.processor_time import PostgresTime
 from benchmarks.simulation.fleet import BATCH_SECONDS, Faults, Fleet, FleetExecutor
 from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
 from benchmarks.simulation.scenario import CALM_SHARE, FLOODING, Outcome, Scenario
 from benchmarks.simulation.storage import NullStorage
+from benchmarks.statements import Counter
 from cluster.embedded import postgres
 from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db import migrate
@@ -69,6 +69,7 @@ class SimulatedFarm:
         faults = Faults() if scenario.with_faults else Faults(0.0, 0.0)
         self._fleet = Fleet(scenario.workers, scenario.nodes, scenario.segment_seconds, faults, scenario.seed)
         self._schedulers: list[Scheduler] = []
+        self._counters: list[Counter] = []
         self._is_down = False
 
     async def run(self) -> Outcome:
@@ -88,6 +89,7 @@ class SimulatedFarm:
         self.outcome.scheduler_seconds = time.process_time() - began
         self.outcome.postgres_seconds += PostgresTime(self.server.folder).seconds()
         await self._stop()
+        self.outcome.statements = sum(counter.count for counter in self._counters)
         self.outcome.first_leases = self._fleet.first_leases
         with self._connection() as connection:
             self.outcome.read(connection)
@@ -102,17 +104,13 @@ class SimulatedFarm:
     def _scheduler(self) -> Scheduler:
         """A scheduler whose statements are counted. It listens to no notices: `_wake` does what they would."""
         database = Database(self.server.url, ping=False)
-        for engine in database.engines:
-            event.listen(engine.sync_engine, "before_cursor_execute", self._count)
+        self._counters.append(Counter(database))
         dependencies = Dependencies(
             database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
             SimulatedClock(asyncio.get_running_loop()),
             Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
         )  # fmt: skip
         return Scheduler(dependencies, self.server.url)
-
-    def _count(self, *_: object) -> None:
-        self.outcome.statements += 1
 
     def _connection(self) -> psycopg.Connection[Any]:
         return psycopg.connect(libpq_url(self.server.url), autocommit=True)

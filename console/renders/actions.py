@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Request
 from sqlalchemy import func, select
@@ -28,7 +28,7 @@ from farm_core.db.database import Database
 from farm_core.errors import BadRequest, Conflict, QuotaExceeded, UpgradeRequired
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 
@@ -109,8 +109,7 @@ async def send_again(viewer: CommanderOf, state: AppStateOf, work: Work, job_id:
     """Send the webhook of a render once more."""
     job_id = checked_id(job_id, "render")
     values = {"job_id": job_id, "now": state.clock.now()}
-    changed: Any = await work.execute(statement("repeat_delivery"), values)
-    if not changed.rowcount:
+    if not await execute(work, "repeat_delivery", values):
         raise Conflict("This render has no webhook that has ended.")
     await record(work, viewer.actor, "send webhook again", f"job {job_id}")
     await notify(work, "deliveries", job_id)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account, ApiKey
+
+_LOCKED: Final = select(Account).where(col(Account.id) == bindparam("id")).with_for_update(key_share=True)
 
 
 async def account(session: AsyncSession, account_id: str) -> Account | None:
@@ -28,8 +31,9 @@ async def locked_account(session: AsyncSession, account_id: str) -> Account:
 
     `FOR NO KEY UPDATE`: foreign-key checks of other transactions take key-share locks on the row and must not wait for this one.
     """
-    statement = select(Account).where(col(Account.id) == account_id).with_for_update(key_share=True)
-    found: Account = (await session.scalars(statement, execution_options={"populate_existing": True})).one()
+    found: Account = (
+        await session.scalars(_LOCKED, {"id": account_id}, execution_options={"populate_existing": True})
+    ).one()
     return found
 
 

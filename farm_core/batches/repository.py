@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.batches.models import Batch
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
-from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import SHOWN, ShownJob, notify
+from farm_core.jobs.models import Job
+from farm_core.jobs.repository import SHOWN, ShownJob, create_all
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
-from farm_core.usage import repository as usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +27,11 @@ class Totals:
 
 
 async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> None:
-    """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock.
-
-    The usage row is locked before the account's queue row (see queues.sql).
-    """
+    """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock."""
     session.add(batch)
     await session.flush()
-    await usage.add(session, batch.account_id, batch.created_at, render_jobs=len(jobs))
-    rows = [{name: value for name, value in job.model_dump().items() if value is not None} for job in jobs]
-    names = set().union(*rows)
-    await session.execute(insert(Job), [{name: row.get(name) for name in names} for row in rows])
-    events = [{"job_id": job.id, "at": batch.created_at, "event": "create", "status": JobStatus.queued} for job in jobs]
-    await session.execute(insert(JobEvent), events)
-    await notify(session, "jobs", batch.id)
+    stored = await create_all(session, jobs)
+    assert len(stored) == len(jobs), "jobs of a batch have no idempotency keys of their own"
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Batch | None:

@@ -22,7 +22,7 @@ from farm_core.controls import queues
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.recount import recount
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import execute
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ async def _recount(database: Database, name: str | None) -> str:
 async def _queue(database: Database) -> Group:
     now = SystemClock().now()
     async with database.work() as session:
-        rows = (await session.execute(statement("queue_by_account"))).all()
+        rows = await execute(session, "queue_by_account")
         rate = sum((await speed.frames_per_second(session, now)).values())
         frames = await speed.frames_left(session)
         since = await queues.paused_since(session)

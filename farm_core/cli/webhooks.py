@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import CursorResult, select
+from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.cli import connection, data_folder, screen
@@ -16,7 +15,7 @@ from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import execute
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
 
@@ -64,9 +63,9 @@ def _next(delivery: Delivery, now: datetime) -> str:
 async def _again(database: Database, job_id: str) -> int:
     values = {"job_id": job_id, "now": SystemClock().now()}
     async with database.work() as session:
-        renewed: CursorResult[Any] = await session.execute(statement("repeat_delivery"), values)  # type: ignore[assignment]
+        renewed = await execute(session, "repeat_delivery", values)
         await notify(session, "deliveries", job_id)
-    if not renewed.rowcount:
+    if not renewed:
         print(f"farm: job {job_id!r} has no webhook that has ended", file=sys.stderr)
         return 1
     print(f"The webhook of {job_id} is posted again; `./farm webhooks` shows the answer.")

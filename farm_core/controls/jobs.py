@@ -25,7 +25,7 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
 from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
 
@@ -115,7 +115,7 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
 
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
         values = {"job_ids": list(ids), "priority": priority, "now": utc_now()}
-        return len((await session.execute(statement("rank_jobs"), values)).all())
+        return len(await execute(session, "rank_jobs", values))
 
     condition = col(Job.status).in_(RANKABLE) & (col(Job.priority) != priority)
     return await _in_batches(database, actor, "set priority", chosen, condition, act, {"priority": priority})
@@ -130,7 +130,7 @@ async def created_again(session: AsyncSession, ids: Sequence[str]) -> dict[str, 
     """Create failed and cancelled jobs again, all by one statement; return the new ids by the old ones."""
     now = utc_now()
     values = {"ids": list(ids), "new_ids": [new_id("job") for _ in ids], "now": now, "period": period_of(now)}
-    rows = (await session.execute(statement("create_again"), values)).all()
+    rows = await execute(session, "create_again", values)
     await notify(session, "jobs", "")
     return {row.old_id: row.new_id for row in rows}
 
@@ -142,7 +142,7 @@ async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, inde
     segment is waiting already.
     """
     values = {"job_id": job_id, "index": index}
-    if (await session.execute(statement("requeue_segment"), values)).first() is None:
+    if not await execute(session, "requeue_segment", values):
         raise NotAllowed(f"Segment {index} of {job_id} is not rendered or being rendered, or the job has ended.")
     await write_event(session, utc_now(), job_id, "requeue segment", {"task": index, "by": actor.name})
     await record(session, actor, "requeue segment", f"job {job_id}", {"segment": index})

@@ -23,9 +23,11 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 import orjson
-from sqlalchemy import make_url
+from sqlalchemy import event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+
+from farm_core.db.arrays import TextListDumper
 
 Result = TypeVar("Result")
 
@@ -65,6 +67,8 @@ class Database:
             **options,
         )
         self.engines = (self.engine, self._single)
+        for engine in self.engines:
+            event.listen(engine.sync_engine, "connect", _dump_lists_fast)
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
@@ -137,6 +141,10 @@ async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:
 def is_victim(error: DBAPIError) -> bool:
     """Return True if Postgres rolled the transaction back for the sake of others: running it again can succeed."""
     return getattr(error.orig, "sqlstate", None) in _VICTIM_STATES
+
+
+def _dump_lists_fast(connection: Any, _record: object) -> None:
+    connection.driver_connection.adapters.register_dumper(list, TextListDumper)
 
 
 def _json_text(value: object) -> str:

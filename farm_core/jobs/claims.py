@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import RowMapping, TextClause
 
 from farm_core.accounts.plans import storage_limit
 from farm_core.ids import new_id
 from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
-from farm_core.jobs.sql import Transaction, in_steps, planned_for, statement
+from farm_core.jobs.sql import Transaction, column, execute, in_steps
 from farm_core.usage.period import period_of
 from motion.notices import Notice
 
@@ -93,25 +92,23 @@ async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers
     can fill a farm that nobody else uses.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
-    claim = planned_for("claim_jobs", "candidates", in_steps(CANDIDATES_PER_JOB * jobs_max))
-    return await _taken(session, claim, now, {"jobs_max": jobs_max, "account_jobs_max": account_jobs_max})
+    values = {**_lease(now), "jobs_max": jobs_max, "account_jobs_max": account_jobs_max}
+    limits = {"candidates": in_steps(CANDIDATES_PER_JOB * jobs_max)}
+    return [_claimed(row) for row in await execute(session, "claim_jobs", values, limits=limits)]
 
 
 async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
     """Take over jobs whose scheduler has not renewed its lease; one statement."""
-    return await _taken(session, statement("adopt_jobs"), now, {"jobs_max": jobs_max})
-
-
-async def _taken(
-    session: Transaction, taking: TextClause, now: datetime, limits: Mapping[str, int]
-) -> list[ClaimedJob]:
-    lease = {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
-    rows = (await session.execute(taking, {**lease, **limits})).mappings()
+    rows = await execute(session, "adopt_jobs", {**_lease(now), "jobs_max": jobs_max})
     return [_claimed(row) for row in rows]
 
 
-def _claimed(row: RowMapping) -> ClaimedJob:
-    columns = {**row, "media": row["media"] or {}}
+def _lease(now: datetime) -> dict[str, Any]:
+    return {"now": now, "lease_seconds": LEASE_SECONDS, "token": new_id("hold")}
+
+
+def _claimed(row: Any) -> ClaimedJob:
+    columns = {**row._asdict(), "media": row.media or {}}
     own = {name: columns.pop(name) for name in ("plan", "max_storage_bytes", "unlimited")}
     return ClaimedJob(**columns, storage_limit=storage_limit(own["plan"], own["max_storage_bytes"], own["unlimited"]))
 
@@ -119,13 +116,13 @@ def _claimed(row: RowMapping) -> ClaimedJob:
 async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Prolongs my leases; returns the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
-    return set((await session.execute(statement("renew_jobs"), values)).scalars())
+    return set(await column(session, "renew_jobs", values))
 
 
 async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
     """Hands jobs back before they are planned, for a scheduler to adopt at once; `counted` keeps the attempt on record."""
     values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
-    await session.execute(statement("release_jobs"), values)
+    await execute(session, "release_jobs", values)
 
 
 async def same_results(
@@ -140,7 +137,7 @@ async def same_results(
         "account_ids": [job.account_id for job, _ in keys],
         "plan_keys": [key for _, key in keys],
     }
-    rows = await session.execute(statement("same_results"), values)
+    rows = await execute(session, "same_results", values)
     return {row.job_id: (row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
@@ -155,7 +152,7 @@ async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[Froz
         "ingest_bytes": [one.ingest_bytes for one in frozen],
         "warnings": [notices.stored(one.notices) for one in frozen],
     }
-    return set((await session.execute(statement("freeze_jobs"), values)).scalars())
+    return set(await column(session, "freeze_jobs", values))
 
 
 async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
@@ -175,4 +172,4 @@ async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[Plann
         "first_frames": [task.first_frame for _, task in cuts],
         "frame_counts": [task.frame_count for _, task in cuts],
     }
-    return set((await session.execute(statement("plan_jobs"), {"now": now, **jobs, **tasks})).scalars())
+    return set(await column(session, "plan_jobs", {"now": now, **jobs, **tasks}))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from farm_core.ids import new_id
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, column
 from farm_core.jobs.status import JOB_EDGES, JobStatus
 from farm_core.jobs.tasks import withdraw_tasks
 from farm_core.usage.period import period_of
@@ -55,7 +55,7 @@ async def end_jobs(session: Transaction, now: datetime, event: str, endings: Seq
         "now": now, "event": event, "after": str(after), "period": period_of(now), "webhook_seconds": WEBHOOK_SECONDS,
         "sources": [str(before) for before, name in JOB_EDGES if name == event],
     }  # fmt: skip
-    ended = set((await session.execute(statement("end_jobs"), values | _columns(endings))).scalars())
+    ended = set(await column(session, "end_jobs", values | _columns(endings)))
     if ended and after is not JobStatus.completed:
         await withdraw_tasks(session, now, sorted(ended))
     return ended

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import orjson
 
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, execute
 
 
 async def write_event(
@@ -15,4 +15,4 @@ async def write_event(
 ) -> None:
     """Add to the job's history what has just happened; `detail` is for operators, not for callers."""
     values = {"now": now, "job_id": job_id, "event": event, "detail": orjson.dumps(detail).decode() if detail else None}
-    await session.execute(statement("write_event"), values)
+    await execute(session, "write_event", values)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, column, execute
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,12 @@ class DeletedJobs:
 
 async def expired_jobs(session: Transaction, before: datetime, jobs_max: int) -> list[str]:
     """Return ids of jobs that ended before the moment, oldest first; jobs whose webhook is still due are left out."""
-    rows = await session.execute(statement("expired_jobs"), {"before": before, "jobs_max": jobs_max})
-    return list(rows.scalars())
+    return await column(session, "expired_jobs", {"before": before, "jobs_max": jobs_max})
 
 
 async def delete_jobs(session: Transaction, job_ids: Sequence[str]) -> DeletedJobs:
     """Delete those of the jobs that have ended, with all rows that belong to them; one statement."""
-    rows = (await session.execute(statement("delete_jobs"), {"job_ids": sorted(job_ids)})).all()
+    rows = await execute(session, "delete_jobs", {"job_ids": sorted(job_ids)})
     keys = {key for row in rows for key in (row.video_key, row.receipt_key, row.document_key, *(row.media_keys or ()))}
     segments = {key for row in rows for key in row.segment_keys or ()}
     return DeletedJobs(len(rows), frozenset(keys - {None}), frozenset(segments))
@@ -38,4 +37,4 @@ async def needed_keys(session: Transaction, keys: Iterable[str], before: datetim
     Jobs that ended before the moment need nothing any more; without one, every job counts.
     """
     values = {"keys": sorted(keys), "before": before}
-    return set((await session.execute(statement("needed_keys"), values)).scalars())
+    return set(await column(session, "needed_keys", values))

@@ -578,6 +578,7 @@ SELECT min(greatest(due_at, coalesce(lease_expires_at, due_at))) FROM deliveries
 -- An operator has a webhook posted once more; its earlier attempts stay on record.
 UPDATE deliveries SET status = 'due', attempt = 0, due_at = :now, finished_at = NULL
 WHERE job_id = :job_id AND status IN ('delivered', 'dropped')
+RETURNING id
 
 -- queue_by_account --
 -- What each account has waiting and under way; `oldest` is the creation of its next job.
@@ -626,6 +627,33 @@ WITH held AS (
     SELECT id, :now, 'set priority', status, jsonb_build_object('from', former, 'to', CAST(:priority AS int)) FROM ranked
 )
 SELECT id FROM ranked
+
+-- create_jobs --
+-- Stores queued jobs (an array of rows as JSON), their first events and their count in the month, and wakes the schedulers. The row
+-- names the stored jobs; no row if none was: a job whose idempotency key its account has used already is left out. Columns that a later
+-- release adds get their defaults.
+WITH stored AS (
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
+        reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
+        created_at, priority)
+    SELECT id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
+        reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
+        created_at, priority
+    FROM jsonb_populate_recordset(CAST(NULL AS jobs), CAST(:jobs AS jsonb))
+    ON CONFLICT DO NOTHING RETURNING id, account_id
+), told AS (
+    INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'create', 'queued' FROM stored
+), counted AS (
+    INSERT INTO usage (account_id, period, render_jobs)
+    SELECT account_id, :period, count(*) FROM stored GROUP BY account_id ORDER BY account_id
+    ON CONFLICT (account_id, period) DO UPDATE SET render_jobs = usage.render_jobs + excluded.render_jobs
+)
+SELECT array_agg(id) AS ids, pg_notify('jobs', min(id)) FROM stored HAVING count(*) > 0
+
+-- render_minutes --
+-- An account's render time of a month that ended renders have used, and that others have reserved, in milliseconds.
+SELECT coalesce((SELECT rendered_ms FROM usage WHERE account_id = :account_id AND period = :period), 0) AS rendered_ms,
+    coalesce((SELECT reserved_ms FROM account_queues WHERE account_id = :account_id), 0) AS reserved_ms
 
 -- create_again --
 -- Failed and cancelled jobs are created once more, as they were asked for. The idempotency key stays with the former job.

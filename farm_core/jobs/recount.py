@@ -5,16 +5,16 @@ They are wrong after rows were loaded with triggers off, or from a part of a bac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import CursorResult, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
 from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import column, execute
 
 PAGE: Final = 500
 """Accounts that one statement checks."""
@@ -36,12 +36,12 @@ async def doubtful_accounts(database: Database) -> list[str]:
     found, after = set[str](), ""
     while True:
         values = {"after": after, "accounts_max": PAGE}
-        page = (await database.single(partial(_run, name="queue_page", values=values))).all()
+        page = await database.single(partial(execute, name="queue_page", values=values))
         found.update(row.id for row in page if not row.is_right)
         if len(page) < PAGE:
             break
         after = page[-1].id
-    found.update((await database.single(partial(_run, name="miscounted_accounts", values={}))).scalars())
+    found.update(await database.single(partial(column, name="miscounted_accounts")))
     return sorted(found)
 
 
@@ -53,7 +53,7 @@ async def recount(database: Database, account_ids: Sequence[str]) -> int:
     wrong = 0
     for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
         some = sorted(account_ids[start : start + ACCOUNTS_AT_ONCE])
-        await database.single(partial(_run, name="add_queue_rows", values={"account_ids": some}))
+        await database.single(partial(execute, name="add_queue_rows", values={"account_ids": some}))
         wrong += await database.transaction(partial(_recounted, account_ids=some))
     return wrong
 
@@ -62,16 +62,12 @@ async def _recounted(session: AsyncSession, account_ids: Sequence[str]) -> int:
     """Mend the accounts' rows and wake the schedulers. Differences are right whatever other transactions add meanwhile."""
     await session.execute(_ALONE)
     accounts = {"account_ids": list(account_ids)}
-    rows = (await session.execute(statement("queue_differences"), accounts)).all()
-    await session.execute(statement("lock_queues"), accounts)
+    rows = await execute(session, "queue_differences", accounts)
+    await execute(session, "lock_queues", accounts)
     changes = {name: [getattr(row, name) for row in rows] for name in _CHANGED}
-    await session.execute(statement("change_queues"), {"account_ids": [row.account_id for row in rows], **changes})
-    await session.execute(statement("rebuild_open_jobs"), accounts)
-    await session.execute(statement("point_queues"), accounts)
+    await execute(session, "change_queues", {"account_ids": [row.account_id for row in rows], **changes})
+    await execute(session, "rebuild_open_jobs", accounts)
+    await execute(session, "point_queues", accounts)
     await notify(session, "jobs", "")
     await notify(session, "tasks", "")
     return sum(any(row[1:]) for row in rows)
-
-
-async def _run(connection: AsyncConnection, name: str, values: Mapping[str, Any]) -> CursorResult[Any]:
-    return await connection.execute(statement(name), values)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from sqlalchemy import ColumnElement, Executable, func, literal, select
-from sqlalchemy.dialects.postgresql import insert
+import orjson
+from sqlalchemy import ColumnElement, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
-from farm_core.jobs.models import Job, JobEvent
+from farm_core.jobs.models import Job
 from farm_core.jobs.queue_models import AccountQueue
-from farm_core.jobs.status import JobStatus
+from farm_core.jobs.sql import execute
 from farm_core.progress.reader import JobRow
-from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
+
+_COLUMNS: Final = {name: "metadata" if name == "meta" else name for name in Job.model_fields}
+"""Columns of the table by the fields of a job."""
 
 SHOWN: Final[tuple[Any, ...]] = (
     col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at), col(Job.warnings),
@@ -47,27 +50,22 @@ async def create(session: AsyncSession, job: Job) -> Job:
     """Store a queued job, count it, and wake the schedulers; its row is its reservation. One statement, one notice.
 
     Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The
-    caller holds the account's lock if quotas matter. The usage row is locked before the account's queue row (see
-    queues.sql), which is why this is one statement.
+    caller holds the account's lock if quotas matter.
     """
-    if (await session.execute(_creation(job))).first() is None:
+    if not await create_all(session, [job]):
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
     return job
 
 
-def _creation(job: Job) -> Executable:
-    """Store the job, its first event and its count in the month, and notify; select no row where its key exists."""
-    values = {name: value for name, value in job.model_dump().items() if value is not None}
-    inserted = insert(Job).values(**values).on_conflict_do_nothing()
-    stored = inserted.returning(col(Job.id), col(Job.account_id)).cte("stored")
-    event = select(stored.c.id, literal(utc_now()), literal("create"), literal(str(JobStatus.queued)))
-    month = select(stored.c.account_id, literal(period_of(job.created_at)), literal(1))
-    counted = insert(Usage).from_select(["account_id", "period", "render_jobs"], month)
-    more = {"render_jobs": col(Usage.render_jobs) + 1}
-    return select(stored.c.id, func.pg_notify("jobs", stored.c.id)).add_cte(
-        insert(JobEvent).from_select(["job_id", "at", "event", "status"], event).cte("told"),
-        counted.on_conflict_do_update(index_elements=["account_id", "period"], set_=more).cte("counted"),
-    )
+async def create_all(session: AsyncSession, jobs: Sequence[Job]) -> list[str]:
+    """Store queued jobs, count them, and wake the schedulers; return the ids of those that are stored. One statement, one notice.
+
+    The usage row is locked before the account's queue row (see queues.sql), which is why this is one statement.
+    """
+    rows = [{_COLUMNS[name]: value for name, value in job.model_dump().items()} for job in jobs]
+    values = {"jobs": orjson.dumps(rows).decode(), "now": utc_now(), "period": period_of(jobs[0].created_at)}
+    stored = await execute(session, "create_jobs", values)
+    return list(stored[0].ids) if stored else []
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Job | None:

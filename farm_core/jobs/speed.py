@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.jobs.models import Job
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import column, execute
 from farm_core.jobs.status import JobStatus
 
 WINDOW_SECONDS: Final = 60.0
@@ -16,7 +16,7 @@ WINDOW_SECONDS: Final = 60.0
 
 async def frames_per_second(session: AsyncSession, now: datetime) -> dict[str, float]:
     """Frames a second of each worker over the last minute, those from the cache included; workers without any are left out."""
-    rows = await session.execute(statement("recent_frames"), {"since": now - timedelta(seconds=WINDOW_SECONDS)})
+    rows = await execute(session, "recent_frames", {"since": now - timedelta(seconds=WINDOW_SECONDS)})
     return {row.worker: row.frames / WINDOW_SECONDS for row in rows}
 
 
@@ -25,7 +25,7 @@ async def frames_left(session: AsyncSession) -> float:
 
     Queued jobs count with the mean length of the oldest ones: the cost does not grow with the queue.
     """
-    return float((await session.execute(statement("frames_left"))).scalar_one())
+    return float((await column(session, "frames_left"))[0])
 
 
 def seconds_left(job: Job, percent: float, now: datetime) -> float | None:

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
-from sqlalchemy import RowMapping
 
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
-from farm_core.jobs.sql import Transaction, in_steps, planned_for, statement
+from farm_core.jobs.sql import Transaction, column, execute, in_steps
 
 LEASE_SECONDS: Final = 15.0
 """Renewed every few seconds by the scheduler that waits for the task's result."""
@@ -31,8 +30,7 @@ FURTHER_READS_MAX: Final = 4
 RESCUES_MAX: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """One wish to lease a task for a worker of that renderer."""
 
     task_id: str
@@ -64,26 +62,26 @@ class Verdict:
 
 async def open_work(
     session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
-) -> Sequence[RowMapping]:
+) -> list[Any]:
     """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
 
     `renderers` leaves out jobs that only workers of other renderers may draw. Accounts whose tasks are for other renderers, or wait
     for a pause to end, give none. While they leave too few, further statements read deeper into the accounts that have more.
     """
     values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
-    work = planned_for("open_work", "heads_max", in_steps(heads_max))
-    rows = (await session.execute(work, values)).mappings().all()
+    limits = {"heads_max": in_steps(heads_max)}
+    rows = await execute(session, "open_work", values, limits=limits)
     for _ in range(FURTHER_READS_MAX):
-        depth = rows[0]["depth"] if rows else 0
-        more = sum(tasks >= depth for tasks in Counter[str](row["account_id"] for row in rows).values())
+        depth = rows[0].depth if rows else 0
+        more = sum(tasks >= depth for tasks in Counter[str](row.account_id for row in rows).values())
         if len(rows) >= heads_max or not more:
             break
         values["depth_least"] = depth + ceil((2 * heads_max - len(rows)) / more)
-        rows = (await session.execute(work, values)).mappings().all()
+        rows = await execute(session, "open_work", values, limits=limits)
     return rows
 
 
-async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> Sequence[RowMapping]:
+async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> list[Any]:
     """Leases what is still waiting; a row for each task that is now ours, with all that its order needs; one statement."""
     columns = {
         "task_ids": [lease.task_id for lease in leases],
@@ -92,14 +90,13 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
         "workers": [lease.worker for lease in leases],
         "renderers": [lease.renderer for lease in leases],
     }
-    rows = await session.execute(statement("lease_tasks"), {"now": now, "lease_seconds": LEASE_SECONDS, **columns})
-    return rows.mappings().all()
+    return await execute(session, "lease_tasks", {"now": now, "lease_seconds": LEASE_SECONDS, **columns})
 
 
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Prolongs my leases, those with more than FRESH_SECONDS left excepted; returns the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
-    return set((await session.execute(statement("renew_tasks"), values)).scalars())
+    return set(await column(session, "renew_tasks", values))
 
 
 async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
@@ -114,7 +111,7 @@ async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[R
         "reports": [orjson.dumps(segment.report).decode() for segment in segments],
         "workers": sorted({segment.worker for segment in segments}),
     }
-    return set((await session.execute(statement("finish_tasks"), {"now": now, **columns})).scalars())
+    return set(await column(session, "finish_tasks", {"now": now, **columns}))
 
 
 async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
@@ -123,9 +120,10 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
     A task that fails in the end was to blame itself: the workers that it has brought down are no longer held
     responsible.
     """
-    task = (await session.execute(statement("leased_task"), {"token": token})).one_or_none()
-    if task is None:
+    tasks = await execute(session, "leased_task", {"token": token})
+    if not tasks:
         return None
+    (task,) = tasks
     verdict = judge(task.failures, failure)
     detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
     detail["message"] = failure.public_message
@@ -135,44 +133,44 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
                 "now": now, "token": token, "failures": verdict.failures, "avoid_worker": verdict.avoid_worker,
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
-            await session.execute(statement("retry_task"), values)
+            await execute(session, "retry_task", values)
             await write_event(session, now, task.job_id, "retry task", detail)
         case Fail():
             ending = {"now": now, "token": token, "error": verdict.public_message}
-            await session.execute(statement("fail_task"), ending)
+            await execute(session, "fail_task", ending)
             await write_event(session, now, task.job_id, "fail task", detail)
-            await session.execute(statement("forgive_workers"), {"job_id": task.job_id})
+            await execute(session, "forgive_workers", {"job_id": task.job_id})
     return Verdict(task.job_id, task.task_index, verdict)
 
 
 async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
     """Voids all that is open of jobs that have ended, and wakes the schedulers to stop it where it runs."""
-    await session.execute(statement("withdraw_tasks"), {"now": now, "job_ids": list(job_ids)})
+    await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 
 async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> int:
     """Has segments rendered again that are gone from storage; returns how many."""
     values = {"job_id": job_id, "segment_keys": list(keys)}
-    lost = (await session.execute(statement("lose_segments"), values)).all()
+    lost = await execute(session, "lose_segments", values)
     await write_event(session, now, job_id, "lose segments", {"segments": len(lost)})
     return len(lost)
 
 
 async def rescue_tasks(session: Transaction, now: datetime) -> int:
     """Free tasks whose scheduler has not renewed its lease; return how many."""
-    return len((await session.execute(statement("rescue_tasks"), {"now": now, "tasks_max": RESCUES_MAX})).all())
+    return len(await execute(session, "rescue_tasks", {"now": now, "tasks_max": RESCUES_MAX}))
 
 
 async def count_open(session: Transaction) -> int:
     """Return the number of segments that wait or run. A job that is not planned yet counts as one."""
-    return int((await session.execute(statement("count_open"))).scalar_one())
+    return int((await column(session, "count_open"))[0])
 
 
 async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
     """Let tasks wait again at once: their scheduler stops."""
-    await session.execute(statement("hand_back_tasks"), {"tokens": list(tokens)})
+    await execute(session, "hand_back_tasks", {"tokens": list(tokens)})
 
 
 async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
     """Let jobs begin again whose renderer is none of these; return how many segments were given up."""
-    return len((await session.execute(statement("unpin_jobs"), {"now": now, "renderers": list(renderers)})).all())
+    return len(await execute(session, "unpin_jobs", {"now": now, "renderers": list(renderers)}))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, column, execute
 
 LIVE_SECONDS: Final = 15.0
 """A worker that no scheduler has seen for so long is not counted on."""
@@ -51,7 +51,7 @@ async def striking_accounts(session: Transaction, now: datetime) -> dict[str, in
         "strikes_max": STRIKES_MAX,
         "strikes_share": STRIKES_SHARE,
     }
-    rows = await session.execute(statement("striking_accounts"), values)
+    rows = await execute(session, "striking_accounts", values)
     return {row.account_id: row.strikes for row in rows}
 
 
@@ -67,52 +67,51 @@ async def see_workers(session: Transaction, now: datetime, workers: Sequence[See
         "memories": [worker.memory_bytes for worker in ordered],
         "frames": [worker.frames_done for worker in ordered],
     }
-    await session.execute(statement("see_workers"), {"now": now, **columns})
-    await session.execute(statement("forget_workers"), {"before": now - timedelta(seconds=FORGET_SECONDS)})
+    await execute(session, "see_workers", {"now": now, **columns})
+    await execute(session, "forget_workers", {"before": now - timedelta(seconds=FORGET_SECONDS)})
 
 
 async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
     """Return the workers among these that may be given tasks, with how many each holds, whoever gave them."""
-    rows = await session.execute(statement("usable_workers"), {"now": now, "ids": list(ids)})
+    rows = await execute(session, "usable_workers", {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 
 
 async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[str]:
     """Return idle workers that must restart. Each is returned to one caller, which restarts it."""
-    return list((await session.execute(statement("restartable_workers"), {"ids": list(ids)})).scalars())
+    return await column(session, "restartable_workers", {"ids": list(ids)})
 
 
 async def live_workers(session: Transaction, now: datetime) -> list[str]:
     """Return the workers that some scheduler has seen just now and that may be given tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
-    return list((await session.execute(statement("live_workers"), values)).scalars())
+    return await column(session, "live_workers", values)
 
 
 async def live_renderers(session: Transaction, now: datetime) -> set[str]:
     """Return the renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
     values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
-    return set((await session.execute(statement("live_renderers"), values)).scalars())
+    return set(await column(session, "live_renderers", values))
 
 
 async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
     """Count a failure; return until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
-    row = (await session.execute(statement("blame_worker"), values)).one_or_none()
-    until: datetime | None = None if row is None else row.quarantined_until
-    return until
+    until = await column(session, "blame_worker", values)
+    return until[0] if until else None
 
 
 async def surplus_segments(session: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
     """Segments to give up so that the rest fits the budget, none of them needed by a running job."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
-    return list((await session.execute(statement("surplus_segments"), values)).scalars())
+    return await column(session, "surplus_segments", values)
 
 
 async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
     """Drop the records of segments that are no longer in storage."""
-    await session.execute(statement("forget_segments"), {"keys": list(keys)})
+    await execute(session, "forget_segments", {"keys": list(keys)})
 
 
 async def known_segments(session: Transaction, keys: Sequence[str]) -> set[str]:
     """Return the keys that the cache has a record of."""
-    return set((await session.execute(statement("known_segments"), {"keys": list(keys)})).scalars())
+    return set(await column(session, "known_segments", {"keys": list(keys)}))

@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from farm_core.db.database import Database
-from farm_core.jobs.sql import statement
+from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.progress import store
 
@@ -144,7 +144,7 @@ class ProgressReader:
 
     async def _finished(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         values = {"job_ids": list(job_ids)}
-        rows = await self._database.single(lambda connection: connection.execute(statement("finished_frames"), values))
+        rows = await self._database.single(lambda connection: execute(connection, "finished_frames", values))
         return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}
 
     def _forward(self, job_id: str, progress: JobProgress) -> JobProgress:

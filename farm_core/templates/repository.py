@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import load_only
 from sqlmodel import col
@@ -23,6 +23,12 @@ SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
 """Columns of lists that show no inputs."""
 
+_OWNED: Final = select(Template).where(
+    col(Template.id) == bindparam("id"),
+    col(Template.account_id) == bindparam("account_id"),
+    col(Template.deleted_at).is_(None),
+)
+
 
 def of_account(account_id: str) -> Select[Template]:
     """Return the account's templates that are not deleted."""
@@ -31,7 +37,7 @@ def of_account(account_id: str) -> Select[Template]:
 
 async def owned(session: AsyncSession, account_id: str, template_id: str) -> Template | None:
     """Return the account's template with this id, unless it is deleted."""
-    found: Template | None = await session.scalar(of_account(account_id).where(col(Template.id) == template_id))
+    found: Template | None = await session.scalar(_OWNED, {"id": template_id, "account_id": account_id})
     return found
 
 

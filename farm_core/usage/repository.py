@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlmodel import col
 
-from farm_core.jobs.queue_models import AccountQueue
+from farm_core.jobs.sql import execute
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
 
@@ -40,11 +38,6 @@ async def of_month(session: AsyncSession, account_id: str, at: datetime) -> Usag
 
 async def minutes(session: AsyncSession, account_id: str, at: datetime) -> Minutes:
     """Render time committed this month, and reserved by jobs that are queued or processing."""
-    rendered = select(func.coalesce(func.max(col(Usage.rendered_ms)), 0)).where(
-        col(Usage.account_id) == account_id, col(Usage.period) == period_of(at)
-    )
-    reserved = select(func.coalesce(func.max(col(AccountQueue.reserved_ms)), 0)).where(
-        col(AccountQueue.account_id) == account_id
-    )
-    row = (await session.execute(select(rendered.scalar_subquery(), reserved.scalar_subquery()))).one()
-    return Minutes(int(row[0]), int(row[1]))
+    values = {"account_id": account_id, "period": period_of(at)}
+    (row,) = await execute(session, "render_minutes", values)
+    return Minutes(row.rendered_ms, row.reserved_ms)

@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from farm_core.errors import QuotaExceeded
 from farm_core.jobs.queue_models import AccountQueue
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, execute
 from farm_core.usage.models import ObjectCharge
 
 KIND: Final = "storage_bytes"
@@ -66,7 +66,7 @@ async def charge_stored(session: Transaction, objects: Iterable[tuple[str, str, 
             "keys": [key for _, key in sizes],
             "sizes": list(sizes.values()),
         }
-        await session.execute(statement("charge_objects"), values)
+        await execute(session, "charge_objects", values)
 
 
 async def forget(session: AsyncSession, account_id: str, key: str) -> None:
@@ -79,7 +79,7 @@ async def forget(session: AsyncSession, account_id: str, key: str) -> None:
 async def forget_deleted(session: Transaction, keys: Collection[str]) -> None:
     """Stop counting objects that have been deleted, for every account. One statement."""
     if keys:
-        await session.execute(statement("forget_objects"), {"keys": sorted(keys)})
+        await execute(session, "forget_objects", {"keys": sorted(keys)})
 
 
 async def _charged(session: AsyncSession, account_id: str, key: str | None) -> int:

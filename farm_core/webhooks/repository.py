@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from farm_core.ids import new_id
-from farm_core.jobs.sql import Transaction, statement
+from farm_core.jobs.sql import Transaction, column, execute
 from farm_core.telemetry.traces import UNKNOWN, TraceContext
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
@@ -48,7 +48,7 @@ async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: 
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
         "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
     }  # fmt: skip
-    rows = await session.execute(statement("claim_deliveries"), values)
+    rows = await execute(session, "claim_deliveries", values)
     return [
         DueDelivery(
             r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place,
@@ -62,7 +62,7 @@ async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelive
     """Record that the request goes out now; False where the lease had run out: then it must not."""
     record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": place}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
-    return (await session.execute(statement("begin_delivery_attempt"), values)).one_or_none() is not None
+    return bool(await execute(session, "begin_delivery_attempt", values))
 
 
 async def end_attempt(
@@ -73,10 +73,10 @@ async def end_attempt(
         "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
         "outcome": orjson.dumps([record]).decode(),
     }  # fmt: skip
-    return (await session.execute(statement("end_delivery_attempt"), values)).one_or_none() is not None
+    return bool(await execute(session, "end_delivery_attempt", values))
 
 
 async def next_due(session: Transaction) -> datetime | None:
     """Return the time of the next delivery, or None if none waits."""
-    found: datetime | None = (await session.execute(statement("next_delivery"))).scalar()
+    found: datetime | None = (await column(session, "next_delivery"))[0]
     return found

@@ -1,14 +1,18 @@
-"""Transactions that Postgres picks as victims run again."""
+"""Transactions that Postgres picks as victims run again, named statements outlive lost connections, and lists arrive as they are."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
+from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.jobs.sql import column, execute
 
 pytestmark = pytest.mark.service
 
@@ -38,6 +42,73 @@ def test_of_two_transactions_in_a_deadlock_both_are_committed_in_the_end(empty_d
             assert list((await session.scalars(text("SELECT value FROM rows ORDER BY id"))).all()) == [2, 2]
             seen = text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
             assert await session.scalar(seen) == 1, "the test caused what it is about"
+        await database.close()
+
+    asyncio.run(story())
+
+
+KILL_THE_OTHERS = text(
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+def test_a_named_statement_runs_again_on_a_fresh_connection_when_its_own_was_lost(database_url: str) -> None:
+    async def story() -> None:
+        database, other = Database(database_url, ping=False), Database(database_url)
+        assert await database.single(lambda connection: column(connection, "count_open")) == [0]
+        async with other.work() as session:
+            await session.execute(KILL_THE_OTHERS)
+        assert await database.single(lambda connection: column(connection, "count_open")) == [0]
+        with pytest.raises(OperationalError) as lost:
+            async with database.work() as session:
+                await column(session, "count_open")
+                async with other.work() as killer:
+                    await killer.execute(KILL_THE_OTHERS)
+                await column(session, "count_open")
+        assert lost.value.connection_invalidated
+        await database.close()
+        await other.close()
+
+    asyncio.run(story())
+
+
+def test_what_named_statements_do_in_a_transaction_is_undone_with_it(database_url: str) -> None:
+    event = {"now": utc_now(), "job_id": "nobody", "event": "end", "detail": None}
+
+    async def story() -> None:
+        database = Database(database_url)
+        with pytest.raises(RuntimeError):
+            async with database.work() as session:
+                await session.execute(text("UPDATE queue_state SET paused_at = now()"))
+                await execute(session, "forget_workers", {"before": utc_now()})
+                raise RuntimeError
+        async with database.reading() as session:
+            assert await session.scalar(text("SELECT count(*) FROM queue_state WHERE paused_at IS NOT NULL")) == 0
+            with pytest.raises(DataError, match="INSERT INTO job_events"):
+                await execute(session, "write_event", {**event, "event": "a\0b"})
+        await database.close()
+
+    asyncio.run(story())
+
+
+LISTS: Final[tuple[list[str | None], ...]] = (
+    ["a"], ["a", "b"], ["job_1.0", "NULL", "{}", " a, b "], [""], ['"'], ["\\"], ['a","b'], ["a", None], ["é", "日本"], ["a\nb\t"],
+    [], [None],
+)  # fmt: skip
+
+
+def test_lists_of_texts_arrive_as_they_are(empty_database_url: str) -> None:
+    async def story() -> None:
+        database = Database(empty_database_url)
+        for sent in LISTS:
+
+            async def echo(connection: AsyncConnection, sent: list[str | None] = sent) -> list[str | None]:
+                return list(
+                    (await connection.execute(text("SELECT unnest(CAST(:list AS text[]))"), {"list": sent})).scalars()
+                )
+
+            assert await database.single(echo) == sent
         await database.close()
 
     asyncio.run(story())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import func, select, text
@@ -51,6 +52,29 @@ def test_a_new_job_is_queued_counted_and_reserves_its_minutes(database_url: str)
             assert job.status == JobStatus.queued
             assert (await usage.minutes(session, owner.id, utc_now())).reserved_ms == 3000
             assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
+
+    on_a_database(database_url, body)
+
+
+ASKED: Final[Mapping[str, Any]] = {
+    "inputs": {"title": 'é "quoted" \\ {},', "n": [1, 2.5, None, True]}, "fps": 29.97, "format": "webm", "transparent": True,
+    "has_sound": True, "callback_url": "https://example.com/hook?a=b", "idempotency_key": "key-12345", "meta": {"order": 7},
+    "request_id": "req_1", "traceparent": "00-1-2-01", "priority": 2, "reserved_ms": 3_000_000_000,
+}  # fmt: skip
+
+
+def test_a_new_job_is_stored_as_it_was_asked_for_beside_columns_of_a_later_release(database_url: str) -> None:
+    async def body(database: Database, _: Account, template: Template) -> None:
+        async with database.work() as session:
+            await session.execute(text("ALTER TABLE jobs ADD COLUMN later integer NOT NULL DEFAULT 7"))
+        asked = rows.job(template, **ASKED)
+        async with database.work() as session:
+            await repository.create(session, asked)
+        async with database.work() as session:
+            stored = await session.get(Job, asked.id)
+            assert stored is not None
+            assert stored.model_dump() == asked.model_dump()
+            assert await session.scalar(text("SELECT later FROM jobs")) == 7
 
     on_a_database(database_url, body)
 

@@ -40,7 +40,7 @@ _LITERALS: Final = re.compile(r"status (?:=|<>|IN|NOT IN) (?:\(([^)]*)\)|('\w+')
 
 
 def body(name: str) -> str:
-    return "\n".join(line for line in statement(name).text.splitlines() if not line.lstrip().startswith("--"))
+    return "\n".join(line for line in statement(name).splitlines() if not line.lstrip().startswith("--"))
 
 
 @pytest.mark.parametrize("name", sorted(names()))
@@ -85,7 +85,7 @@ TASKS: Final = """
 
 async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) -> int:
     async with database.engine.connect() as connection:
-        explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name).text}")
+        explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}")
         plan = (await connection.execute(explained, {"now": utc_now(), **values})).scalar_one()[0]["Plan"]
         await connection.rollback()
         return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
@@ -209,7 +209,7 @@ def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(dat
             await session.execute(text(MANY_TASKS))
         found = await database.single(lambda connection: open_work(connection, utc_now(), 4, ["r"]))
         await database.close()
-        assert [row["task_id"] for row in found] == [f"mine.{number}" for number in range(8)]
+        assert [row.task_id for row in found] == [f"mine.{number}" for number in range(8)]
 
     asyncio.run(story())
 
@@ -229,7 +229,7 @@ def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_
             await session.execute(text(SHORT))
         found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
         await database.close()
-        assert {row["id"] for row in found} == {f"a{number}" for number in range(8)}
-        assert sum(row["id"] == "a0" for row in found) >= 16 - 7
+        assert {row.id for row in found} == {f"a{number}" for number in range(8)}
+        assert sum(row.id == "a0" for row in found) >= 16 - 7
 
     asyncio.run(story())
