@@ -11,19 +11,21 @@
 -- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
 -- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
 -- Templates are looked up one by one: the planner would read a few thousand instead.
--- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each.
+-- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each. It is
+-- not searched for where all turns are near one another.
 WITH candidates AS MATERIALIZED (
     SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
 ), bounds AS MATERIALIZED (
-    SELECT least(CASE WHEN count(*) < :candidates THEN 'infinity' ELSE max(turn) END, (
-        SELECT min(enough.turn) FROM (
-            SELECT first.turn + power(2, step) AS turn FROM (SELECT min(turn) AS turn FROM candidates) AS first, generate_series(-4, 16) AS step
-        ) AS enough
-        WHERE (SELECT sum(least(queued, :account_jobs_max - processing, greatest(0, floor(enough.turn * weight) - processing))) FROM candidates) >= :candidates
-    )) AS last_turn FROM candidates
+    SELECT CASE WHEN count(*) = :candidates AND max(turn) <= min(turn) + 1 THEN max(turn)
+        ELSE least(CASE WHEN count(*) < :candidates THEN 'infinity' ELSE max(turn) END, (
+            SELECT min(enough.turn) FROM (
+                SELECT first.turn + power(2, step) AS turn FROM (SELECT min(turn) AS turn FROM candidates) AS first, generate_series(-4, 16) AS step
+            ) AS enough
+            WHERE (SELECT sum(least(queued, :account_jobs_max - processing, greatest(0, floor(enough.turn * weight) - processing))) FROM candidates) >= :candidates
+        )) END AS last_turn FROM candidates
 ), fair AS MATERIALIZED (
     SELECT waiting.id FROM candidates CROSS JOIN bounds CROSS JOIN LATERAL (
         SELECT jobs.id, jobs.created_at, candidates.processing + row_number() OVER (ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
