@@ -83,7 +83,7 @@ def _chained(painter: Painter, entry: EffectSnapshot) -> None:
 
 
 def _graded(painter: Painter, entry: EffectSnapshot) -> None:
-    """A picture composited with the colour stage, as the backend of this machine composites layers."""
+    """Composite a picture with the colour stage, with the backend that the renderer uses on this machine."""
     stage = color_stage((entry,))
     assert stage is not None
     style = quads.Style(filter=Filter(stage=stage, table=None if stage.table is None else stage.table.tobytes()))
