@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
+from gpu_renderer.backends.cpu.kernel_operations import HostTexels, of_drawable
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
+from gpu_renderer.frame.renderer import Optimisations, backend_of
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.bindings import Backdrop, DrawOps
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.context import create_context
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transform2D
@@ -79,12 +83,19 @@ def _chained(painter: Painter, entry: EffectSnapshot) -> None:
 
 
 def _graded(painter: Painter, entry: EffectSnapshot) -> None:
-    """A picture drawn with the colour stage in its own pass, as layers are."""
+    """Composite a picture with the colour stage, with the backend that the renderer uses on this machine."""
     stage = color_stage((entry,))
     assert stage is not None
     style = quads.Style(filter=Filter(stage=stage, table=None if stage.table is None else stage.table.tobytes()))
-    with painter.pool.acquired(Region(0, 0, WIDTH, HEIGHT)) as into:
-        quads.draw(painter, Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), into, style)
+    shown, quad, frame = Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), Region(0, 0, WIDTH, HEIGHT)
+    native = kernels()
+    if backend_of(painter, Optimisations()) == "cpu" and native is not None:
+        draw_op = of_drawable(shown, quad, HostTexels(painter), frame, style)
+        assert draw_op is not None, "the kernels have the colour stage"
+        native.composed_halves(Backdrop(), DrawOps([draw_op]), _COMPOSITED, frame, painter.thread_count)
+        return
+    with painter.pool.acquired(frame) as into:
+        quads.draw(painter, shown, quad, into, style)
 
 
 def _fastest_ms(painter: Painter, work: Callable[[], None]) -> tuple[float, float]:
@@ -115,6 +126,7 @@ def _picture() -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 _PICTURE = _picture()
+_COMPOSITED = np.empty((HEIGHT, WIDTH, 4), np.uint16)
 _HALF_FLOATS = (_PICTURE / np.float32(255)).astype(np.float16).tobytes()
 
 

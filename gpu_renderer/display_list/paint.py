@@ -178,16 +178,6 @@ class Filter:
     aces_cg: bool = False
     gain: Tint = UNTINTED
 
-    @property
-    def is_mask_only(self) -> bool:
-        """Return True if colours do not change."""
-        return self.stage is None and self.table is None and not self.aces_cg and self.gain == UNTINTED
-
-    @property
-    def is_plain(self) -> bool:
-        """Return True if nothing changes."""
-        return self.mask is None and self.is_mask_only
-
 
 PLAIN = Filter()
 

@@ -25,8 +25,10 @@ MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
 THREADS_MAX, BAND_PX = 8, 1 << 17
 """Threads of a process that composite, and pixels of a band that is worth another thread."""
-_DRAW_OP = struct.Struct("<9i9ff4f4ff2iqqqq2i").pack
+_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq").pack
 """`struct draw_op` of `draw_op.h`."""
+_GRADE = struct.Struct("<3f2i12f4xq").pack
+"""`struct grade` of `draw_op.h`."""
 Indices = npt.NDArray[np.int32]
 Halves = npt.NDArray[np.uint16]
 """Patterns of half floats."""
@@ -41,11 +43,28 @@ class Variant(NamedTuple):
     is_projective: bool = False
     is_nearest: bool = False
     mode: int = 0
+    is_exact: bool = False
+    """Bytes are filtered in single floats instead of 8 bits."""
     gradient: int = 0
     """1 linear, 2 radial."""
     ramp_count: int = 0
     is_masked: bool = False
     matte_mode: int = 0
+    grading: tuple[str, ...] = ()
+    """Steps of the colour stage, by the names of their defines in the quad shader."""
+
+
+class Grade(NamedTuple):
+    """The colour stage of a draw operation, in the order of its steps."""
+
+    gain: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """Factor of encoded colours."""
+    is_aces: bool = False
+    """Convert linear colours from Rec.709 to ACEScg."""
+    matrix: tuple[float, ...] | None = None
+    """Affine map of linear colours, clamped to 0..1 after it: three columns, then the offset."""
+    table: npt.NDArray[np.float32] | None = None
+    """Result of `table_pairs`."""
 
 
 class DrawOp(NamedTuple):
@@ -77,6 +96,7 @@ def draw_op(
     light: DrawOp | None = None,
     matte: DrawOp | None = None,
     mask: npt.NDArray[np.uint8] | None = None,
+    grade: Grade | None = None,
 ) -> DrawOp:
     """Pack a draw operation. The arguments are the fields of `struct draw_op`.
 
@@ -89,12 +109,30 @@ def draw_op(
     behind = None if light is None else np.frombuffer(light.packed, np.uint8)
     through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
     x, y, width, height = region
+    stage = None if grade is None else _packed_grade(grade)
     packed = _DRAW_OP(
-        *variant[:5], x, y, x + width, y + height, *columns, opacity, *color, *own, share, across, rows,
+        *variant[:6], x, y, x + width, y + height, *columns, opacity, *color, *own, share, across, rows,
         _address(texels), _address(behind), _address(through), _address(mask),
-        *((0, 0) if mask is None else mask.shape[::-1]),
+        *((0, 0) if mask is None else mask.shape[::-1]), _address(stage),
     )  # fmt: skip
-    return DrawOp(region, variant, packed, (texels, behind, light, through, matte, mask))
+    return DrawOp(region, variant, packed, (texels, behind, light, through, matte, mask, stage, grade))
+
+
+def table_pairs(table: bytes) -> npt.NDArray[np.float32]:
+    """Return a colour table as the kernels read it.
+
+    `table`: RGB8, 256 entries. Returns a level of 0..1 and its distance to the next one, of shape (3, 257, 2). The first
+    entry stands before the first level, and repeats it.
+    """
+    levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.float32) * np.float32(1 / 255)
+    repeated = np.pad(levels, ((0, 0), (1, 1)), "edge")
+    return np.ascontiguousarray(np.stack([repeated[:, :-1], np.diff(repeated)], axis=2))
+
+
+def _packed_grade(grade: Grade) -> npt.NDArray[np.uint8]:
+    matrix = (0.0,) * 12 if grade.matrix is None else grade.matrix
+    packed = _GRADE(*grade.gain, grade.is_aces, grade.matrix is not None, *matrix, _address(grade.table))
+    return np.frombuffer(packed, np.uint8)
 
 
 def _address(array: npt.NDArray[Any] | None) -> int:

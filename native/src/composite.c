@@ -3,12 +3,12 @@
 // Colours are linear.
 
 #include "blending.h"
-#include "shapes.h"
-#include "upright.h"
+#include "contents.h"
 
 // A draw operation clipped to a strip of columns, with values that hold for all of its rows.
 struct piece {
     const struct draw_op *of;
+    struct draw_op recoloured;               // a copy of one colour that its stage has changed
     int32_t top, bottom, first, end;         // its pixels inside the strip
     int square_count, inner_count;
     struct edge square[4], inner[EDGES_MAX];  // of its quad; and of the interior that the shape's edge does not touch
@@ -17,81 +17,13 @@ struct piece {
 
 // ---------------------------------------------------------------------------------------------------------------- contents
 
-// Straight linear colours of one channel of premultiplied pixels.
-static void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float *restrict colours, int count) {
-    if (is_opaque) {
-        for (int i = 0; i < count; i++) {
-            colours[i] = linear_of((float)(int32_t)(pixels[i] >> shift & 255) * (1.0f / 255.0f));
-        }
-        return;
-    }
-    for (int i = 0; i < count; i++) {
-        float colour = (float)(int32_t)(pixels[i] >> shift & 255) * (1.0f / 255.0f);
-        float alpha = (float)(int32_t)(pixels[i] >> 24) * (1.0f / 255.0f);
-        colour = linear_of(clamped(colour / alpha, 0.0f, 1.0f));
-        colours[i] = picked(alpha < 1.0f / 255.0f, 0.0f, colour);
-    }
-}
-
-static void alphas_of(const uint32_t *restrict pixels, float opacity, float *restrict alphas, int count) {
-    for (int i = 0; i < count; i++) alphas[i] = alpha_of(pixels[i] >> 24, 1.0f, opacity);
-}
-
-static int are_opaque(const uint32_t *restrict pixels, int count) {
-    uint32_t all = 0xff000000u;
-    for (int i = 0; i < count; i++) all &= pixels[i];
-    return all == 0xff000000u;
-}
-
-// Straight colours and alpha of premultiplied linear texels.
-static void straightened(struct row *r, float opacity, int count) {
-    const float *own = r->texels[3];
-    for (int channel = 0; channel < 3; channel++) {
-        const float *restrict texels = r->texels[channel];
-        float *restrict source = r->source[channel];
-        for (int i = 0; i < count; i++) {
-            source[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
-        }
-    }
-    for (int i = 0; i < count; i++) r->alpha[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
-}
-
-static int is_shape(const struct draw_op *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
-
-// Whether a shape has no soft edge.
-static int is_hard(const struct draw_op *of) { return is_shape(of) && of->own[3] > 0.5f; }
-
-static int is_of_one_colour(const struct draw_op *of) {
-    return of->kind == COVERAGE || (is_shape(of) && !of->texels);
-}
-
-// Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
-static void drawn(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
-    if (is_shape(of)) {
-        shaped(of, r, row, first, count, is_inside || is_hard(of));
-        return;
-    }
-    if (of->kind == GROUP) {
-        own_pixels(of, r, row, first, count, r->texels);
-        straightened(r, of->opacity, count);
-        return;
-    }
-    if (k) {
-        found_upright(k, of, r, row, first, count);
-    } else {
-        placed(of, r, row, first, count);
-    }
-    if (of->kind == COVERAGE) {
-        if (!k) coverage_alpha(of, r, count);
-    } else if (of->kind == IMAGE) {
-        if (!k) found_pixels(of, r, count);
-        int is_opaque = are_opaque(r->found[0], count);
-        for (int channel = 0; channel < 3; channel++) colours_of(r->found[0], 8 * channel, is_opaque, r->source[channel], count);
-        alphas_of(r->found[0], of->opacity, r->alpha, count);
-    } else {
-        if (!k) found_numbers(of, r, count);
-        straightened(r, of->opacity, count);
-    }
+// Apply the colour stage of an operation of one colour.
+static void recolour(struct piece *p, struct row *r) {
+    p->recoloured = *p->of;
+    for (int channel = 0; channel < 3; channel++) r->source[channel][0] = p->of->color[channel];
+    graded(p->of->grade, r, 1);
+    for (int channel = 0; channel < 3; channel++) p->recoloured.color[channel] = r->source[channel][0];
+    p->of = &p->recoloured;
 }
 
 static void mask_applied(const struct draw_op *of, struct row *r, int row, int first, int count) {
@@ -283,6 +215,7 @@ static int found_pieces(const struct draw_op *ops, int count, struct row *r, int
         p->top = of->top > top ? of->top : top, p->bottom = of->bottom < bottom ? of->bottom : bottom;
         p->first = of->left > left ? of->left : left, p->end = of->right < right ? of->right : right;
         if (p->top >= p->bottom || p->first >= p->end) continue;
+        if (of->grade && is_of_one_colour(of)) recolour(p, r);
         p->square_count = square_of(of, p->square, 0, 0);
         p->inner_count = is_shape(of) && !is_hard(of) ? inner_of(of, p->inner) : 0;
         const struct draw_op *shown = of->kind == GLOWING_BUFFER ? of->light : of;

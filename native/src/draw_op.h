@@ -7,10 +7,22 @@
 
 enum kind { RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE };
 
+enum { TABLE_ENTRIES = 257 };  // levels -1 to 255: the first and the last level are repeated beyond the ends
+
+// The colour stage of a layer, packed by gpu_renderer/kernels/bindings.py.
+struct grade {
+    float gain[3];        // of encoded colours
+    int32_t is_aces;      // from linear Rec.709 to ACEScg
+    int32_t has_matrix;
+    float matrix[12];     // three columns and the offset
+    const float *tables;  // of each channel TABLE_ENTRIES pairs of a level and its distance to the next one; or 0
+};
+
 // One draw operation of the kernels, packed by gpu_renderer/kernels/bindings.py.
 struct draw_op {
     int32_t kind, samples, is_projective, is_nearest;
     int32_t mode;                      // of shaders/include/blend.glsl; 0 is source-over
+    int32_t is_exact;                  // an image or coverage filtered in single floats
     int32_t left, top, right, bottom;  // pixels of the frame that it can touch
     float to_unit[9];                  // frame px to the unit square of its quad, column by column
     float opacity, color[4];           // linear, straight
@@ -25,7 +37,11 @@ struct draw_op {
     const struct draw_op *matte;       // of glows and buffers: half floats; its `mode` is of shaders/include/matte.glsl
     const uint8_t *mask;               // coverage of the unit square, of an image or coverage
     int32_t mask_columns, mask_rows;
+    const struct grade *grade;         // 0 if colours stay as they are
 };
+
+// Gain of the encoded colours of a channel.
+INLINE float gain_of(const struct draw_op *of, int channel) { return of->grade ? of->grade->gain[channel] : 1.0f; }
 
 // The backdrop of all operations: `linear[code]` of video pixels, half floats of RGBA, or one colour.
 struct backdrop {

@@ -127,6 +127,18 @@ INLINE float linear_of(float c) {
     return picked(c >= 0.04045f, curve, of_dark(c));
 }
 
+// The encoded colour of a straight linear one: `linear_to_srgb` of shaders/include/color.glsl.
+INLINE float encoded_of(float c) {
+    float root = sqrtf(fmaxf(c, 0.0f)), fourth_root = sqrtf(root);
+    float curve = (1.11754013f * root + (0.0784710667f * c - 0.0648011928f)) + fourth_root * (0.197816495f - 0.3290263f * root);
+    return picked(c >= 0.0031308f, curve, 12.92f * c);
+}
+
+// Linear colours of straight encoded ones, times a gain.
+static void made_linear(float *restrict colours, float gain, int count) {
+    for (int i = 0; i < count; i++) colours[i] = linear_of(colours[i] * gain);
+}
+
 static void set_all(float *restrict numbers, float number, int count) {
     for (int i = 0; i < count; i++) numbers[i] = number;
 }

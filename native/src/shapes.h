@@ -115,10 +115,6 @@ static void ramp_added(const float *restrict shares, float added, float *restric
     for (int i = 0; i < count; i++) channel[i] += shares[i] * added;
 }
 
-static void made_linear(float *restrict colours, int count) {
-    for (int i = 0; i < count; i++) colours[i] = linear_of(colours[i]);
-}
-
 // Whether a shape with a gradient is opaque wherever its edge is not.
 INLINE int is_opaque(const struct draw_op *of) {
     const float *colour = (const float *)of->texels + 4, *ramp = colour + 4;
@@ -128,7 +124,7 @@ INLINE int is_opaque(const struct draw_op *of) {
 }
 
 // The colours of a gradient: r->source, and in r->alpha how opaque they are.
-static void graded(const struct draw_op *of, struct row *r, int row, int first, int count) {
+static void gradient(const struct draw_op *of, struct row *r, int row, int first, int count) {
     const float *place = of->texels, *colour = place + 4, *ramps = colour + 4;
     float *offsets = r->across, *shares = r->down, *found[4] = {r->source[0], r->source[1], r->source[2], r->alpha};
     (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
@@ -145,7 +141,7 @@ static void graded(const struct draw_op *of, struct row *r, int row, int first, 
             }
         }
     }
-    for (int channel = 0; channel < 3; channel++) made_linear(found[channel], count);
+    for (int channel = 0; channel < 3; channel++) made_linear(found[channel], gain_of(of, channel), count);
 }
 
 static void faded_by(const float *restrict inside, float opacity, float *restrict alpha, int count) {
@@ -164,7 +160,7 @@ static void shaped(const struct draw_op *of, struct row *r, int row, int first, 
         return;
     }
     if (inside) memcpy(r->distances[0], inside, (size_t)count * sizeof *inside);  // its room is needed
-    graded(of, r, row, first, count);
+    gradient(of, r, row, first, count);
     if (inside) {
         faded_by(r->distances[0], of->opacity, r->alpha, count);
     } else {

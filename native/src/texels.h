@@ -1,5 +1,5 @@
 // What the texels of pictures, coverage, flattened planes and light show at places between them, as a texture filter does it: by
-// 256 parts of a texel for bytes, in single floats for floats; columns first.
+// 256 parts of a texel for bytes, in single floats for floats and for bytes of an exact operation; columns first.
 
 #ifndef TEXELS_H
 #define TEXELS_H
@@ -92,6 +92,10 @@ static void filtered_codes(const uint32_t *restrict found, const uint32_t *restr
     for (int i = 0; i < count; i++) alpha[i] = alpha_of(code_of(found[i], across[i], down[i]), full, opacity);
 }
 
+static void taken_bytes(const uint8_t *restrict texels, const int32_t *restrict first, uint32_t *restrict found, int count) {
+    for (int i = 0; i < count; i++) found[i] = texels[first[i]];
+}
+
 static void taken_codes(const uint8_t *restrict texels, const int32_t *restrict first, float full, float opacity,
                         float *restrict alpha, int count) {
     for (int i = 0; i < count; i++) alpha[i] = alpha_of(texels[first[i]], full, opacity);
@@ -101,17 +105,6 @@ static void taken_codes(const uint8_t *restrict texels, const int32_t *restrict 
 static void found_codes(const uint8_t *texels, int32_t columns, int32_t rows, struct row *r, int count) {
     parts_of(r->u, r->v, columns, rows, r->first, r->shares[0], r->shares[1], count);
     gathered_codes(texels, columns, r->first, r->found[0], count);
-}
-
-// The alpha of one colour whose coverage is a texture.
-static void coverage_alpha(const struct draw_op *of, struct row *r, int count) {
-    if (of->is_nearest) {
-        nearest(r->u, r->v, of->columns, of->rows, r->first, count);
-        taken_codes(of->texels, r->first, of->color[3], of->opacity, r->alpha, count);
-        return;
-    }
-    found_codes(of->texels, of->columns, of->rows, r, count);
-    filtered_codes(r->found[0], r->shares[0], r->shares[1], of->color[3], of->opacity, r->alpha, count);
 }
 
 static void masked(const uint32_t *restrict found, const uint32_t *restrict across, const uint32_t *restrict down,
@@ -233,6 +226,91 @@ static void between_halves(const uint16_t *restrict texels, const int32_t *restr
         texel_of(three + 4 * right[i], around[3]);
         between_four(around[0], around[1], around[2], around[3], across[i], down[i], found + 4 * i);
     }
+}
+
+// ------------------------------------------------- bytes in single floats: `between_texels` of shaders/include/texels.glsl
+
+INLINE float lerp(float one, float other, float share) { return one + share * (other - one); }
+
+INLINE float channel_of(uint32_t pixel, int shift) { return (float)(int32_t)(pixel >> shift & 255) * (1.0f / 255.0f); }
+
+// One channel of pixels between the two texels of each column.
+static void exact_across(const uint32_t *restrict one, const uint32_t *restrict other, int shift,
+                         const float *restrict across, float *restrict found, int count) {
+    for (int i = 0; i < count; i++) {
+        found[i] = lerp(channel_of(one[i], shift), channel_of(other[i], shift), across[i]);
+    }
+}
+
+// The same between the four texels around each place, which `found` holds row by row.
+static void exact_channel(const uint32_t (*restrict found)[CHUNK], int shift, const float *restrict across,
+                          const float *restrict down, float *restrict texels, int count) {
+    for (int i = 0; i < count; i++) {
+        float upper = lerp(channel_of(found[0][i], shift), channel_of(found[1][i], shift), across[i]);
+        float lower = lerp(channel_of(found[2][i], shift), channel_of(found[3][i], shift), across[i]);
+        texels[i] = lerp(upper, lower, down[i]);
+    }
+}
+
+static void exact_down(const float *restrict upper, const float *restrict lower, float share, float *restrict found, int count) {
+    for (int i = 0; i < count; i++) found[i] = lerp(upper[i], lower[i], share);
+}
+
+// The four texels around each place, row by row.
+static void corner_codes(const uint8_t *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
+                         const int32_t *restrict below, uint32_t (*restrict found)[CHUNK], int count) {
+    for (int i = 0; i < count; i++) {
+        const uint8_t *upper = texels + first[i], *lower = upper + below[i];
+        found[0][i] = upper[0], found[1][i] = upper[right[i]], found[2][i] = lower[0], found[3][i] = lower[right[i]];
+    }
+}
+
+static void corner_pixels(const uint32_t *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
+                          const int32_t *restrict below, uint32_t (*restrict found)[CHUNK], int count) {
+    for (int i = 0; i < count; i++) {
+        const uint32_t *upper = texels + first[i], *lower = upper + below[i];
+        found[0][i] = upper[0], found[1][i] = upper[right[i]], found[2][i] = lower[0], found[3][i] = lower[right[i]];
+    }
+}
+
+// Alpha of one colour whose coverage is in floats.
+static void exact_alpha(const float *restrict covered, float full, float opacity, float *restrict alpha, int count) {
+    for (int i = 0; i < count; i++) {
+        float found = full * covered[i];
+        alpha[i] = picked(found < 1.0f / 255.0f, 0.0f, found) * opacity;
+    }
+}
+
+// Channels of the texels of an operation.
+static int channels_of(const struct draw_op *of) { return of->kind == COVERAGE ? 1 : 4; }
+
+// Bytes at r->u and r->v: r->texels.
+static void found_exact(const struct draw_op *of, struct row *r, int count) {
+    corners_of(r->u, r->v, of->columns, of->rows, r->first, r->right, r->below, r->across, r->down, count);
+    if (of->kind == COVERAGE) {
+        corner_codes(of->texels, r->first, r->right, r->below, r->found, count);
+    } else {
+        corner_pixels(of->texels, r->first, r->right, r->below, r->found, count);
+    }
+    for (int channel = 0; channel < channels_of(of); channel++) {
+        exact_channel(r->found, 8 * channel, r->across, r->down, r->texels[channel], count);
+    }
+}
+
+// The alpha of one colour whose coverage is a texture.
+static void coverage_alpha(const struct draw_op *of, struct row *r, int count) {
+    if (of->is_nearest) {
+        nearest(r->u, r->v, of->columns, of->rows, r->first, count);
+        taken_codes(of->texels, r->first, of->color[3], of->opacity, r->alpha, count);
+        return;
+    }
+    if (of->is_exact) {
+        found_exact(of, r, count);
+        exact_alpha(r->texels[0], of->color[3], of->opacity, r->alpha, count);
+        return;
+    }
+    found_codes(of->texels, of->columns, of->rows, r, count);
+    filtered_codes(r->found[0], r->shares[0], r->shares[1], of->color[3], of->opacity, r->alpha, count);
 }
 
 // RGBA of floats or half floats at r->u and r->v: r->texels.

@@ -66,9 +66,13 @@ static void corner_columns(const float *restrict u, int32_t columns, int32_t *re
     }
 }
 
+static int is_filtered_in_floats(const struct draw_op *of) {
+    return of->is_exact || (of->kind != COVERAGE && of->kind != IMAGE);
+}
+
 // Columns [from, from + count) of a strip, CHUNK at the most. Without memory `first` stays 0, and all is looked up anew.
 static void begin(struct held *k, const struct draw_op *of, struct row *r, int from, int count) {
-    int is_numbers = of->kind != COVERAGE && of->kind != IMAGE;
+    int is_numbers = is_filtered_in_floats(of);
     size_t column = 3 * sizeof(int32_t), row = (is_numbers ? 4 : 1) * sizeof(float);
     k->first = malloc((size_t)count * (column + 2 * row));
     if (!k->first) return;
@@ -120,6 +124,20 @@ static void half_row(const uint16_t *restrict texels, const int32_t *restrict fi
     }
 }
 
+// A row of bytes in single floats, channel by channel.
+static void exact_row(const struct held *k, const struct draw_op *of, struct row *r, ptrdiff_t start, float *found) {
+    if (of->kind == COVERAGE) {
+        taken_bytes((const uint8_t *)of->texels + start, k->first, r->found[0], k->count);
+        taken_bytes((const uint8_t *)of->texels + start, k->next, r->found[1], k->count);
+    } else {
+        taken_pixels((const uint32_t *)of->texels + start, k->first, r->found[0], k->count);
+        taken_pixels((const uint32_t *)of->texels + start, k->next, r->found[1], k->count);
+    }
+    for (int channel = 0; channel < channels_of(of); channel++) {
+        exact_across(r->found[0], r->found[1], 8 * channel, k->across, found + (ptrdiff_t)channel * k->count, k->count);
+    }
+}
+
 // A row of texels, filtered across; it does not take the place of another one.
 static void *held_row(struct held *k, const struct draw_op *of, struct row *r, int32_t line, int32_t other) {
     int slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
@@ -127,7 +145,9 @@ static void *held_row(struct held *k, const struct draw_op *of, struct row *r, i
     slot = k->lines[0] == other;
     k->lines[slot] = line;
     ptrdiff_t start = (ptrdiff_t)line * of->columns;
-    if (of->kind == COVERAGE) {
+    if (of->is_exact) {
+        exact_row(k, of, r, start, k->rows[slot]);
+    } else if (of->kind == COVERAGE) {
         code_row((const uint8_t *)of->texels + start, k->first, k->shares, r->patterns[0], k->rows[slot], k->count);
     } else if (of->kind == IMAGE) {
         const uint32_t *line_of = (const uint32_t *)of->texels + start;
@@ -161,7 +181,7 @@ static void number_rows(const float *restrict upper, const float *restrict lower
     for (int i = 0; i < count; i++) found[i] = between_two(upper[i], lower[i], share);
 }
 
-// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE r->found[0], else r->texels.
+// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE filtered in 8 bits r->found[0], else r->texels.
 static void found_upright(struct held *k, const struct draw_op *of, struct row *r, int row, int first, int count) {
     int at = first - k->from;
     placed(of, r, row, first, 1);
@@ -175,7 +195,7 @@ static void found_upright(struct held *k, const struct draw_op *of, struct row *
         }
         return;
     }
-    if (of->kind == COVERAGE || of->kind == IMAGE) {
+    if (!is_filtered_in_floats(of)) {
         struct part part = part_between(r->v[0], of->rows);
         int32_t line = part.first + (part.share == 256), next = part.first + (part.share != 0);
         const uint32_t *upper = (const uint32_t *)held_row(k, of, r, line, next) + at;
@@ -190,10 +210,11 @@ static void found_upright(struct held *k, const struct draw_op *of, struct row *
     struct corner corner = corner_of(r->v[0], of->rows);
     const float *upper = (const float *)held_row(k, of, r, corner.first, corner.next) + at;
     const float *lower = (const float *)held_row(k, of, r, corner.next, corner.first) + at;
-    for (int channel = 0; channel < 4; channel++) {
+    for (int channel = 0; channel < channels_of(of); channel++) {
         ptrdiff_t start = (ptrdiff_t)channel * k->count;
-        number_rows(upper + start, lower + start, corner.share, r->texels[channel], count);
+        (of->is_exact ? exact_down : number_rows)(upper + start, lower + start, corner.share, r->texels[channel], count);
     }
+    if (of->kind == COVERAGE) exact_alpha(r->texels[0], of->color[3], of->opacity, r->alpha, count);
 }
 
 #endif

@@ -16,7 +16,9 @@ SIZES = [(160, 90), (97, 61), (64, 64), (131, 40), (1, 1)]
 SHAPES = ["rect", "rect", "ellipse", "gradient", "stroked", "text", "solid", "path"]
 OTHERS = ["comp", "precomp", "adjustment", "light", "particle"]
 BLENDS = [*FIXED_BLENDS, *MODES]
-OFTEN = ["blur", "drop-shadow", "glow", "stroke", "mirror", "set-matte", "displacement-map", "compound-blur", "linear-wipe", "echo"]  # fmt: skip
+OFTEN = [
+    "blur", "drop-shadow", "glow", "stroke", "mirror", "set-matte", "displacement-map", "compound-blur", "linear-wipe", "echo", "hue-rotate", "levels",
+]  # fmt: skip
 WIDEST_PX = 30.0
 """Wider blurs of so small frames leave nothing to see."""
 

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl import drawable, quads
 from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.display_list.paint import Gradient, Image, PlacedQuad, Shape
+from gpu_renderer.display_list.graph import UNTINTED
+from gpu_renderer.display_list.paint import Filter, Gradient, Image, Pixels, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix
@@ -37,9 +38,11 @@ from gpu_renderer.kernels.bindings import (
     NOTHING,
     RECTANGLE,
     DrawOp,
+    Grade,
     Texels,
     Variant,
     draw_op,
+    table_pairs,
 )
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import CHANNELS, Target
@@ -48,6 +51,8 @@ SIDE_MAX = 8192
 """Largest side of a texture, texels. A single float cannot tell apart 256ths of a texel of a larger one."""
 QUAD_MAX = 1e9
 """Largest number in a quad's matrix. Above it rasterisers can treat numbers of the inverse as 0."""
+MATRIX_MAX = 1e30
+"""Largest number in a colour matrix. Results are clamped to 0..1, and sums of larger numbers overflow single floats."""
 TEXELS_BYTES_MAX = 32 << 20
 """Budget of texels read back from targets, bytes."""
 _NO_COLOR = (0.0,) * 4
@@ -57,6 +62,9 @@ _NO_COLOR = (0.0,) * 4
 def _numbers_of(gradient: Gradient) -> npt.NDArray[np.float32]:
     """Return the numbers of a gradient: its place, first colour and ramps."""
     return np.array([*gradient.place, *gradient.stops[0][1], *chain.from_iterable(gradient.ramps)], np.float32)
+
+
+_pairs_of = lru_cache(maxsize=64)(table_pairs)
 
 
 def is_within_limits(quad: Matrix3) -> bool:
@@ -98,14 +106,13 @@ class HostTexels:
         found = self.of(source)
         return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
 
-    def suit(self, paint: Image | Shape) -> bool:
-        """Return True if a kernel can read a paint's texels, and filters them precisely enough."""
+    def suit(self, paint: Image | Shape, mask: Pixels | None) -> bool:
+        """Return True if a kernel can read the texels of a paint and of its mask."""
         if isinstance(paint, Shape):
-            return True
-        if paint.is_exact:
-            return False
+            return mask is None
         found = self.bytes_of(paint.pixels)
-        return found is not None and (found.ndim == 2) == (paint.color is not None)
+        has_channels = found is not None and (found.ndim == 2) == (paint.color is not None)
+        return has_channels and (mask is None or self.bytes_of(mask) is not None)
 
     def halves(self, source: Target) -> Texels | None:
         """Return patterns of half floats of shape (rows, columns, 4), or None for a target with other texels."""
@@ -204,28 +211,43 @@ def of_drawable(
     An invisible drawable gives an operation that touches no pixel.
     """
     mask = style.filter.mask
-    if mode not in MODES_KNOWN or not style.filter.is_mask_only:
+    if mode not in MODES_KNOWN:
         return None
     if mask is not None and (not isinstance(shown, Image) or texels.bytes_of(mask) is None):
         return None
     placed = quads.sampled_on(shown, quad, within, is_smooth=style.is_smooth, known=known)
     if placed is None:
         return NOTHING
-    if isinstance(placed.shown, Image) and placed.shown.is_exact and not placed.shown.is_nearest:
-        return None
     content = _content_of(placed.shown, texels)
     if content is None or not is_within_limits(quad):
         return None
     gradient = (
         placed.shown.fill if isinstance(placed.shown, Shape) and isinstance(placed.shown.fill, Gradient) else None
     )
-    kind = (0, 0) if gradient is None else (2 if gradient.is_radial else 1, len(gradient.stops) - 1)
-    is_projective, is_nearest = not matrix.is_affine(quad), isinstance(placed.shown, Image) and placed.shown.is_nearest
-    variant = Variant(content.kind, placed.samples, is_projective, is_nearest, mode, *kind, mask is not None)
+    steps = drawable.grading(placed.shown, style.filter)
+    variant = Variant(
+        content.kind, placed.samples, not matrix.is_affine(quad),
+        is_nearest=isinstance(placed.shown, Image) and placed.shown.is_nearest, mode=mode,
+        is_exact=drawable.is_exact(placed.shown, style.filter, feeds_effects=False),
+        gradient=0 if gradient is None else 2 if gradient.is_radial else 1,
+        ramp_count=0 if gradient is None else len(gradient.stops) - 1, is_masked=mask is not None, grading=steps,
+    )  # fmt: skip
     return draw_op(
         variant, placed.quad.touched.intersection(within), columns=matrix.columns(placed.quad.to_unit),
         opacity=style.opacity, color=content.color, own=content.own, texels=content.texels, mask=mask,
+        grade=_grade(style.filter, steps) if steps else None,
     )  # fmt: skip
+
+
+def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:
+    """Return the steps of a colour stage that change the content."""
+    affine = by.stage.affine.clip(-MATRIX_MAX, MATRIX_MAX) if by.stage is not None and "MATRIX" in steps else None
+    return Grade(
+        by.gain if "GAIN" in steps else UNTINTED,
+        "ACES" in steps,
+        None if affine is None else tuple(affine.T.ravel().tolist()),
+        _pairs_of(by.table) if by.table is not None and "TABLES" in steps else None,
+    )
 
 
 class _Content(NamedTuple):

@@ -37,9 +37,9 @@ class KernelLayers:
         if isinstance(operation, DrawQuad) and operation.layer.step.is_bare and operation.layer.paint is not None:
             layer = operation.layer
             is_over = routing.fixed_function(layer.step) == "over"
-            is_plain = self._contents.filter(layer.step, layer.scene).is_plain
             is_placed = layer.placed is None or is_within_limits(layer.placed.quad)
-            return is_over and is_plain and is_placed and self._texels.suit(operation.layer.paint)
+            mask = self._contents.filter(layer.step, layer.scene).mask
+            return is_over and is_placed and self._texels.suit(operation.layer.paint, mask)
         return self.of(operation, index) is not None
 
     def _found(self, operation: Operation, place: str) -> Found | None:

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_renderer.content.raster import WHOLE, Share
 from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import UNTINTED
-from gpu_renderer.display_list.paint import Filter, Gradient, Image, PlacedQuad, Shape
+from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
@@ -98,18 +98,32 @@ def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, is_lit: bool, fee
     found: dict[str, object] = {"CONTENT": _content(shown)}
     if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
         found |= shown.fill.defines()
-    is_encoded = shown.color is None if isinstance(shown, Image) else "GRADIENT" in found
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": filter.mask is not None,
-        "MATRIX": filter.stage is not None and not isinstance(shown, Shape),
-        "TABLES": filter.table is not None,
-        "ACES": filter.aces_cg and is_encoded,
-        "GAIN": filter.gain != UNTINTED and is_encoded,
         "LIT": is_lit,
         "IN_FLOAT": is_exact(shown, filter, feeds_effects),
     }
-    return found | {name: 1 for name, is_wanted in wanted.items() if is_wanted}
+    names = [*grading(shown, filter), *(name for name, is_wanted in wanted.items() if is_wanted)]
+    return found | dict.fromkeys(names, 1)
+
+
+def grading(shown: Drawable, filter: Filter) -> tuple[str, ...]:
+    """Return the defines of the colour stage: the steps that change the colours of the content, in their order."""
+    if filter is PLAIN:
+        return ()
+    is_shape = isinstance(shown, Shape)
+    if isinstance(shown, Shape):
+        is_encoded = isinstance(shown.fill, Gradient)
+    else:
+        is_encoded = isinstance(shown, Image) and shown.color is None
+    wanted = {
+        "GAIN": filter.gain != UNTINTED and is_encoded,
+        "ACES": filter.aces_cg and is_encoded,
+        "MATRIX": filter.stage is not None and not is_shape,
+        "TABLES": filter.table is not None and not is_shape,
+    }
+    return tuple([name for name, is_wanted in wanted.items() if is_wanted])
 
 
 def plain_variant(shown: Drawable, samples: int, quad: Matrix3) -> Mapping[str, object]:

@@ -41,7 +41,7 @@ def mask_coverage(
     padding: float = 0.0,
     supersample_down: float | None = None,
 ) -> Pixels:
-    """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns); full where nothing masks.
+    """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns) without padding; full where nothing masks.
 
     `supersample_down`: pixels a px from top to bottom, where it differs from left to right; a feather is blurred by the
     same number of pixels in both directions. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
@@ -57,7 +57,7 @@ def mask_coverage(
         alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape)
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
-    return covered
+    return np.ascontiguousarray(covered)
 
 
 def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:

@@ -17,9 +17,11 @@ from gpu_renderer.backends.gl import backdrop as below
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs
 from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list.graph import UNTINTED
 from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
+from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
@@ -121,9 +123,24 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
             yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
             continue
         quad = _quad(variant, number, rng)
-        mask = rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None
+        tint = _filter(variant, rng)
         for shown in _drawables(painter, variant, quad, color, number, rng):
-            yield _shown(painter, texels, shown, quad, opacity, variant, PLAIN if mask is None else Filter(mask))
+            yield _shown(painter, texels, shown, quad, opacity, variant, tint)
+
+
+def _filter(variant: Variant, rng: np.random.Generator) -> Filter:
+    """A mask, and steps of a colour stage, of noise. A colour table comes with a stage, as in layers."""
+    if not variant.is_masked and not variant.grading:
+        return PLAIN
+    is_staged = "MATRIX" in variant.grading
+    red, green, blue = rng.uniform(0.3, 1.6, 3).tolist()
+    return Filter(
+        rng.integers(0, 256, (30, 40), dtype=np.uint8) if variant.is_masked else None,
+        ColorStage(np.eye(3, 4) + rng.uniform(-0.4, 0.4, (3, 4)), None) if is_staged else None,
+        rng.integers(0, 256, 768, dtype=np.uint8).tobytes() if "TABLES" in variant.grading else None,
+        "ACES" in variant.grading,
+        (red, green, blue) if "GAIN" in variant.grading else UNTINTED,
+    )
 
 
 def _shown(
@@ -223,8 +240,9 @@ def _drawables(
         pixels = np.floor(256 * _premultiplied(rng, rows, columns)).clip(0, 255).astype(np.uint8)
         shown = np.ascontiguousarray(pixels[..., 3]) if is_coverage else pixels
         yield Image(
-            shown, width, height, crop=crop, is_nearest=variant.is_nearest, color=color if is_coverage else None
-        )
+            shown, width, height, crop=crop, is_nearest=variant.is_nearest, color=color if is_coverage else None,
+            is_exact=variant.is_exact and not variant.grading,
+        )  # fmt: skip
         painter.textures.release()
 
 

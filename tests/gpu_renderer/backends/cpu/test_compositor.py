@@ -37,6 +37,7 @@ from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target, TargetPool
 from motion.snapshot import (
+    ColorManagement,
     CompositionSource,
     EffectSnapshot,
     GradientStop,
@@ -49,6 +50,7 @@ from motion.snapshot import (
     Sample,
     ShapeSource,
     Snapshot,
+    SolidPaint,
     Transform2D,
 )
 from tests.gpu_renderer.backends.cpu import kernel_agreement
@@ -71,6 +73,18 @@ VARIANTS = [
     *(Variant(kind, matte_mode=mode) for kind, mode in product((BUFFER, GLOWING_BUFFER, GLOW), (0, 1, 2, 3, 4))),
     Variant(QUANTISE),
 ]  # fmt: skip
+BYTES, AFFINE, STAGE = (COVERAGE, IMAGE), ("MATRIX",), ("MATRIX", "TABLES")
+GRADED = [
+    *(Variant(kind, samples, is_projective, is_exact=kind in BYTES, grading=grading) for kind, (samples, is_projective), grading in product(CONTENTS, ((0, False), (1, False), (4, True)), (AFFINE, STAGE))),
+    *(Variant(kind, is_nearest=True, grading=STAGE) for kind in BYTES),
+    *(Variant(kind, 4, is_projective, is_exact=True) for kind, is_projective in product(BYTES, (False, True))),
+    *(Variant(kind, 4, is_exact=True, is_masked=True, grading=AFFINE) for kind in BYTES),
+    *(Variant(kind, 1, mode=mode, is_exact=kind in BYTES, grading=STAGE) for kind, mode in product((COVERAGE, IMAGE, GROUP), (2, 3, 10))),
+    *(Variant(IMAGE, 4, grading=grading) for grading in (("GAIN",), ("ACES",), ("GAIN", "ACES"))),
+    Variant(IMAGE, 4, is_exact=True, grading=("GAIN", "ACES", *STAGE)),
+    *(Variant(kind, 4, gradient=way, ramp_count=3, grading=("GAIN", "ACES")) for kind, way in product(SHAPES, (1, 2))),
+]  # fmt: skip
+"""Contents with a colour stage, and pictures filtered in full precision."""
 Scene = Callable[[int], Snapshot]
 
 
@@ -81,7 +95,7 @@ def software(painter: Painter) -> Painter:
     return painter
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("variant", [*VARIANTS, *GRADED], ids=str)
 def test_every_kind_of_content_comes_out_as_it_is_drawn(software: Painter, variant: Variant) -> None:
     native = kernels()
     assert native is not None
@@ -111,6 +125,9 @@ BLUR = EffectSnapshot("b", "blur", (("amount", 12.0),))
 GLOW_EFFECT = EffectSnapshot("g", "glow", (("radius", 12.0),))
 HARD_SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 7.0), ("softness", 2.0)))
 STROKE = EffectSnapshot("o", "stroke", (("width", 3.0),))
+BRIGHT = EffectSnapshot("m", "brightness", (("amount", 140.0),))
+TONED = EffectSnapshot("t", "levels", (("inputBlack", 40.0), ("gamma", 1.7)))
+GRADE = (BRIGHT, TONED, EffectSnapshot("h", "hue-rotate", (("amount", 70.0),)))
 SQUARE = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-20, -20), (25, -15), (20, 20), (-20, 20)))
 NOISE = np.random.default_rng(5).integers(0, 256, (40, 60, 4), dtype=np.uint8)
 NOISE[..., :3] = (NOISE[..., :3].astype(np.uint16) * NOISE[..., 3:] // 255).astype(np.uint8)
@@ -136,6 +153,12 @@ def disc(x: float, y: float, **more: object) -> LayerSnapshot:
     return LayerSnapshot("disc", "disc", source, Transform2D(x, y, 30), **more)  # type: ignore[arg-type]
 
 
+def leaf(x: float, y: float, turn: float, **more: object) -> LayerSnapshot:
+    """A shape of one colour that is a raster of coverage: its corners differ."""
+    source = ShapeSource("rect", 120, 80, (SolidPaint("#c05020"),), radii=(40, 0, 40, 0))
+    return LayerSnapshot("leaf", "leaf", source, Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
+
+
 def scene(*layers: LayerSnapshot) -> Snapshot:
     return snapshot(*layers, width=SIZE[0], height=SIZE[1])
 
@@ -157,11 +180,23 @@ SCENES: dict[str, Scene] = {
     "a photo on whole pixels": lambda n: scene(photo(150 + 2 * n, 100)),
     "a raster": lambda n: scene(striped(90 + 3.3 * n, 100)),
     "a masked photo": lambda n: scene(photo(150 + n, 100, 5.0, masks=(MaskPath("m", "add", SQUARE, feather=6.0),))),
+    "a rounded photo": lambda n: scene(replace(photo(150 + 3.3 * n, 100, 5.0), source=ImageSource("noise", 60, 40, radii=(9, 4, 0, 9)))),
     "glowing": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(GLOW_EFFECT,))),
     "blurred": lambda n: scene(rect("#80ff80", 140 + 5.3 * n, 100, 60, 30, effects=(BLUR,))),
     "a fading glow": lambda n: scene(rect("#80ff80", 140, 100, 60, 30, effects=(GLOW_EFFECT,), opacity=0.9 - 0.1 * n)),
     "a hard shadow": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(HARD_SHADOW,))),
     "outlined": lambda n: scene(rect("#80ff80", 140 + n, 100, 60, 30, effects=(STROKE, GLOW_EFFECT))),
+    "a graded photo": lambda n: scene(photo(150, 100, 7.0 * n, effects=GRADE), rect("#fff", 20 + n, 20, 10, 10)),
+    "an upright graded photo": lambda n: scene(replace(upright(150 + 2.3 * n, 100.4, 2.3, -1.7), effects=GRADE)),
+    "a graded photo on whole pixels": lambda n: scene(photo(150 + 2 * n, 100, effects=GRADE)),
+    "a graded raster": lambda n: scene(replace(striped(90 + 3.3 * n, 100), effects=GRADE)),
+    "a masked graded photo": lambda n: scene(photo(150 + n, 100, 5.0, effects=GRADE, masks=(MaskPath("m", "add", SQUARE, feather=6.0),))),
+    "a graded shape": lambda n: scene(disc(150 + 3.1 * n, 100, effects=GRADE), rect("#80ff80", 60 + n, 60, 60, 30, effects=GRADE)),
+    "a graded leaf": lambda n: scene(leaf(150, 100, 5.0 * n, effects=GRADE)),
+    "a graded group": lambda n: scene(group(0, effects=GRADE, opacity=1 - 0.1 * n)),
+    "graded in ACEScg": lambda n: replace(scene(photo(150 + n, 100, 5.0, effects=GRADE), photo(60, 60 + n, 9.0), disc(220 + n, 100), leaf(100 + n, 150, 3.0)), color=ColorManagement(working_space="aces-cg")),
+    "a screened graded photo": lambda n: scene(rect("#336699", 150, 100, 200, 90), photo(150 + 3 * n, 100, 9.0, effects=GRADE, blend="screen")),
+    "a photo below a mode that is drawn": lambda n: scene(upright(150, 100, 4.9 + 0.1 * n, 4.7), disc(100, 100, blend="hue")),
     "swept": lambda n: scene(rect("#fff", 150, 60, 40, 40, samples=tuple(Sample(Transform2D(50 + 9 * n + i, 60, 5), 1.0) for i in range(4)))),
     "a group that changes": lambda n: scene(group(n), rect("#fff", 160, 100, 10, 10)),
     "beyond all measure": lambda n: scene(rect("#f00", 60 + n, 50, 30, 20), rect("#fff", 100, 50, 40, 40, id="vast", opacity=0.5, transform=Transform2D(100.5 + n, 50, 10, scale_x=1e38, scale_y=1e38))),
@@ -251,7 +286,7 @@ def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "glowing", "blurred", "screened"])
+@pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "a masked photo", "a rounded photo", "glowing", "blurred", "screened", *(name for name in SCENES if "graded" in name)])  # fmt: skip
 def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], name: str) -> None:
     kept = frames(software, by_kernels=True)
     for frame in (0, 1):

@@ -12,7 +12,7 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import BUFFER, HALF_PATTERNS, Backdrop, DrawOps, Variant, draw_op
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import AdjustmentSource, EffectSnapshot, LayerSnapshot, Snapshot, Transform2D
+from motion.snapshot import AdjustmentSource, EffectSnapshot, ImageSource, LayerSnapshot, Snapshot, Transform2D
 from tests.gpu_renderer.drawing import is_close, pixels, rect, renderer, snapshot
 
 pytestmark = [
@@ -21,6 +21,7 @@ pytestmark = [
 ]
 SIZE = (320, 200)
 GRADE = (EffectSnapshot("r", "gradient-ramp", (("blend", 30.0),)), EffectSnapshot("n", "noise", (("amount", 9.0),)))
+NOISE = np.random.default_rng(7).integers(0, 256, (38, 60, 4), dtype=np.uint8) | np.array([0, 0, 0, 255], np.uint8)
 SOFT = (EffectSnapshot("b", "blur", (("amount", 4.0),)),)
 
 
@@ -89,9 +90,9 @@ def test_earlier_frames_do_not_change_the_bytes(software: Painter, name: str) ->
     along.release()
 
 
-def test_layers_below_an_adjustment_are_not_drawn_with_opengl(
-    software: Painter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The shaders that ran, as they run."""
     found: list[str] = []
     draw = Painter.draw
 
@@ -99,12 +100,36 @@ def test_layers_below_an_adjustment_are_not_drawn_with_opengl(
         found.append(str(shader))
         draw(painter, shader, *args, **more)  # type: ignore[arg-type]
 
+    monkeypatch.setattr(Painter, "draw", noted)
+    return found
+
+
+def test_layers_below_an_adjustment_are_not_drawn_with_opengl(software: Painter, draws: list[str]) -> None:
     kept = frames(software)
     kept.draw(frame(0, first=1.0), *SIZE)
-    monkeypatch.setattr(Painter, "draw", noted)
+    draws.clear()
     kept.draw(frame(1, first=2.0), *SIZE)
-    assert found == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/noise.frag"]
+    assert draws == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/noise.frag"]
     kept.release()
+
+
+def test_a_picture_below_a_blended_layer_is_not_drawn_with_opengl(software: Painter, draws: list[str]) -> None:
+    """Pictures below an operation of OpenGL that amplifies differences are filtered in full precision."""
+
+    def shown(number: int) -> Snapshot:
+        photo = LayerSnapshot("photo", "photo", ImageSource("noise", 300, 190), Transform2D(160 + number, 100, 3))
+        return snapshot(photo, rect("#88ff44", 90, 90, 60, 60, blend="hue"), width=SIZE[0], height=SIZE[1])
+
+    kept, drawn = (
+        renderer(software, Optimisations(native_kernels=by_kernels), noise=NOISE) for by_kernels in (True, False)
+    )
+    for number in range(3):
+        expected = pixels(drawn.draw(shown(number), *SIZE)).copy()
+        draws.clear()
+        assert is_close(pixels(kept.draw(shown(number), *SIZE)), expected)
+    assert draws.count("compositing/quad.frag") == 1
+    kept.release()
+    drawn.release()
 
 
 def test_a_small_layer_is_left_to_opengl(software: Painter) -> None:

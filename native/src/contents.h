@@ -1,0 +1,105 @@
+// Colours and alpha of the content of a draw operation.
+
+#ifndef CONTENTS_H
+#define CONTENTS_H
+
+#include "grading.h"
+#include "shapes.h"
+#include "upright.h"
+
+// Straight linear colours of one channel of premultiplied pixels, times a gain of the encoded colours.
+static void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float gain, float *restrict colours,
+                       int count) {
+    if (is_opaque) {
+        for (int i = 0; i < count; i++) {
+            colours[i] = linear_of(channel_of(pixels[i], shift) * gain);
+        }
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        float colour = channel_of(pixels[i], shift), alpha = channel_of(pixels[i], 24);
+        colour = linear_of(clamped(colour / alpha, 0.0f, 1.0f) * gain);
+        colours[i] = picked(alpha < 1.0f / 255.0f, 0.0f, colour);
+    }
+}
+
+static void alphas_of(const uint32_t *restrict pixels, float opacity, float *restrict alphas, int count) {
+    for (int i = 0; i < count; i++) alphas[i] = alpha_of(pixels[i] >> 24, 1.0f, opacity);
+}
+
+static int are_opaque(const uint32_t *restrict pixels, int count) {
+    uint32_t all = 0xff000000u;
+    for (int i = 0; i < count; i++) all &= pixels[i];
+    return all == 0xff000000u;
+}
+
+// Straight colours and alpha of premultiplied linear texels.
+static void straightened(struct row *r, float opacity, int count) {
+    const float *own = r->texels[3];
+    for (int channel = 0; channel < 3; channel++) {
+        const float *restrict texels = r->texels[channel];
+        float *restrict source = r->source[channel];
+        for (int i = 0; i < count; i++) {
+            source[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
+        }
+    }
+    for (int i = 0; i < count; i++) r->alpha[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
+}
+
+static int is_shape(const struct draw_op *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
+
+// Whether a shape has no soft edge.
+static int is_hard(const struct draw_op *of) { return is_shape(of) && of->own[3] > 0.5f; }
+
+static int is_of_one_colour(const struct draw_op *of) {
+    return of->kind == COVERAGE || (is_shape(of) && !of->texels);
+}
+
+// Straight linear colours and alpha of an IMAGE from its texels or pixels.
+static void image_colours(const struct draw_op *of, struct row *r, int count) {
+    if (of->is_exact) {
+        straightened(r, of->opacity, count);
+        for (int channel = 0; channel < 3; channel++) made_linear(r->source[channel], gain_of(of, channel), count);
+        return;
+    }
+    int is_opaque = are_opaque(r->found[0], count);
+    for (int channel = 0; channel < 3; channel++) {
+        colours_of(r->found[0], 8 * channel, is_opaque, gain_of(of, channel), r->source[channel], count);
+    }
+    alphas_of(r->found[0], of->opacity, r->alpha, count);
+}
+
+// Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
+static void shaded(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
+    if (is_shape(of)) {
+        shaped(of, r, row, first, count, is_inside || is_hard(of));
+        return;
+    }
+    if (of->kind == GROUP) {
+        own_pixels(of, r, row, first, count, r->texels);
+        straightened(r, of->opacity, count);
+        return;
+    }
+    if (k) {
+        found_upright(k, of, r, row, first, count);
+    } else {
+        placed(of, r, row, first, count);
+    }
+    if (of->kind == COVERAGE) {
+        if (!k) coverage_alpha(of, r, count);
+    } else if (of->kind == IMAGE) {
+        if (!k) (of->is_exact ? found_exact : found_pixels)(of, r, count);
+        image_colours(of, r, count);
+    } else {
+        if (!k) found_numbers(of, r, count);
+        straightened(r, of->opacity, count);
+    }
+}
+
+// Shade as `shaded` does, and apply the colour stage.
+static void drawn(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
+    shaded(of, k, r, row, first, count, is_inside);
+    if (of->grade && !is_of_one_colour(of)) graded(of->grade, r, count);
+}
+
+#endif

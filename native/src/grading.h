@@ -1,0 +1,57 @@
+// The colour stage of a layer over straight linear colours: shaders/include/color_stage.glsl.
+
+#ifndef GRADING_H
+#define GRADING_H
+
+#include "draw_op.h"
+
+// Linear Rec.709 to ACEScg.
+static void to_aces_cg(float *restrict red, float *restrict green, float *restrict blue, int count) {
+    for (int i = 0; i < count; i++) {
+        float r = red[i], g = green[i], b = blue[i];
+        red[i] = (g * 0.339523469f + b * 0.047379562f) + r * 0.613097396f;
+        green[i] = (g * 0.916353879f + b * 0.013452032f) + r * 0.070194066f;
+        blue[i] = (g * 0.109569769f + b * 0.869814633f) + r * 0.020615588f;
+    }
+}
+
+static void transformed(const float *restrict m, float *restrict red, float *restrict green, float *restrict blue, int count) {
+    for (int i = 0; i < count; i++) {
+        float r = red[i], g = green[i], b = blue[i];
+        red[i] = clamped(((r * m[0] + g * m[3]) + b * m[6]) + m[9], 0.0f, 1.0f);
+        green[i] = clamped(((r * m[1] + g * m[4]) + b * m[7]) + m[10], 0.0f, 1.0f);
+        blue[i] = clamped(((r * m[2] + g * m[5]) + b * m[8]) + m[11], 0.0f, 1.0f);
+    }
+}
+
+// Between which entries of a table the encoded level of each colour lies, and how far from the first one.
+static void table_places(const float *restrict colours, int32_t *restrict entries, float *restrict shares, int count) {
+    for (int i = 0; i < count; i++) {
+        float at = clamped(encoded_of(colours[i]), 0.0f, 1.0f) * 256.0f - 0.5f;
+        int32_t low = (int32_t)at - (at < 0.0f);  // the floor, without a call on old processors
+        entries[i] = within(low + 1, TABLE_ENTRIES);
+        shares[i] = at - (float)low;
+    }
+}
+
+// Linear colours of the levels between entries of a table.
+static void looked_up(const float *restrict table, const int32_t *restrict entries, const float *restrict shares,
+                      float *restrict colours, int count) {
+    for (int i = 0; i < count; i++) {
+        colours[i] = linear_of(table[2 * entries[i]] + shares[i] * table[2 * entries[i] + 1]);
+    }
+}
+
+// Apply the stage to r->source. Overwrites r->first and r->across.
+static void graded(const struct grade *by, struct row *r, int count) {
+    float(*source)[CHUNK] = r->source;
+    if (by->is_aces) to_aces_cg(source[0], source[1], source[2], count);
+    if (by->has_matrix) transformed(by->matrix, source[0], source[1], source[2], count);
+    for (int channel = 0; channel < 3 && by->tables; channel++) {
+        const float *table = by->tables + 2 * TABLE_ENTRIES * channel;
+        table_places(source[channel], r->first, r->across, count);
+        looked_up(table, r->first, r->across, source[channel], count);
+    }
+}
+
+#endif
