@@ -22,7 +22,9 @@ from motion.snapshot import (
     ImageSource,
     LayerSnapshot,
     LightWash,
+    LinearGradient,
     ParticleSource,
+    RadialGradient,
     ShapeSource,
     SolidPaint,
     Source,
@@ -33,6 +35,8 @@ from motion.snapshot import (
 
 MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
+GRADIENT_SIDE_MAX_PX = 512.0
+"""Longest side of a background gradient's raster."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
 Content = tuple[Paint | None, tuple[float, float]]
@@ -103,6 +107,11 @@ class LayerContents:
         stage = effects.color_stage(layer.effects)
         is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
         return Filter(mask, stage, _table(stage) if is_tabled else None, aces, step.gain)
+
+    def background_of(self, paint: LinearGradient | RadialGradient, scene: Scene) -> Image | None:
+        """Return the image of a composition's background gradient, GRADIENT_SIDE_MAX_PX wide or high at the most."""
+        scale = min(1.0, GRADIENT_SIDE_MAX_PX / max(scene.width, scene.height))
+        return self.image_of(ShapeSource("rect", scene.width * scale, scene.height * scale, (paint,)), scene)
 
     def image_of(self, source: ShapeSource, scene: Scene) -> Image | None:
         """A raster of a source that belongs to no layer, at its own size."""

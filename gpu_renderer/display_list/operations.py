@@ -132,8 +132,8 @@ class DisplayList:
 
     @property
     def background_color(self) -> Rgba | None:
-        """Linear premultiplied background colour, or None if the background is not one colour."""
-        if self.background is None or self.background_paint is not None:
+        """Linear premultiplied background colour, below the background's gradient. None without one."""
+        if self.background is None:
             return None
         red, green, blue, alpha = self.scene.linear(color.parse(self.background))
         return Rgba(red * alpha, green * alpha, blue * alpha, alpha)

@@ -43,6 +43,10 @@ class Below:
         count = len(cached.operations)
         return count if display_list.operations[:count] == cached.operations else 0
 
+    def holds(self, below: DisplayList) -> bool:
+        """Return True if the cache has the pixels of a list."""
+        return self._list is not None and self._list.base == below.base and self._list.operations == below.operations
+
     def draw(self, below: DisplayList, rects: Rects, stable_count: int, lower: Lower | None) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
         scene = self._scene.fitted(below.scene.frame, scene_format(below))
@@ -94,9 +98,9 @@ class Below:
 
 
 def plain_backdrop(painter: Painter, display_list: DisplayList) -> Backdrop:
-    """Return the background of a list, one colour, as the kernels' backdrop."""
+    """Return the background colour of a list as the kernels' backdrop."""
     color = display_list.background_color
-    assert color is not None, "the background is one colour"
+    assert color is not None, "the background has a colour"
     red, green, blue = painter.cleared(color, "f2")[:8].view(np.float16)[:3].tolist()
     return Backdrop(color=(red, green, blue))
 

@@ -46,6 +46,8 @@ class CpuCompositor:
         """Stable operations at the bottom of those that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
+        self._background: tuple[object, tuple[DrawOp, ...] | None] | None = None
+        """Result of `_background_of`, and the list's base that it belongs to."""
         self._known: list[tuple[Operation, bool]] = []
         """Operations of the last list, and whether the kernels can composite each one."""
 
@@ -75,6 +77,7 @@ class CpuCompositor:
         self._below.forget()
         self._lowest.forget()
         self._known.clear()
+        self._background = None
         self._frame = None
 
     def _fitted(self, region: Region) -> CpuFrame:
@@ -117,7 +120,7 @@ class CpuCompositor:
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
-            elif count == 0 and display_list.background_color is not None:
+            elif count == 0 and self._background_of(display_list, layers) is not None:
                 count = self._prefix_count(self._below, display_list, rects, stable_count)
                 backdrop = self._prefix_backdrop(self._below, display_list, layers, count)
             else:
@@ -166,13 +169,24 @@ class CpuCompositor:
 
     def _prefix_backdrop(self, cache: Below, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
-        if count == 0:
+        background = self._background_of(display_list, layers)
+        assert background is not None, "the kernels composite it"
+        if count == 0 and not background:
             plain = plain_backdrop(self._painter, display_list)
             return lambda _part: plain
-        if cache.count(display_list) != count:
-            below = first_of(display_list, count)
-            cache.composite(below, self._draw_ops(below, layers, 0, (display_list.scene.frame,)))
+        below = first_of(display_list, count)
+        if not cache.holds(below):
+            above = self._draw_ops(below, layers, 0, (display_list.scene.frame,))
+            cache.composite(below, DrawOps((*background, *above.visible)))
         return cache.backdrop
+
+    def _background_of(self, display_list: DisplayList, layers: KernelLayers) -> tuple[DrawOp, ...] | None:
+        """Return the operations of the background above its colour, or None if it needs OpenGL."""
+        base = display_list.base
+        if self._background is None or self._background[0] != base:
+            is_plain = display_list.background_color is not None
+            self._background = (base, layers.background(display_list) if is_plain else None)
+        return self._background[1]
 
     @staticmethod
     def _prefix_count(cache: Below, display_list: DisplayList, rects: Rects, stable_count: int) -> int:

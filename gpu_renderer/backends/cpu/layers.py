@@ -12,7 +12,15 @@ from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import MODES
-from gpu_renderer.display_list.operations import BlendLayer, DrawBuffer, DrawDepthGroup, DrawQuad, Operation
+from gpu_renderer.display_list.operations import (
+    BlendLayer,
+    DisplayList,
+    DrawBuffer,
+    DrawDepthGroup,
+    DrawQuad,
+    Operation,
+)
+from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
 
@@ -31,6 +39,18 @@ class KernelLayers:
         found = self._found(operation, f"/{index}")
         known = None if found is None else [op for op in found if op is not None]
         return None if found is None or known is None or len(known) < len(found) else tuple(known)
+
+    def background(self, display_list: DisplayList) -> tuple[DrawOp, ...] | None:
+        """Return the operations of a background above its colour, or None if it needs OpenGL."""
+        if display_list.background_paint is None:
+            return ()
+        scene = display_list.scene
+        image = self._contents.background_of(display_list.background_paint, scene)
+        if image is None:
+            return ()
+        style = Style(filter=Filter(aces_cg=scene.is_aces_cg))
+        found = of_drawable(image, scene.quad, self._texels, self._within, style)
+        return None if found is None else (found,)
 
     def suits(self, operation: Operation, index: int) -> bool:
         """Return True if the kernels can composite an operation."""

@@ -23,7 +23,7 @@ def lower_count(display_list: DisplayList, first_opengl: int) -> int:
     every worker gives the same bytes.
     """
     frame = display_list.scene.frame
-    is_plain = display_list.background_color is not None and display_list.fills(frame)
+    is_plain = display_list.background_paint is None and display_list.fills(frame)
     covered_px = sum(pixels(shared((frame,), each.bounds)) for each in display_list.operations[:first_opengl])
     return first_opengl if is_plain and covered_px >= COMPOSITED_SHARE_MIN * pixels((frame,)) else 0
 

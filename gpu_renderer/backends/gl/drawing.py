@@ -21,12 +21,9 @@ from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import ShapeSource
 
 PENDING_PARTS_MAX = 64
 """Above this many pending rectangles, quantise all of them: each one slows down every later operation."""
-PAINT_SIDE_PX_MAX = 512.0
-"""Longest side of a background gradient's raster."""
 
 
 class ListDrawing:
@@ -89,10 +86,9 @@ class _Walk:
         The frame's black shows through a colour that is not opaque (format/document.md 4.5, compositing.md 1.6).
         """
         scene, fill, paint = self._scene, self._list.background, self._list.background_paint
-        quad = matrix.product(scene.view, matrix.scaling(scene.width, scene.height))
-        aces_cg = scene.color.working_space == "aces-cg"
+        quad = scene.quad
         if fill is not None:
-            red, green, blue, alpha = shown = color.linear(color.parse(fill), aces_cg=aces_cg)
+            red, green, blue, alpha = shown = scene.linear(color.parse(fill))
             if matrix.pixel_aligned(quad):
                 held = shared(self._rects, matrix.bounds(quad, self._into.region))
                 self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
@@ -100,12 +96,9 @@ class _Walk:
                 shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)
                 quads.draw(self._painter, shape, quad, self._into, rects=self._rects)
         if paint is not None:
-            scale = min(1.0, PAINT_SIDE_PX_MAX / max(scene.width, scene.height))
-            image = self._contents.image_of(
-                ShapeSource("rect", scene.width * scale, scene.height * scale, (paint,)), scene
-            )
+            image = self._contents.background_of(paint, scene)
             if image is not None:
-                style = Style(filter=Filter(aces_cg=aces_cg))
+                style = Style(filter=Filter(aces_cg=scene.is_aces_cg))
                 quads.draw(self._painter, image, quad, self._into, style, rects=self._rects)
 
     def _draw(self, operation: Operation, place: str) -> None:

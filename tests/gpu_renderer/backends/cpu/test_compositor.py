@@ -172,7 +172,19 @@ def group(frame: int, *, sealed: bool = True, **more: object) -> LayerSnapshot:
     return LayerSnapshot("group", "group", source, Transform2D(160, 100, 20), **more)  # type: ignore[arg-type]
 
 
+def on_gradient(frame: int, *layers: LayerSnapshot, turn: float = 0.0) -> Snapshot:
+    """Layers and one that moves over a background of two colours; the gradient can turn."""
+    paint = gradient("#1e1b4b", "#0e7490", angle=35 + turn * frame)
+    return replace(scene(*layers, rect("#ff8080", 60.3 + 9 * frame, 60, 50, 40)), background_paint=paint)
+
+
 SCENES: dict[str, Scene] = {
+    "on a gradient": on_gradient,
+    "on a gradient that turns": lambda n: on_gradient(n, turn=11),
+    "on a radial gradient": lambda n: replace(on_gradient(n), background_paint=RadialGradient(0.5, 0.4, 0.6, (GradientStop(0.0, "#ffee00"), GradientStop(1.0, "#3300ff80")))),
+    "on a gradient in ACEScg": lambda n: replace(on_gradient(n, turn=5), color=ColorManagement(working_space="aces-cg")),
+    "much that stands still on a gradient": lambda n: on_gradient(n, *(rect("#336699", 160, 100, 300 - 10 * i, 190, id=f"card{i}", opacity=0.5) for i in range(3))),
+    "a mode that is drawn on a gradient": lambda n: on_gradient(n, disc(100, 100, blend="hue"), turn=3.0 * (n > 2)),
     "shapes": lambda n: scene(rect("#ff8080", 60.3 + 9 * n, 60, 50, 40), disc(200 - 7.5 * n, 90, opacity=0.6)),
     "a turning photo": lambda n: scene(photo(150, 100, 7.0 * n), rect("#fff", 20 + n, 20, 10, 10)),
     "an upright photo": lambda n: scene(upright(150 + 2.3 * n, 100.4, 2.3, 1.7), rect("#fff", 20 + n, 20, 10, 10)),
@@ -260,7 +272,9 @@ def test_a_target_that_stands_for_two_frames_is_kept_in_main_memory_alone(softwa
 
 
 @pytest.mark.parametrize("size", [(320, 260), (420, 200), (1280, 1000)])
-@pytest.mark.parametrize("name", ["shapes", "glowing", "screened", "matted", "beneath a mode that is drawn"])
+@pytest.mark.parametrize(
+    "name", ["shapes", "glowing", "screened", "on a gradient that turns", "matted", "beneath a mode that is drawn"]
+)
 def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
     composited, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     for frame in (0, 1, 2):
@@ -286,7 +300,7 @@ def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "a masked photo", "a rounded photo", "glowing", "blurred", "screened", *(name for name in SCENES if "graded" in name)])  # fmt: skip
+@pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "a masked photo", "a rounded photo", "glowing", "blurred", "screened", "on a gradient that turns", "on a gradient in ACEScg", *(name for name in SCENES if "graded" in name)])  # fmt: skip
 def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], name: str) -> None:
     kept = frames(software, by_kernels=True)
     for frame in (0, 1):
