@@ -11,6 +11,7 @@ the same way. Effects and groups are always drawn into buffers with OpenGL (`bac
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,6 +34,15 @@ BackdropOf = Callable[[Region], Backdrop]
 """Function from a part of the frame to the backdrop of the kernel operations."""
 
 
+@dataclass(slots=True)
+class _Known:
+    """An operation, whether the kernels can composite it, and its draw operations if they hold while it is equal."""
+
+    operation: Operation
+    suits: bool
+    draw_ops: tuple[DrawOp, ...] | None = None
+
+
 class CpuCompositor:
     """Compositor with native kernels."""
 
@@ -46,10 +56,12 @@ class CpuCompositor:
         """Stable operations at the bottom of those that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
-        self._background: tuple[object, tuple[DrawOp, ...] | None] | None = None
-        """Result of `_background_of`, and the list's base that it belongs to."""
-        self._known: list[tuple[Operation, bool]] = []
-        """Operations of the last list, and whether the kernels can composite each one."""
+        self._base: object = None
+        """Base of the last list."""
+        self._background: tuple[DrawOp, ...] | None = None
+        """Kernel operations of its background above the colour, or None if that needs OpenGL."""
+        self._known: list[_Known] = []
+        """Its operations."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
@@ -77,7 +89,7 @@ class CpuCompositor:
         self._below.forget()
         self._lowest.forget()
         self._known.clear()
-        self._background = None
+        self._base = self._background = None
         self._frame = None
 
     def _fitted(self, region: Region) -> CpuFrame:
@@ -113,6 +125,7 @@ class CpuCompositor:
     ) -> None:
         with self._drawing.buffers(display_list) as buffers:
             layers = KernelLayers(self._drawing.contents, buffers, self._texels, display_list.scene.clip)
+            self._begin(display_list, layers)
             count = self._opengl_count(display_list, layers)
             lower = self._lower(display_list, layers, stable_count)
             if count == len(display_list.operations) > 0:
@@ -120,7 +133,7 @@ class CpuCompositor:
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
-            elif count == 0 and self._background_of(display_list, layers) is not None:
+            elif count == 0 and self._background is not None:
                 count = self._prefix_count(self._below, display_list, rects, stable_count)
                 backdrop = self._prefix_backdrop(self._below, display_list, layers, count)
             else:
@@ -136,15 +149,16 @@ class CpuCompositor:
         known, self._known = self._known, []
         found = 0
         for index, operation in enumerate(display_list.operations):
-            is_known = index < len(known) and known[index][0] == operation
-            suits = known[index][1] if is_known else layers.suits(operation, index)
-            self._known.append((operation, suits))
-            found = found if suits else index + 1
+            before = known[index] if index < len(known) else None
+            if before is None or before.operation != operation:
+                before = _Known(operation, layers.suits(operation, index))
+            self._known.append(before)
+            found = found if before.suits else index + 1
         return found
 
     def _lower(self, display_list: DisplayList, layers: KernelLayers, stable_count: int) -> Lower | None:
         """Return the operations that the kernels composite below those of OpenGL, or None."""
-        first_opengl = next((index for index, (_, suits) in enumerate(self._known) if not suits), 0)
+        first_opengl = next((index for index, known in enumerate(self._known) if not known.suits), 0)
         count = lower_count(display_list, first_opengl)
         if count == 0:
             return None
@@ -162,31 +176,34 @@ class CpuCompositor:
         found: list[DrawOp] = []
         for index, operation in enumerate(display_list.operations[first:], first):
             if meets(rects, operation.bounds):
-                draw_ops = layers.of(operation, index)
-                assert draw_ops is not None, "it suits the kernels"
-                found.extend(draw_ops)
+                found.extend(self._known[index].draw_ops or self._made(operation, index, layers))
         return DrawOps(found)
+
+    def _made(self, operation: Operation, index: int, layers: KernelLayers) -> tuple[DrawOp, ...]:
+        draw_ops = layers.of(operation, index)
+        assert draw_ops is not None, "it suits the kernels"
+        if layers.stays(operation):
+            self._known[index].draw_ops = draw_ops
+        return draw_ops
 
     def _prefix_backdrop(self, cache: Below, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
-        background = self._background_of(display_list, layers)
-        assert background is not None, "the kernels composite it"
-        if count == 0 and not background:
+        assert self._background is not None, "the kernels composite it"
+        if count == 0 and not self._background:
             plain = plain_backdrop(self._painter, display_list)
             return lambda _part: plain
         below = first_of(display_list, count)
         if not cache.holds(below):
             above = self._draw_ops(below, layers, 0, (display_list.scene.frame,))
-            cache.composite(below, DrawOps((*background, *above.visible)))
+            cache.composite(below, DrawOps((*self._background, *above.visible)))
         return cache.backdrop
 
-    def _background_of(self, display_list: DisplayList, layers: KernelLayers) -> tuple[DrawOp, ...] | None:
-        """Return the operations of the background above its colour, or None if it needs OpenGL."""
-        base = display_list.base
-        if self._background is None or self._background[0] != base:
-            is_plain = display_list.background_color is not None
-            self._background = (base, layers.background(display_list) if is_plain else None)
-        return self._background[1]
+    def _begin(self, display_list: DisplayList, layers: KernelLayers) -> None:
+        """Forget what is known of another base's operations."""
+        if self._base != display_list.base:
+            self._base = display_list.base
+            self._background = None if display_list.background is None else layers.background(display_list)
+            self._known.clear()
 
     @staticmethod
     def _prefix_count(cache: Below, display_list: DisplayList, rects: Rects, stable_count: int) -> int:

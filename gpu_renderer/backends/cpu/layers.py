@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
@@ -20,7 +22,7 @@ from gpu_renderer.display_list.operations import (
     DrawQuad,
     Operation,
 )
-from gpu_renderer.display_list.paint import Filter
+from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
 
@@ -33,6 +35,14 @@ class KernelLayers:
 
     def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
+
+    @staticmethod
+    def stays(operation: Operation) -> bool:
+        """Return True if the kernel operations of an operation depend on nothing but the operation and the list's base."""
+        if not isinstance(operation, DrawQuad) or not operation.layer.step.is_bare:
+            return False
+        paint = operation.layer.paint
+        return isinstance(paint, Shape) or (isinstance(paint, Image) and isinstance(paint.pixels, np.ndarray))
 
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
         """Return the kernel operations of an operation, or None if it needs OpenGL. Its kind and content decide."""
