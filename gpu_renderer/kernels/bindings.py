@@ -63,7 +63,7 @@ class Grade(NamedTuple):
     """Convert linear colours from Rec.709 to ACEScg."""
     matrix: tuple[float, ...] | None = None
     """Affine map of linear colours, clamped to 0..1 after it: three columns, then the offset."""
-    table: npt.NDArray[np.float32] | None = None
+    table: npt.NDArray[np.uint32] | None = None
     """Result of `table_pairs`."""
 
 
@@ -118,15 +118,15 @@ def draw_op(
     return DrawOp(region, variant, packed, (texels, behind, light, through, matte, mask, stage, grade))
 
 
-def table_pairs(table: bytes) -> npt.NDArray[np.float32]:
+def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:
     """Return a colour table as the kernels read it.
 
-    `table`: RGB8, 256 entries. Returns a level of 0..1 and its distance to the next one, of shape (3, 257, 2). The first
-    entry stands before the first level, and repeats it.
+    `table`: RGB8, 256 entries. Returns a level and, in the upper half of the number, the next one, of shape (3, 257).
+    The first entry stands before the first level, and repeats it.
     """
-    levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.float32) * np.float32(1 / 255)
+    levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.uint32)
     repeated = np.pad(levels, ((0, 0), (1, 1)), "edge")
-    return np.ascontiguousarray(np.stack([repeated[:, :-1], np.diff(repeated)], axis=2))
+    return np.ascontiguousarray(repeated[:, :-1] | repeated[:, 1:] << 16)
 
 
 def _packed_grade(grade: Grade) -> npt.NDArray[np.uint8]:

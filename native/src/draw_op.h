@@ -15,7 +15,7 @@ struct grade {
     int32_t is_aces;      // from linear Rec.709 to ACEScg
     int32_t has_matrix;
     float matrix[12];     // three columns and the offset
-    const float *tables;  // of each channel TABLE_ENTRIES pairs of a level and its distance to the next one; or 0
+    const uint32_t *tables;  // of each channel TABLE_ENTRIES pairs of a level and, in the upper half, the next one; or 0
 };
 
 // One draw operation of the kernels, packed by gpu_renderer/kernels/bindings.py.

@@ -35,10 +35,12 @@ static void table_places(const float *restrict colours, int32_t *restrict entrie
 }
 
 // Linear colours of the levels between entries of a table.
-static void looked_up(const float *restrict table, const int32_t *restrict entries, const float *restrict shares,
+static void looked_up(const uint32_t *restrict table, const int32_t *restrict entries, const float *restrict shares,
                       float *restrict colours, int count) {
     for (int i = 0; i < count; i++) {
-        colours[i] = linear_of(table[2 * entries[i]] + shares[i] * table[2 * entries[i] + 1]);
+        uint32_t both = table[entries[i]];
+        float level = (float)(int32_t)(both & 0xffff) * (1.0f / 255.0f), next = (float)(int32_t)(both >> 16) * (1.0f / 255.0f);
+        colours[i] = linear_of(level + shares[i] * (next - level));
     }
 }
 
@@ -48,7 +50,7 @@ static void graded(const struct grade *by, struct row *r, int count) {
     if (by->is_aces) to_aces_cg(source[0], source[1], source[2], count);
     if (by->has_matrix) transformed(by->matrix, source[0], source[1], source[2], count);
     for (int channel = 0; channel < 3 && by->tables; channel++) {
-        const float *table = by->tables + 2 * TABLE_ENTRIES * channel;
+        const uint32_t *table = by->tables + TABLE_ENTRIES * channel;
         table_places(source[channel], r->first, r->across, count);
         looked_up(table, r->first, r->across, source[channel], count);
     }
