@@ -18,7 +18,7 @@ def known_options() -> dict[str, CodecOption]:
 @pytest.mark.parametrize("quality", [0, 18, 51])
 def test_nvenc_knows_every_option_and_value(preset: str, quality: int) -> None:
     known = known_options()
-    for name, value in EncoderProfile(codec="h264_nvenc", preset=preset, quality=quality).options.items():
+    for name, value in EncoderProfile(codec="h264_nvenc", preset=preset, quality=quality).options(64, 64).items():
         option = known[name]
         if value.lstrip("-").isdigit():
             assert option.min <= float(value) <= option.max, name
@@ -27,10 +27,10 @@ def test_nvenc_knows_every_option_and_value(preset: str, quality: int) -> None:
 
 
 def test_the_best_quality_is_not_left_to_nvenc() -> None:
-    assert float(EncoderProfile(codec="h264_nvenc", quality=0).options["cq"]) > 0
+    assert float(EncoderProfile(codec="h264_nvenc", quality=0).options(64, 64)["cq"]) > 0
 
 
 def test_slower_presets_are_never_faster_ones_of_nvenc() -> None:
-    presets = [EncoderProfile(codec="h264_nvenc", preset=preset).options["preset"] for preset in X264_PRESETS]
+    presets = [EncoderProfile(codec="h264_nvenc", preset=preset).options(64, 64)["preset"] for preset in X264_PRESETS]
     assert presets == sorted(presets)
     assert (presets[0], presets[-1]) == ("p1", "p7")
