@@ -36,14 +36,20 @@ async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool)
     with contextlib.suppress(asyncio.CancelledError):
         if out.is_terminal:
             await _in_place(out, picture)
-        while True:
+        while not _is_interrupted():
             out.print(await picture())
             await asyncio.sleep(WATCH_SECONDS)
 
 
+def _is_interrupted() -> bool:
+    """Return True after Ctrl-C. Python 3.11's `wait_for` drops a cancellation that comes with its result; the task counts it all the same."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 async def _in_place(out: Console, picture: Callable[[], Awaitable[RenderableType]]) -> None:
     with Live(console=out, auto_refresh=False) as live:
-        while True:
+        while not _is_interrupted():
             live.update(await picture(), refresh=True)
             await asyncio.sleep(WATCH_SECONDS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from rich.text import Text
 
 from farm_core import __main__ as farm
+from farm_core.cli import screen
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Task, Worker
@@ -129,7 +131,27 @@ def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> 
         assert watching.stdout is not None
         shown = 0
         while shown < 2:
-            shown += "job_half" in watching.stdout.readline()
+            line = watching.stdout.readline()
+            assert line, "it ended by itself"
+            shown += "job_half" in line
         watching.send_signal(signal.SIGINT)
         watching.stdout.read()
         assert watching.wait(20) == 0
+
+
+def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:
+    pictures = []
+
+    async def swallowing() -> str:
+        """Be cancelled, and go on: as `wait_for` does if the cancellation comes together with the result."""
+        pictures.append("a table")
+        task = asyncio.current_task()
+        assert task is not None
+        assert len(pictures) == 1, "the watch goes on after its interrupt"
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        return pictures[-1]
+
+    asyncio.run(screen.show(swallowing, watch=True))
+    assert pictures == ["a table"]
