@@ -74,6 +74,8 @@ _COUNTS: Final = (
     " count(*) FILTER (WHERE status = 'processing') AS processing, count(*) FILTER (WHERE status = 'completed') AS completed,"
     " coalesce(sum(reserved_ms) FILTER (WHERE status <> 'completed'), 0) AS reserved_ms FROM jobs GROUP BY account_id) AS sums"
     " WHERE queue.account_id = sums.account_id",
+    "INSERT INTO waiting_jobs (account_id, place, job_id, created_at)"
+    " SELECT account_id, job_place(created_at, reserved_ms, priority), id, created_at FROM jobs WHERE status = 'queued'",
     "SELECT add_to_account_queues(array_agg(id), array_agg('queued'::text), array_agg(0), array_agg(0::bigint)) FROM accounts",
 )
 """What the triggers would have counted, had they run for each bulk load."""

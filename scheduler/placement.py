@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from farm_core.jobs.plan import TaskKind
 
 PRIORITY_SECONDS: Final = 86400.0
-"""Waiting time that a step of a job's priority is worth, as in `farm_core.jobs.models.PLACE`."""
+"""Waiting time that a step of a job's priority is worth, as in `WaitingJob.place` (farm_core/jobs/queue_models.py)."""
 
 
 class OpenTask(NamedTuple):

@@ -17,6 +17,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from farm_core.jobs.models import Job
 from farm_core.jobs.queue_models import AccountQueue
+from farm_core.jobs.repository import has_status
 from farm_core.jobs.status import DeliveryStatus, JobStatus
 from farm_core.settings import Settings
 from farm_core.telemetry.metrics import REGISTRY
@@ -54,7 +55,7 @@ DATA_DISK_FREE_RATIO: Final = Gauge(
 async def queue(state: AppState) -> bool:
     """Measure jobs by status, the age of the oldest queued job, and late webhooks."""
     now = state.clock.now()
-    oldest = select(func.min(col(Job.created_at))).where(col(Job.status) == JobStatus.queued)
+    oldest = select(func.min(col(Job.created_at))).where(has_status(JobStatus.queued))
     late = (col(Delivery.status) == DeliveryStatus.due) & (col(Delivery.due_at) < now - OVERDUE)
     overdue_ones = select(col(Delivery.id)).where(late).limit(COUNTED_MAX).subquery()
     async with state.database.reading() as session:

@@ -31,6 +31,9 @@ DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
 _START_SECONDS = 30.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
+_LOCALE = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+"""Text in the order of its code points, by Postgres itself: the system's library took a tenth of a lease to compare ids."""
+
 _SHARED_BUFFERS_MB = (64, 512)
 """The least and the most; between them a thirty-second of the machine's memory. The kernel gives it as it is used."""
 
@@ -140,7 +143,7 @@ def _make_cluster(folder: Path, user: str | None) -> None:
     unprivileged.give(fresh, user)
     command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
     done = subprocess.run(  # noqa: S603
-        process.as_user([*command, "--encoding=UTF8", "--locale=C.UTF-8", *_set(_memory_options())], user),
+        process.as_user([*command, "--encoding=UTF8", *_LOCALE, *_set(_memory_options())], user),
         cwd=fresh, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

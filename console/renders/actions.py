@@ -27,7 +27,7 @@ from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
 from farm_core.errors import BadRequest, Conflict, QuotaExceeded, UpgradeRequired
 from farm_core.jobs.models import Job
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import has_status, notify
 from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
@@ -149,7 +149,7 @@ async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilte
     quota = limits.monthly_render_minutes
     if quota is None:
         return
-    held = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), col(Job.status).in_(RETRYABLE))
+    held = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), has_status(*RETRYABLE))
     minutes = await usage.minutes(session, viewer.account.id, now)
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     if used_ms + int(await session.scalar(held) or 0) > round(quota * 60_000):

@@ -20,7 +20,7 @@ from console.words import COUNT_MAX
 from farm_core.accounts.models import Account
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
-from farm_core.jobs.queue_models import AccountQueue, OpenJob
+from farm_core.jobs.queue_models import AccountQueue, HeldJob, OpenJob
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.templates.models import Template
 
@@ -144,11 +144,11 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
     if filters.template:
         found.append(col(Job.template_id) == filters.template)
     if filters.status in set(JobStatus):
-        found.append(col(Job.status) == filters.status)
+        found.append(repository.has_status(filters.status))
     if filters.status == JobStatus.processing:
         found.append(_is_open(owner))
     if filters.status == "active":
-        found.append(col(Job.status).in_(_ACTIVE))
+        found.append(repository.has_status(*_ACTIVE))
     if filters.period in PERIODS:
         found.append(col(Job.created_at) > now - PERIODS[filters.period])
     return found
@@ -157,9 +157,9 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
 def _is_open(owner: str | None) -> ColumnElement[bool]:
     """Return the condition that jobs are planned or held: few, while a whole queue can be newer than they are."""
     planned = select(col(OpenJob.job_id))
-    held = select(col(Job.id)).where(col(Job.lease_expires_at).is_not(None))
+    held = select(col(HeldJob.job_id))
     if owner:
-        planned, held = planned.where(col(OpenJob.account_id) == owner), held.where(col(Job.account_id) == owner)
+        planned, held = planned.where(col(OpenJob.account_id) == owner), held.where(col(HeldJob.account_id) == owner)
     return col(Job.id) == any_(func.array(union_all(planned, held).scalar_subquery()))
 
 

@@ -24,7 +24,7 @@ from farm_core.ids import new_id
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
 from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import has_status, notify
 from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
@@ -59,11 +59,12 @@ class JobFilter:
         found: list[ColumnElement[bool]] = []
         for column, value in (
             (Job.account_id, self.account_id),
-            (Job.status, self.status),
             (Job.template_id, self.template_id),
         ):
             if value is not None:
                 found.append(col(column) == value)
+        if self.status is not None:
+            found.append(has_status(self.status))
         if self.older_than is not None:
             found.append(col(Job.created_at) < now - self.older_than)
         if self.newer_than is not None:
@@ -89,7 +90,7 @@ async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobSta
     """Return how many jobs match; `among` are the statuses that the control acts on, such as CANCELLABLE."""
     wanted = select(func.count()).select_from(Job).where(*chosen.conditions(utc_now()))
     if among is not None:
-        wanted = wanted.where(col(Job.status).in_(among))
+        wanted = wanted.where(has_status(*among))
     return int(await session.scalar(wanted) or 0)
 
 
@@ -99,13 +100,13 @@ async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
         return len(await end_jobs(session, utc_now(), "cancel", [Ending(job_id) for job_id in ids]))
 
-    return await _in_batches(database, actor, "cancel", chosen, col(Job.status).in_(CANCELLABLE), act)
+    return await _in_batches(database, actor, "cancel", chosen, has_status(*CANCELLABLE), act)
 
 
 async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
     """Create each failed or cancelled job that matches again, once, as a new job; return how many. Quotas are not asked."""
     retried = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
-    condition = col(Job.status).in_(RETRYABLE) & ~retried
+    condition = has_status(*RETRYABLE) & ~retried
     return await _in_batches(database, actor, "retry", chosen, condition, create_again)
 
 
@@ -117,7 +118,7 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
         values = {"job_ids": list(ids), "priority": priority, "now": utc_now()}
         return len(await execute(session, "rank_jobs", values))
 
-    condition = col(Job.status).in_(RANKABLE) & (col(Job.priority) != priority)
+    condition = has_status(*RANKABLE) & (col(Job.priority) != priority)
     return await _in_batches(database, actor, "set priority", chosen, condition, act, {"priority": priority})
 
 

@@ -11,7 +11,7 @@ from farm_core.batches.models import Batch
 from farm_core.controls.models import DrainedNode, QueueState
 from farm_core.db.schema_state import SchemaState
 from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
-from farm_core.jobs.queue_models import AccountQueue, OpenJob
+from farm_core.jobs.queue_models import AccountQueue, HeldJob, OpenJob, WaitingJob
 from farm_core.presets.models import Preset
 from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.statistics.models import CountedUntil, JobMinute
@@ -32,6 +32,7 @@ __all__ = [
     "CountedUntil",
     "Delivery",
     "DrainedNode",
+    "HeldJob",
     "Job",
     "JobEvent",
     "JobMinute",
@@ -45,6 +46,7 @@ __all__ = [
     "Task",
     "Template",
     "Usage",
+    "WaitingJob",
     "Worker",
     "metadata",
 ]

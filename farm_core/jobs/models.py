@@ -13,6 +13,7 @@ from sqlalchemy import (
     Index,
     Integer,
     String,
+    TextClause,
     UniqueConstraint,
     false,
     text,
@@ -23,15 +24,17 @@ from sqlmodel import Field, SQLModel
 from farm_core.db.columns import json, moment
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus, TaskStatus
 
-PLACE: Final = (
-    "(date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / 1000.0::double precision"
-    " - 86400.0::double precision * priority)"
-)
-"""The order of an account's queued jobs, as a moment that never moves: creation and length, less a day for each step of priority."""
-
 _TERMINAL = ", ".join(f"'{status}'" for status in sorted(JOB_TERMINAL))
 _STATUSES = ", ".join(f"'{status}'" for status in JobStatus)
 _TASK_STATUSES = ", ".join(f"'{status}'" for status in TaskStatus)
+
+
+_FAILED: Final = "error IS NOT NULL"
+_CANCELLED: Final = "finished_at IS NOT NULL AND error IS NULL AND video_key IS NULL"
+
+
+def _newest() -> tuple[TextClause, ...]:
+    return text("created_at DESC"), text("id DESC")
 
 
 def _failures() -> int:
@@ -47,6 +50,10 @@ class Job(SQLModel, table=True):
     until ingest is done. `media` maps every source that the document still names to the key of its bytes. `ingest_bytes` is
     what fetching the media inputs added to the account's asset bytes. `renderer` is the kind of worker that all segments come
     from, so that their bytes belong together. `plan_key` names all that the video depends on: equal keys, equal bytes.
+
+    No index names a column that a claim changes (`status`, the lease), not even in its condition: Postgres then writes the
+    claimed version into the page of the former one and leaves the indexes alone. Conditions on other columns say the same
+    (`has_status`), and `waiting_jobs` and `held_jobs` keep what schedulers look for.
     """
 
     __tablename__ = "jobs"
@@ -60,23 +67,19 @@ class Job(SQLModel, table=True):
             "one_job_per_key", "account_id", "idempotency_key", unique=True,
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
-        Index("jobs_newest_first", "account_id", text("created_at DESC"), text("id DESC")),
-        Index("jobs_waiting", "created_at", postgresql_where=text("status = 'queued'")),
-        Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("status = 'completed'")),
+        Index("jobs_newest_first", "account_id", *_newest()),
+        Index("jobs_open_of_account", "account_id", *_newest(), postgresql_where=text("finished_at IS NULL")),
+        Index("jobs_same_plan", "account_id", "plan_key", postgresql_where=text("video_key IS NOT NULL")),
         Index(
             "jobs_of_batch", "batch_id", "batch_index", unique=True, postgresql_where=text("batch_id IS NOT NULL")
         ),
-        Index("jobs_newest", text("created_at DESC"), text("id DESC")),
-        Index(
-            "jobs_not_completed", "status", text("created_at DESC"), text("id DESC"),
-            postgresql_where=text("status IN ('failed', 'cancelled')"),
-        ),
-        Index(
-            "jobs_not_completed_of_account", "account_id", "status", text("created_at DESC"), text("id DESC"),
-            postgresql_where=text("status IN ('failed', 'cancelled')"),
-        ),
-        Index("jobs_newest_of_template", "template_id", text("created_at DESC"), text("id DESC")),
-        Index("jobs_next", "account_id", text(PLACE), "id", postgresql_where=text("status = 'queued'")),
+        Index("jobs_newest", *_newest()),
+        Index("jobs_open", *_newest(), postgresql_where=text("finished_at IS NULL")),
+        Index("jobs_failed", *_newest(), postgresql_where=text(_FAILED)),
+        Index("jobs_failed_of_account", "account_id", *_newest(), postgresql_where=text(_FAILED)),
+        Index("jobs_cancelled", *_newest(), postgresql_where=text(_CANCELLED)),
+        Index("jobs_cancelled_of_account", "account_id", *_newest(), postgresql_where=text(_CANCELLED)),
+        Index("jobs_newest_of_template", "template_id", *_newest()),
         Index("jobs_video", "video_key", postgresql_where=text("video_key IS NOT NULL")),
         Index("jobs_document", "document_key", postgresql_where=text("document_key IS NOT NULL")),
         Index(
@@ -84,7 +87,7 @@ class Job(SQLModel, table=True):
             postgresql_using="gin", postgresql_where=text("jsonb_typeof(media) = 'object' AND media <> '{}'::jsonb"),
         ),
         Index("jobs_finished", "finished_at", postgresql_where=text("finished_at IS NOT NULL")),
-        Index("jobs_held", "lease_expires_at", postgresql_where=text("lease_expires_at IS NOT NULL")),
+        {"postgresql_with": {"fillfactor": 50}},
     )  # fmt: skip
 
     id: str = Field(primary_key=True)

@@ -5,16 +5,18 @@
 
 -- claim_jobs --
 -- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
--- in processing, divided by the weight of their priority; within an account jobs go by their place (`farm_core/jobs/models.py`):
+-- in processing, divided by the weight of their priority; within an account jobs go by their place (`WaitingJob` in `queue_models.py`):
 -- short jobs overtake, and long ones do not starve, since a place never moves.
 -- The cost depends on neither the depth of the queue nor the number of accounts: `account_queues` knows the next turn of each
 -- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
 -- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
+-- An account's first job is known from its row; its queue is read only where it may get more than one. A locked job is updated where it was
+-- found. LIMIT hides its parameter: where the planner knows the value, it makes a new plan at each use.
 -- Templates are looked up one by one: the planner would read a few thousand instead.
 -- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each. It is
 -- not searched for where all turns are near one another.
 WITH candidates AS MATERIALIZED (
-    SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes FROM account_queues
+    SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes, next_job_id, next_created_at FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
         AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
@@ -27,24 +29,27 @@ WITH candidates AS MATERIALIZED (
             WHERE (SELECT sum(least(queued, :account_jobs_max - processing, greatest(0, floor(enough.turn * weight) - processing))) FROM candidates) >= :candidates
         )) END AS last_turn FROM candidates
 ), fair AS MATERIALIZED (
-    SELECT waiting.id FROM candidates CROSS JOIN bounds CROSS JOIN LATERAL (
-        SELECT jobs.id, jobs.created_at, candidates.processing + row_number() OVER (ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
-            - CAST(86400.0 AS double precision) * jobs.priority), jobs.id) AS number
-        FROM jobs WHERE jobs.account_id = candidates.account_id AND jobs.status = 'queued'
-        ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
-            - CAST(86400.0 AS double precision) * jobs.priority), jobs.id
-        LIMIT least(:candidates, :account_jobs_max - candidates.processing,
-            bounds.last_turn * candidates.weight - candidates.processing)
+    SELECT id FROM (
+        SELECT next_job_id AS id, next_created_at AS created_at, (processing + 1) / weight AS turn FROM candidates
+        UNION ALL
+        SELECT later.* FROM candidates CROSS JOIN bounds CROSS JOIN LATERAL (
+            SELECT least(:candidates, :account_jobs_max - candidates.processing,
+                bounds.last_turn * candidates.weight - candidates.processing) AS jobs OFFSET 0
+        ) AS wanted CROSS JOIN LATERAL (
+            SELECT job_id, created_at, (candidates.processing + row_number() OVER (ORDER BY place, job_id)) / candidates.weight AS turn
+            FROM waiting_jobs WHERE waiting_jobs.account_id = candidates.account_id
+            ORDER BY place, job_id OFFSET 1 LIMIT wanted.jobs - 1
+        ) AS later WHERE wanted.jobs > 1
     ) AS waiting
-    ORDER BY waiting.number / candidates.weight, waiting.created_at, waiting.id
+    ORDER BY turn, created_at, id
 ), best AS (
-    SELECT locked.id FROM fair CROSS JOIN LATERAL (
-        SELECT jobs.id FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR NO KEY UPDATE SKIP LOCKED
-    ) AS locked LIMIT :jobs_max
+    SELECT locked.* FROM fair CROSS JOIN LATERAL (
+        SELECT jobs.id, jobs.ctid AS version FROM jobs WHERE jobs.id = fair.id AND jobs.status = 'queued' FOR NO KEY UPDATE SKIP LOCKED
+    ) AS locked LIMIT (SELECT CAST(:jobs_max AS bigint))
 ), claimed AS (
     UPDATE jobs SET status = 'processing', started_at = :now, attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
-    FROM best WHERE jobs.id = best.id
+    FROM best WHERE jobs.ctid = best.version
     RETURNING jobs.*
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'claim', 'processing' FROM claimed
@@ -60,8 +65,11 @@ JOIN candidates ON candidates.account_id = claimed.account_id
 -- adopt_jobs --
 -- Jobs whose scheduler went away before it had planned them.
 WITH orphans AS (
-    SELECT id FROM jobs WHERE status = 'processing' AND lease_expires_at < :now
-    ORDER BY lease_expires_at LIMIT :jobs_max FOR NO KEY UPDATE SKIP LOCKED
+    SELECT jobs.id FROM (SELECT job_id, lease_expires_at FROM held_jobs WHERE lease_expires_at < :now ORDER BY lease_expires_at) AS held
+    CROSS JOIN LATERAL (
+        SELECT id FROM jobs WHERE jobs.id = held.job_id AND jobs.status = 'processing' AND jobs.lease_expires_at < :now
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) AS jobs LIMIT (SELECT CAST(:jobs_max AS bigint))
 ), adopted AS (
     UPDATE jobs SET attempt = attempt + 1, lease_token = :token || '.' || jobs.id,
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
@@ -150,7 +158,7 @@ SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings
 FROM unnest(CAST(:job_ids AS text[]), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
 CROSS JOIN LATERAL (
     SELECT video_key, receipt_key, warnings FROM jobs
-    WHERE jobs.account_id = wanted.account_id AND jobs.plan_key = wanted.plan_key AND jobs.status = 'completed'
+    WHERE jobs.account_id = wanted.account_id AND jobs.plan_key = wanted.plan_key AND jobs.video_key IS NOT NULL
     ORDER BY finished_at DESC LIMIT 1
 ) AS same
 
@@ -262,7 +270,8 @@ FROM (
 
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
--- decides its renderer. Templates and sums are looked up row by row, whatever the statistics say.
+-- decides its renderer, and only that one locks the job: if a job ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
+-- `stop_leases` keeps leases from a job whose renderer is taken away. Templates and sums are looked up row by row, whatever the statistics say.
 -- The commit does not wait for the disk. A crash of Postgres itself can lose the leases of its last moments: these tasks wait again, and
 -- results under the lost tokens do not count. Any later commit that waits makes the leases before it durable.
 WITH quickly AS MATERIALIZED (
@@ -270,18 +279,20 @@ WITH quickly AS MATERIALIZED (
 ), wanted AS (
     SELECT wanted.* FROM quickly CROSS JOIN unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
-), pins AS (
-    SELECT DISTINCT ON (job_id) job_id, renderer FROM wanted ORDER BY job_id
-), held AS (
-    SELECT jobs.*, pins.renderer AS pin FROM jobs JOIN pins ON pins.job_id = jobs.id
-    WHERE jobs.status = 'processing' AND coalesce(jobs.renderer, pins.renderer) = pins.renderer
-    ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), first AS MATERIALIZED (
+    SELECT jobs.id FROM jobs WHERE jobs.id = ANY(CAST(:job_ids AS text[])) AND jobs.status = 'processing' AND jobs.renderer IS NULL
+    ORDER BY jobs.id FOR NO KEY UPDATE
+), pins AS MATERIALIZED (
+    SELECT DISTINCT ON (wanted.job_id) wanted.job_id, wanted.renderer FROM first JOIN wanted ON wanted.job_id = first.id ORDER BY wanted.job_id
 ), pinned AS (
-    UPDATE jobs SET renderer = held.pin FROM held WHERE jobs.id = held.id AND held.renderer IS NULL
+    UPDATE jobs SET renderer = pins.renderer FROM pins WHERE jobs.id = pins.job_id
 )
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
-FROM wanted JOIN held ON held.id = wanted.job_id
+FROM wanted CROSS JOIN LATERAL (
+    SELECT jobs.* FROM jobs WHERE jobs.id = wanted.job_id AND jobs.status = 'processing'
+        AND coalesce(jobs.renderer, (SELECT pins.renderer FROM pins WHERE pins.job_id = jobs.id)) = wanted.renderer LIMIT 1
+) AS held
 CROSS JOIN LATERAL (
     SELECT composition_id, duration_seconds FROM templates WHERE templates.id = held.template_id LIMIT 1
 ) AS template
@@ -413,14 +424,20 @@ WITH held AS (
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
 FROM held WHERE tasks.id = held.id
 
+-- stranded_jobs --
+-- Jobs whose renderer no longer lives anywhere. OFFSET 0 keeps the planner from reading all jobs instead of the open ones.
+SELECT job.id FROM open_jobs CROSS JOIN LATERAL (SELECT id, renderer FROM jobs WHERE jobs.id = open_jobs.job_id OFFSET 0) AS job
+WHERE NOT job.renderer = ANY(:renderers)
+
+-- stop_leases --
+-- Waits until no other transaction is changing tasks, and keeps others from it until this one ends. A lease that comes later reads the
+-- job as this transaction leaves it.
+LOCK TABLE tasks IN SHARE ROW EXCLUSIVE MODE
+
 -- unpin_jobs --
--- Jobs whose renderer no longer lives anywhere begin again on another: mixed segments would not fit together. OFFSET 0 keeps the planner
--- from reading all jobs instead of the open ones.
-WITH open AS MATERIALIZED (
-    SELECT job.id FROM open_jobs CROSS JOIN LATERAL (SELECT id, renderer FROM jobs WHERE jobs.id = open_jobs.job_id OFFSET 0) AS job
-    WHERE NOT job.renderer = ANY(:renderers)
-), held AS (
-    SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM open)) AND status = 'processing' AND NOT renderer = ANY(:renderers)
+-- Stranded jobs begin again on another renderer: mixed segments would not fit together. Those with a leased task are left for the next time.
+WITH held AS (
+    SELECT id FROM jobs WHERE id = ANY(:job_ids) AND status = 'processing' AND NOT renderer = ANY(:renderers)
         AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'leased')
     ORDER BY id FOR NO KEY UPDATE
 ), stranded AS (
@@ -609,9 +626,10 @@ SELECT done.worker, sum(done.frame_count) AS frames FROM recent CROSS JOIN LATER
 -- Frames that are not rendered yet: of jobs that are planned, of jobs that wait for their plan, and of queued ones by the mean of a
 -- sample, the oldest.
 SELECT (SELECT coalesce(sum(open_frames), 0) FROM open_jobs)
-    + (SELECT coalesce(sum(frame_count), 0) FROM jobs WHERE lease_expires_at IS NOT NULL)
+    + (SELECT coalesce(sum(held.frame_count), 0) FROM held_jobs
+        CROSS JOIN LATERAL (SELECT frame_count FROM jobs WHERE jobs.id = held_jobs.job_id OFFSET 0) AS held)
     + (SELECT coalesce(sum(queued), 0) FROM account_queues) * (SELECT coalesce(avg(frame_count), 0) FROM (
-        SELECT frame_count FROM jobs WHERE status = 'queued' ORDER BY created_at LIMIT 1000) AS sample)
+        SELECT frame_count FROM jobs WHERE finished_at IS NULL AND status = 'queued' ORDER BY created_at, id LIMIT 1000) AS sample)
 
 -- write_event --
 INSERT INTO job_events (job_id, at, event, status, detail)
@@ -769,16 +787,25 @@ WITH held AS (
 DELETE FROM object_charges USING held WHERE object_charges.account_id = held.account_id AND object_charges.key = ANY(:keys)
 
 -- queue_page --
--- The next accounts by their ids, and whether the queue row of each names its next job and its most pressing open job.
-SELECT page.id, queue.account_id IS NOT NULL AND queue.next_job_id IS NOT DISTINCT FROM next_job.id
-    AND queue.ready_place IS NOT DISTINCT FROM next_ready.ready_place AS is_right
+-- The next accounts by their ids, and whether the queue row of each names its next job and its most pressing open job. The oldest queued
+-- job must be among the waiting ones, and the next waiting one must be queued.
+SELECT page.id, queue.account_id IS NOT NULL AND queue.next_job_id IS NOT DISTINCT FROM next_job.job_id
+    AND queue.ready_place IS NOT DISTINCT FROM next_ready.ready_place
+    AND next_job.is_queued IS NOT FALSE AND oldest.waits IS NOT FALSE AS is_right
 FROM (SELECT id FROM accounts WHERE id > :after ORDER BY id LIMIT :accounts_max) AS page
 LEFT JOIN account_queues AS queue ON queue.account_id = page.id
 LEFT JOIN LATERAL (
-    SELECT jobs.id FROM jobs WHERE jobs.account_id = page.id AND jobs.status = 'queued'
-    ORDER BY (date_part('epoch', created_at AT TIME ZONE 'UTC') + reserved_ms / CAST(1000.0 AS double precision)
-        - CAST(86400.0 AS double precision) * jobs.priority), jobs.id LIMIT 1
+    SELECT waiting_jobs.job_id, EXISTS (SELECT 1 FROM jobs WHERE jobs.id = waiting_jobs.job_id AND jobs.status = 'queued') AS is_queued
+    FROM waiting_jobs WHERE waiting_jobs.account_id = page.id ORDER BY waiting_jobs.place, waiting_jobs.job_id LIMIT 1
 ) AS next_job ON true
+LEFT JOIN LATERAL (
+    SELECT EXISTS (
+        SELECT 1 FROM waiting_jobs WHERE waiting_jobs.account_id = page.id AND waiting_jobs.job_id = jobs.id
+            AND waiting_jobs.place = job_place(jobs.created_at, jobs.reserved_ms, jobs.priority)
+    ) AS waits
+    FROM jobs WHERE jobs.account_id = page.id AND jobs.finished_at IS NULL AND jobs.status = 'queued'
+    ORDER BY jobs.created_at, jobs.id LIMIT 1
+) AS oldest ON true
 LEFT JOIN LATERAL (
     SELECT open_jobs.ready_place FROM open_jobs WHERE open_jobs.account_id = page.id AND open_jobs.ready_place IS NOT NULL
     ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT 1
@@ -786,18 +813,18 @@ LEFT JOIN LATERAL (
 ORDER BY page.id
 
 -- miscounted_accounts --
--- Accounts with more jobs in processing than their queue row says, other frames in flight, or wrong sums of a job's tasks. Jobs in
--- processing are known by their leases and open tasks: no index has all of them.
+-- Accounts with other jobs in processing than their queue row says, other frames in flight, or wrong sums of a job's tasks. Jobs in
+-- processing are known by their leases and open tasks.
 WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
-        UNION SELECT id FROM jobs WHERE lease_expires_at IS NOT NULL
+        UNION SELECT job_id FROM held_jobs
     ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
 ), counted AS MATERIALIZED (
     SELECT account_id, count(*) AS jobs FROM processing GROUP BY account_id
 )
 SELECT account_queues.account_id FROM account_queues LEFT JOIN counted ON counted.account_id = account_queues.account_id
-WHERE account_queues.processing < coalesce(counted.jobs, 0)
+WHERE account_queues.processing <> coalesce(counted.jobs, 0)
 UNION
 SELECT account_queues.account_id FROM account_queues LEFT JOIN (
     SELECT account_id, sum(leased_frames) AS frames FROM open_jobs GROUP BY account_id
@@ -850,12 +877,32 @@ FROM unnest(CAST(:account_ids AS text[]), CAST(:queued AS bigint[]), CAST(:proce
     AS change(account_id, queued, processing, completed, failed, cancelled, reserved_ms, stored_bytes)
 WHERE queue.account_id = change.account_id
 
+-- rebuild_waiting_jobs --
+-- The queued and the held jobs of accounts whose queue rows the transaction has locked.
+WITH gone AS (
+    DELETE FROM waiting_jobs WHERE account_id = ANY(:account_ids) AND NOT EXISTS (
+        SELECT 1 FROM jobs WHERE jobs.id = waiting_jobs.job_id AND jobs.status = 'queued'
+            AND job_place(jobs.created_at, jobs.reserved_ms, jobs.priority) = waiting_jobs.place)
+), freed AS (
+    DELETE FROM held_jobs WHERE account_id = ANY(:account_ids) AND NOT EXISTS (
+        SELECT 1 FROM jobs WHERE jobs.id = held_jobs.job_id AND jobs.lease_expires_at IS NOT NULL)
+), held AS (
+    INSERT INTO held_jobs (job_id, account_id, lease_expires_at)
+    SELECT id, account_id, lease_expires_at FROM jobs
+    WHERE account_id = ANY(:account_ids) AND finished_at IS NULL AND lease_expires_at IS NOT NULL
+    ON CONFLICT (job_id) DO UPDATE SET lease_expires_at = excluded.lease_expires_at
+)
+INSERT INTO waiting_jobs (account_id, place, job_id, created_at)
+SELECT account_id, job_place(created_at, reserved_ms, priority), id, created_at FROM jobs
+WHERE account_id = ANY(:account_ids) AND finished_at IS NULL AND status = 'queued'
+ON CONFLICT DO NOTHING
+
 -- rebuild_open_jobs --
 -- The open jobs of accounts whose queue rows the transaction has locked: writers of tasks wait for that lock before they change them.
 WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
-        UNION SELECT id FROM jobs WHERE lease_expires_at IS NOT NULL
+        UNION SELECT job_id FROM held_jobs
     ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status, created_at, priority, fps FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
 ), summed AS MATERIALIZED (
     SELECT processing.id, processing.account_id, job_base(processing.created_at, processing.priority) AS base, processing.fps, sums.*

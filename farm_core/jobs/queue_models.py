@@ -1,6 +1,7 @@
 """Tables derived from jobs and tasks, so that claiming, dispatching and counting cost the same at any depth.
 
-Triggers of the database keep them in the transactions that change jobs and tasks (`farm_core/db/migrations/sql/queues.sql`),
+Triggers of the database keep them in the transactions that change jobs and tasks (`queues.sql` and the files that replace parts of
+it, in `farm_core/db/migrations/sql/`),
 so every writer keeps them right: any release of the farm, an operator's SQL, a bulk load.
 """
 
@@ -8,7 +9,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Column, Computed, Float, ForeignKey, Index, Integer, String, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Computed,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    String,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import moment
@@ -61,6 +74,37 @@ class AccountQueue(SQLModel, table=True):
     load: float = Field(
         sa_column=Column(Float, Computed("leased_frames * power(2, -priority)", persisted=True), nullable=True)
     )
+
+
+class WaitingJob(SQLModel, table=True):
+    """A queued job.
+
+    `place` orders the queue of an account, as a moment in seconds that never moves: the job's creation and length, less a day for
+    each step of its priority (`job_place`). Short jobs overtake, and long ones do not starve.
+    """
+
+    __tablename__ = "waiting_jobs"
+    __table_args__ = (
+        PrimaryKeyConstraint(
+            "account_id", "place", "job_id", postgresql_include=["created_at"]
+        ),  # read without the table
+    )
+
+    account_id: str
+    place: float
+    job_id: str
+    created_at: datetime = moment()
+
+
+class HeldJob(SQLModel, table=True):
+    """A job that a scheduler holds until it is planned. Somebody may adopt it when the lease has expired."""
+
+    __tablename__ = "held_jobs"
+    __table_args__ = ({"postgresql_with": {"fillfactor": 50}},)
+
+    job_id: str = Field(primary_key=True)
+    account_id: str
+    lease_expires_at: datetime = moment()
 
 
 class OpenJob(SQLModel, table=True):

@@ -1,4 +1,4 @@
-"""Check and mend the tables that triggers keep: counts, next jobs and open jobs of accounts.
+"""Check and mend the tables that triggers keep: counts, queued jobs and open jobs of accounts.
 
 They are wrong after rows were loaded with triggers off, or from a part of a backup.
 """
@@ -31,7 +31,7 @@ _CHANGED: Final = ("queued", "processing", "completed", "failed", "cancelled", "
 async def doubtful_accounts(database: Database) -> list[str]:
     """Return the accounts whose queue row or open jobs are not what their jobs say.
 
-    Reads the first queued job of each account and all jobs in processing, but no finished jobs.
+    Reads the first queued jobs of each account and all jobs in processing, but no finished jobs.
     """
     found, after = set[str](), ""
     while True:
@@ -46,7 +46,7 @@ async def doubtful_accounts(database: Database) -> list[str]:
 
 
 async def recount(database: Database, account_ids: Sequence[str]) -> int:
-    """Count the jobs of the accounts anew and rebuild their open jobs; return how many accounts had wrong counts.
+    """Count the jobs of the accounts anew and rebuild their queues and open jobs; return how many accounts had wrong counts.
 
     The farm can run meanwhile: accounts are locked only while the differences are written.
     """
@@ -66,6 +66,7 @@ async def _recounted(session: AsyncSession, account_ids: Sequence[str]) -> int:
     await execute(session, "lock_queues", accounts)
     changes = {name: [getattr(row, name) for row in rows] for name in _CHANGED}
     await execute(session, "change_queues", {"account_ids": [row.account_id for row in rows], **changes})
+    await execute(session, "rebuild_waiting_jobs", accounts)
     await execute(session, "rebuild_open_jobs", accounts)
     await execute(session, "point_queues", accounts)
     await notify(session, "jobs", "")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
 import orjson
-from sqlalchemy import ColumnElement, func, literal, select
+from sqlalchemy import ColumnElement, and_, false, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -16,6 +16,7 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.sql import execute
+from farm_core.jobs.status import JobStatus
 from farm_core.progress.reader import JobRow
 from farm_core.usage.period import period_of
 
@@ -74,6 +75,23 @@ async def with_key(session: AsyncSession, account_id: str, idempotency_key: str)
         select(Job).where(col(Job.account_id) == account_id, col(Job.idempotency_key) == idempotency_key)
     )
     return found
+
+
+_IS_OPEN: Final = col(Job.finished_at).is_(None)
+_IMPLIED: Final[Mapping[str, ColumnElement[bool]]] = {
+    JobStatus.queued: _IS_OPEN,
+    JobStatus.processing: _IS_OPEN,
+    JobStatus.completed: col(Job.video_key).is_not(None),
+    JobStatus.failed: col(Job.error).is_not(None),
+    JobStatus.cancelled: and_(~_IS_OPEN, col(Job.error).is_(None), col(Job.video_key).is_(None)),
+}
+"""What the constraints of the table imply of jobs of each status: the conditions of its indexes."""
+
+
+def has_status(*statuses: str) -> ColumnElement[bool]:
+    """Return the condition that jobs have one of the statuses, said so that Postgres finds them by an index (see `Job`)."""
+    implied = {id(condition): condition for condition in (_IMPLIED[status] for status in statuses)}
+    return and_(col(Job.status).in_(statuses), or_(false(), *implied.values()))
 
 
 def is_of_account(account_id: str) -> ColumnElement[bool]:

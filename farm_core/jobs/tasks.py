@@ -10,7 +10,9 @@ from math import ceil
 from typing import Any, Final, NamedTuple
 
 import orjson
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from farm_core.db.database import Database
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
 from farm_core.jobs.sql import Transaction, column, execute, in_steps
@@ -171,6 +173,18 @@ async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
     await execute(session, "hand_back_tasks", {"tokens": list(tokens)})
 
 
-async def unpin_jobs(session: Transaction, now: datetime, renderers: Sequence[str]) -> int:
-    """Let jobs begin again whose renderer is none of these; return how many segments were given up."""
-    return len(await execute(session, "unpin_jobs", {"now": now, "renderers": list(renderers)}))
+async def unpin_jobs(database: Database, now: datetime, renderers: Sequence[str]) -> int:
+    """Let jobs begin again whose renderer is none of these; return how many segments were given up.
+
+    No task is leased meanwhile: a lease does not lock a job that has its renderer.
+    """
+    living = list(renderers)
+    found = await database.single(lambda connection: column(connection, "stranded_jobs", {"renderers": living}))
+    if not found:
+        return 0
+
+    async def act(session: AsyncSession) -> int:
+        await execute(session, "stop_leases")
+        return len(await execute(session, "unpin_jobs", {"now": now, "renderers": living, "job_ids": found}))
+
+    return await database.transaction(act)

@@ -61,7 +61,7 @@ class LeaseReaper(Service):
         self._turns_left -= 1
         if renderers == self._looked_for and self._turns_left > 0:
             return 0
-        freed = await database.single(lambda connection: tasks.unpin_jobs(connection, now, renderers))
+        freed = await tasks.unpin_jobs(database, now, renderers)
         self._looked_for, self._turns_left = renderers, UNPIN_TURNS
         return freed
 

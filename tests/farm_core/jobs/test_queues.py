@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import text
 
 from farm_core.db.database import Database
-from farm_core.jobs.models import PLACE
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -21,7 +20,11 @@ CREATE: Final = """
     SELECT 'job{number}_' || n || account_id, account_id, id, 'queued', 0, '{{}}', 64, 64, 30, 90, 1000 * n, '', '', 0,
         now() + make_interval(secs => {number} * 7 % 11) FROM templates CROSS JOIN generate_series(1, 2) AS n
 """
-CLAIM: Final = "UPDATE jobs SET status = 'processing' WHERE status = 'queued' AND {some}"
+CLAIM: Final = "UPDATE jobs SET status = 'processing', lease_expires_at = now() WHERE status = 'queued' AND {some}"
+RENEW: Final = (
+    "UPDATE jobs SET lease_expires_at = lease_expires_at + interval '1 s' WHERE status = 'processing' AND {some}"
+)
+FREE: Final = "UPDATE jobs SET lease_expires_at = NULL WHERE status = 'processing' AND {some}"
 PLAN: Final = """
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT id || '.' || n, id, n, CASE WHEN n < 2 THEN 'render' ELSE 'assemble' END, 0, 30 + n, 'pending', 0, now()
@@ -36,7 +39,8 @@ FINISH: Final = """
 RETRY: Final = "UPDATE tasks SET status = 'pending', lease_token = NULL WHERE status IN ('leased', 'done') AND {some}"
 RANK: Final = "UPDATE jobs SET priority = {number} % 5 - 2 WHERE status IN ('queued', 'processing') AND {some}"
 CANCEL: Final = (
-    "UPDATE jobs SET status = 'cancelled', finished_at = now() WHERE status IN ('queued', 'processing') AND {some}"
+    "UPDATE jobs SET status = 'cancelled', finished_at = now(), lease_expires_at = NULL"
+    " WHERE status IN ('queued', 'processing') AND {some}"
 )
 WITHDRAW: Final = """
     UPDATE tasks SET status = 'withdrawn', lease_token = NULL FROM jobs
@@ -46,8 +50,25 @@ FORGET: Final = """
     WITH gone AS (DELETE FROM tasks USING jobs WHERE jobs.id = tasks.job_id AND jobs.status = 'cancelled')
     DELETE FROM jobs WHERE status = 'cancelled' AND NOT EXISTS (SELECT 1 FROM tasks WHERE job_id = jobs.id AND status = 'leased')
 """
-STEPS: Final = (CREATE, CLAIM, CLAIM, PLAN, PLAN, LEASE, LEASE, FINISH, RETRY, RANK, CANCEL, WITHDRAW, FORGET)
+STEPS: Final = (
+    CREATE,
+    CLAIM,
+    CLAIM,
+    RENEW,
+    PLAN,
+    PLAN,
+    FREE,
+    LEASE,
+    LEASE,
+    FINISH,
+    RETRY,
+    RANK,
+    CANCEL,
+    WITHDRAW,
+    FORGET,
+)
 
+PLACE: Final = "extract(epoch FROM created_at)::float8 + reserved_ms / 1000.0::float8 - 86400.0::float8 * priority"
 KEPT: Final = """
     SELECT account_id, queued, processing, cancelled, reserved_ms, next_job_id, leased_frames,
         (SELECT round(min(ready_place)) FROM open_jobs WHERE open_jobs.account_id = queue.account_id) = round(ready_place)
@@ -75,6 +96,12 @@ TRUE_OPEN: Final = """
         coalesce(sum((report ->> 'seconds')::float8) FILTER (WHERE kind = 'render' AND tasks.status = 'done'), 0)
     FROM tasks JOIN jobs ON jobs.id = tasks.job_id WHERE jobs.status = 'processing' GROUP BY job_id ORDER BY job_id
 """
+WAITING: Final = "SELECT account_id, place, job_id, created_at FROM waiting_jobs ORDER BY job_id"
+TRUE_WAITING: Final = f"SELECT account_id, {PLACE}, id, created_at FROM jobs WHERE status = 'queued' ORDER BY id"
+HELD: Final = "SELECT job_id, account_id, lease_expires_at FROM held_jobs ORDER BY job_id"
+TRUE_HELD: Final = "SELECT id, account_id, lease_expires_at FROM jobs WHERE lease_expires_at IS NOT NULL ORDER BY id"
+DERIVED: Final = ((KEPT, TRUE), (OPEN, TRUE_OPEN), (WAITING, TRUE_WAITING), (HELD, TRUE_HELD))
+"""Each derived table, and the same from jobs and tasks."""
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -90,9 +117,31 @@ def test_the_queue_tables_equal_what_they_are_derived_from(seed: int, database_u
             async with database.work() as session:
                 await session.execute(text(step))
             async with database.reading() as session:
-                for kept, true in ((KEPT, TRUE), (OPEN, TRUE_OPEN)):
+                for kept, true in DERIVED:
                     found = [tuple(row) for row in await session.execute(text(kept))]
                     assert found == [tuple(row) for row in await session.execute(text(true))], step
+        await database.close()
+
+    asyncio.run(story())
+
+
+def test_the_queue_tables_are_empty_once_jobs_are_truncated(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            await rows.template(session, await rows.account(session, "ada"))
+        for step in (
+            CREATE.format(number=1),
+            CLAIM.format(some="id < 'job1_2'"),
+            PLAN.format(some="true"),
+            "TRUNCATE jobs CASCADE",
+        ):
+            async with database.work() as session:
+                await session.execute(text(step))
+        async with database.reading() as session:
+            for kept, true in DERIVED:
+                found = [tuple(row) for row in await session.execute(text(kept))]
+                assert found == [tuple(row) for row in await session.execute(text(true))]
         await database.close()
 
     asyncio.run(story())

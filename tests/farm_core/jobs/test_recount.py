@@ -14,7 +14,7 @@ from farm_core.jobs.claims import claim_jobs
 from farm_core.jobs.recount import doubtful_accounts, recount
 from farm_core.jobs.tasks import open_work
 from tests.farm_core import rows
-from tests.farm_core.jobs.test_queues import KEPT, OPEN, TRUE, TRUE_OPEN
+from tests.farm_core.jobs.test_queues import DERIVED
 
 pytestmark = pytest.mark.service
 
@@ -28,8 +28,9 @@ FILL: Final = """
 TASKS: Final = """
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT id || '.' || n, id, n, CASE WHEN n < 2 THEN 'render' ELSE 'assemble' END, 0, 30 + n, 'pending', 0, now()
-    FROM jobs CROSS JOIN generate_series(0, 2) AS n WHERE status = 'processing'
+    FROM jobs CROSS JOIN generate_series(0, 2) AS n WHERE status = 'processing' AND lease_expires_at IS NULL
 """
+HOLD: Final = "UPDATE jobs SET lease_expires_at = now() WHERE id LIKE 'processing9%'"
 LEASE: Final = "UPDATE tasks SET status = 'leased', lease_token = id WHERE index = 0"
 
 
@@ -39,14 +40,14 @@ async def filled(database: Database, triggers: str) -> None:
         for name in ("ada", "bob", "cleo"):
             await rows.template(session, await rows.account(session, name))
         await session.execute(text(f"SET LOCAL session_replication_role = {triggers}"))
-        for statement in (FILL, TASKS, LEASE):
+        for statement in (FILL, HOLD, TASKS, LEASE):
             await session.execute(text(statement))
 
 
 async def differences(database: Database) -> list[tuple[object, object]]:
     async with database.reading() as session:
         found = []
-        for kept, true in ((KEPT, TRUE), (OPEN, TRUE_OPEN)):
+        for kept, true in DERIVED:
             pairs = [[tuple(row) for row in await session.execute(text(one))] for one in (kept, true)]
             found += [(one, other) for one, other in zip(*pairs, strict=False) if one != other]
         return found
@@ -80,6 +81,10 @@ def test_rows_that_were_loaded_without_triggers_are_found_counted_and_claimed(da
         "UPDATE account_queues SET next_job_id = NULL",
         "UPDATE account_queues SET leased_frames = 900",
         "UPDATE account_queues SET processing = 0",
+        "DELETE FROM waiting_jobs",
+        "UPDATE waiting_jobs SET place = place + 1 WHERE job_id LIKE 'queued1%'",
+        "INSERT INTO waiting_jobs SELECT account_id, 0, id, created_at FROM jobs WHERE id LIKE 'completed1%'",
+        "DELETE FROM held_jobs",
     ],
 )
 def test_each_kind_of_damage_is_found_and_mended(damage: str, database_url: str) -> None:

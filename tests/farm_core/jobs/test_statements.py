@@ -124,7 +124,8 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
 
 HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "adopt_jobs": {"jobs_max": 8, "lease_seconds": 20, "token": "t"},
-    "unpin_jobs": {"renderers": ["another"]},
+    "stranded_jobs": {"renderers": ["another"]},
+    "unpin_jobs": {"renderers": ["another"], "job_ids": ["a", "b"]},
     "rescue_tasks": {"tasks_max": 8},
     "count_open": {},
     "miscounted_accounts": {},
