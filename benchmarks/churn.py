@@ -19,7 +19,8 @@ from benchmarks.benchmark import Benchmark, Row
 from cluster.embedded import postgres
 from farm_core.db import migrate
 from farm_core.db.columns import utc_now
-from farm_core.db.database import Database, libpq_url
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
 from farm_core.ids import new_id
 from farm_core.jobs import claims, history, tasks, workers
 from farm_core.jobs.claims import ClaimedJob, FrozenJob, PlannedJob

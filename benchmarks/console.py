@@ -18,7 +18,8 @@ from benchmarks.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
 from farm_core.clock import SystemClock
 from farm_core.db import migrate
-from farm_core.db.database import Database, libpq_url
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import create_session
 from farm_core.telemetry import logs

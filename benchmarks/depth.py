@@ -25,7 +25,8 @@ from cluster.embedded import postgres
 from farm_core.accounts import repository as accounts
 from farm_core.db import migrate
 from farm_core.db.columns import utc_now
-from farm_core.db.database import Database, libpq_url
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
 from farm_core.ids import new_id
 from farm_core.jobs import claims, repository, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs

@@ -12,7 +12,7 @@ import psycopg
 from benchmarks.api import served
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
-from farm_core.db.database import libpq_url
+from farm_core.db.urls import libpq_url
 
 TOKEN_SECONDS = 3600
 WARM_POSTS = 20

@@ -9,7 +9,7 @@ from typing import Final
 
 import psycopg
 
-from farm_core.db.database import libpq_url
+from farm_core.db.urls import libpq_url
 from farm_core.telemetry import logs
 from scheduler.service import Service
 

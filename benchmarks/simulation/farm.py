@@ -22,7 +22,8 @@ from benchmarks.statements import Counter
 from cluster.embedded import postgres
 from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db import migrate
-from farm_core.db.database import Database, libpq_url
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
 from farm_core.net.fetch import Guard
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader

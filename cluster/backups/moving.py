@@ -11,7 +11,7 @@ import psycopg
 from cluster.backups import archive as layout
 from cluster.backups import reader
 from cluster.backups.writer import Progress
-from farm_core.db.database import libpq_url
+from farm_core.db.urls import libpq_url
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage

@@ -21,7 +21,7 @@ from cluster.diagnosis.finding import Finding
 from cluster.embedded import postgres, valkey
 from farm_core import running
 from farm_core.accounts.secret import farm_secret
-from farm_core.db.database import libpq_url
+from farm_core.db.urls import libpq_url
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links

@@ -23,6 +23,7 @@ from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
 from farm_core import running
+from farm_core.db import schema
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
 
@@ -75,9 +76,7 @@ class LocalFarm:
         _check_free(self._options.host, self._options.port)
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._stores.start()
-        from farm_core.db import migrate  # noqa: PLC0415 - takes half a second, in which Ray starts
-
-        migrate.upgrade(self.database_url)
+        schema.ensure(self.database_url)
         self._services = Supervisor(self._service_parts())
         self._services.start()
         running.write(self._data, self._running())

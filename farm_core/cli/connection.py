@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from farm_core import redis, running
 from farm_core.cli.data_folder import settings_of
-from farm_core.db import migrate
+from farm_core.db import schema
 from farm_core.db.database import Database
 from farm_core.failure import Failure
 from farm_core.progress.reader import ProgressReader
@@ -61,7 +61,7 @@ async def progress_of(arguments: argparse.Namespace, database: Database) -> Asyn
 
 
 def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
-    migrate.upgrade(url)
+    schema.ensure(url)
 
     async def run() -> Result:
         database = Database(url)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
@@ -154,8 +153,3 @@ def _json_text(value: object) -> str:
 def driver_url(url: str) -> str:
     """Return the URL with the driver that the farm uses (psycopg 3), whatever spelling of Postgres it names."""
     return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
-
-
-def libpq_url(url: str) -> str:
-    """Return the URL as psycopg itself reads it, without a driver's name."""
-    return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)  # SQLAlchemy's rendering writes a space as "+"

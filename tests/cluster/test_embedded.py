@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from cluster.embedded import postgres, process, valkey
-from farm_core.db.database import libpq_url
+from farm_core.db.urls import libpq_url
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,8 @@ import psycopg
 import pytest
 from sqlalchemy import select
 
-from farm_core.db.database import Database, libpq_url
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
 from farm_core.webhooks.models import Delivery
 from tests.clock import ManualClock
 from tests.scheduler.sender import deliverer, ended_job
