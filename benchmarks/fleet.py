@@ -25,12 +25,12 @@ CASES: Final = (
     _Case("saturated", Scenario(1, 1, 0.6, 20, schedulers=1, with_faults=False)),
     _Case("saturated", Scenario(16, 1, 10, 20, schedulers=1, with_faults=False)),
     _Case("saturated", Scenario(64, 1, 40, 20, schedulers=1, with_faults=False)),
-    _Case("calm", Scenario(100, 5, 30, 6, schedulers=1, with_faults=False)),
-    _Case("calm", Scenario(1_000, 50, 300, 3, schedulers=2, with_faults=False)),
-    _Case("overload", Scenario(1_000, 50, 600, 2, schedulers=2, with_faults=False)),
-    _Case("faults", Scenario(1_000, 50, 300, 3, schedulers=2)),
-    _Case("calm", Scenario(10_000, 500, 3_000, 1.5, with_faults=False)),
-    _Case("faults", Scenario(10_000, 500, 3_000, 1.5)),
+    _Case("calm", Scenario(100, 5, 30, 20, schedulers=1, with_faults=False)),
+    _Case("calm", Scenario(1_000, 50, 300, 15, schedulers=2, with_faults=False)),
+    _Case("overload", Scenario(1_000, 50, 600, 10, schedulers=2, with_faults=False)),
+    _Case("faults", Scenario(1_000, 50, 300, 15, schedulers=2)),
+    _Case("calm", Scenario(10_000, 500, 3_000, 20, with_faults=False)),
+    _Case("faults", Scenario(10_000, 500, 3_000, 20)),
 )
 """Nine of ten workers are busy while jobs arrive; saturated or in overload there are twice as many jobs as the workers can do."""
 
@@ -39,7 +39,7 @@ def _rows(quick: bool) -> Iterator[Row]:
     """A row for each case."""
     logs.set_up("ERROR")
     for case in CASES:
-        scenario = replace(case.scenario, arrival_seconds=case.scenario.arrival_seconds / (4 if quick else 1))
+        scenario = replace(case.scenario, arrival_seconds=case.scenario.arrival_seconds / (20 if quick else 1))
         if not quick or scenario.workers <= 1_000:
             with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
                 yield _row(case.name, scenario, simulate(scenario, Path(folder)))

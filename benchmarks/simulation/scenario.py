@@ -22,6 +22,8 @@ CONTRADICTIONS: Final = {
     "charges that differ from what was rendered": "SELECT (SELECT coalesce(sum(rendered_ms), 0) FROM usage)"
     " - (SELECT coalesce(sum(reserved_ms), 0) FROM jobs WHERE status = 'completed')",
     "open jobs that have ended": "SELECT count(*) FROM open_jobs",
+    "waiting jobs that have ended": "SELECT count(*) FROM waiting_jobs",
+    "held jobs that have ended": "SELECT count(*) FROM held_jobs",
     "queues that are not empty": "SELECT count(*) FROM account_queues WHERE queued <> 0 OR processing <> 0 OR leased_frames <> 0"
     " OR reserved_ms <> 0 OR next_job_id IS NOT NULL OR ready_place IS NOT NULL",
 }
