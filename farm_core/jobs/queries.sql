@@ -490,7 +490,7 @@ RETURNING workers.id
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(600, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id
-RETURNING failures, quarantined_until
+RETURNING quarantined_until
 
 -- forgive_workers --
 -- Several workers died of the job: it was the document. A worker that is alone with its failures may be what is broken.

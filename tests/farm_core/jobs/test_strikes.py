@@ -1,8 +1,9 @@
-"""Which accounts are held responsible for workers that died."""
+"""Which accounts and workers are held responsible for failures."""
 
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -26,6 +27,10 @@ STRIKES = """
     SELECT accounts.name || n, now(), 'retry task', 'processing', '{"kind": "crash"}' FROM accounts CROSS JOIN generate_series(1, 6) AS n
 """
 
+WORKER = """
+    INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at) VALUES ('w', 'n', 'r', 'd', 'e', 0, 0, now())
+"""
+
 
 @pytest.mark.service
 def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_progress(database_url: str) -> None:
@@ -40,5 +45,18 @@ def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_pro
         found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
         await database.close()
         assert {named[account_id]: strikes for account_id, strikes in found.items()} == {"small": 6}
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_worker_rests_from_its_third_failure_in_a_row(database_url: str) -> None:
+    async def story() -> None:
+        database, now = Database(database_url), utc_now()
+        async with database.work() as session:
+            await session.execute(text(WORKER))
+        rests = [await database.single(lambda connection: workers.blame_worker(connection, now, "w")) for _ in range(4)]
+        await database.close()
+        assert rests == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
 
     asyncio.run(story())
