@@ -154,7 +154,8 @@ class Task(SQLModel, table=True):
         CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
         CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
         Index("tasks_waiting", "job_id", "index", postgresql_where=text("status = 'pending'")),
-        Index("tasks_lease", "lease_token", postgresql_where=text("lease_token IS NOT NULL")),
+        # With the same condition as the next one: else the planner may read all of that one at each look for a lease.
+        Index("tasks_lease", "lease_token", postgresql_where=text("status = 'leased'")),
         Index("tasks_of_worker", "worker", postgresql_where=text("status = 'leased'")),
     )
 

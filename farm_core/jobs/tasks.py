@@ -160,7 +160,7 @@ async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: 
 
 async def rescue_tasks(session: Transaction, now: datetime) -> int:
     """Free tasks whose scheduler has not renewed its lease; return how many."""
-    return len(await execute(session, "rescue_tasks", {"now": now, "tasks_max": RESCUES_MAX}))
+    return len(await execute(session, "rescue_tasks", {"now": now}, limits={"tasks_max": RESCUES_MAX}))
 
 
 async def count_open(session: Transaction) -> int:

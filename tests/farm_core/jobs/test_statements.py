@@ -122,6 +122,44 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
     asyncio.run(story())
 
 
+LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "renew_tasks": {"tokens": ["processing7.0"], "lease_seconds": 15, "fresh_seconds": 10},
+    "finish_tasks": {
+        "tokens": ["processing7.0"],
+        "segment_keys": ["s"],
+        "sizes": [1],
+        "reports": ["{}"],
+        "workers": ["w7"],
+    },
+    "hand_back_tasks": {"tokens": ["processing7.0"]},
+    "retry_task": {"token": "processing7.0", "failures": 1, "avoid_worker": None, "error": "", "after_seconds": 1},
+}
+LEASE: Final = """
+    UPDATE tasks SET status = 'leased', lease_token = id, lease_expires_at = now(), worker = job_id WHERE status = 'pending'
+"""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("name", sorted(LEASED))
+def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(name: str, database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+        blocks = []
+        for first, last in ((1, 200), (201, 8000)):
+            async with database.work() as session:
+                await session.execute(text(FILL), {"first": first, "last": last})
+                await session.execute(text(TASKS))
+                await session.execute(text(LEASE))
+            blocks.append(await blocks_read(database, name, LEASED[name]))
+        await database.close()
+        assert blocks[1] < 2 * blocks[0] + 20, f"{blocks[0]} blocks beside 200 leases, {blocks[1]} beside 8,000"
+
+    asyncio.run(story())
+
+
 HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "adopt_jobs": {"jobs_max": 8, "lease_seconds": 20, "token": "t"},
     "stranded_jobs": {"renderers": ["another"]},

@@ -1,5 +1,7 @@
 """Keep queued jobs and the leases of unplanned ones in tables of their own: a claim then changes no index of jobs.
 
+A look for a lease no longer reads the index of all leased tasks, where statistics are old: both indexes have the same condition now.
+
 The former release goes on working on this schema, but claims and adoptions of its schedulers read all jobs of an account: update a deep
 queue's schedulers soon. Writers of jobs wait while it runs, longer the more jobs there are.
 """
@@ -79,6 +81,7 @@ def upgrade() -> None:
     op.execute("ALTER TABLE jobs SET (fillfactor = 50)")
     op.get_bind().exec_driver_sql((_SQL / "waiting_jobs.sql").read_text(encoding="utf-8"))
     _replace((*_FORMER, _FORMER_SAME_PLAN), (*_NEW, _SAME_PLAN))
+    _index_leases("status = 'leased'")
 
 
 def _replace(dropped: tuple[_Index, ...], made: tuple[_Index, ...]) -> None:
@@ -88,8 +91,14 @@ def _replace(dropped: tuple[_Index, ...], made: tuple[_Index, ...]) -> None:
         op.create_index(name, "jobs", list(columns), postgresql_where=sa.text(condition))
 
 
+def _index_leases(condition: str) -> None:
+    op.drop_index("tasks_lease", table_name="tasks")
+    op.create_index("tasks_lease", "tasks", ["lease_token"], postgresql_where=sa.text(condition))
+
+
 def downgrade() -> None:
     """Take the change back."""
+    _index_leases("lease_token IS NOT NULL")
     _replace((*_NEW, _SAME_PLAN), (*_FORMER, _FORMER_SAME_PLAN))
     op.execute("ALTER TABLE jobs SET (fillfactor = 85)")
     op.execute("DROP TRIGGER jobs_truncated ON jobs")
