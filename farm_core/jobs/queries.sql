@@ -271,7 +271,7 @@ FROM (
 -- lease_tasks --
 -- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
 -- decides its renderer, and only that one locks the job: if a job ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
--- `stop_leases` keeps leases from a job whose renderer is taken away. Templates and sums are looked up row by row, whatever the statistics say.
+-- `stop_leases` keeps leases from a job whose renderer is taken away. What another scheduler has locked is left to it. Templates and sums are looked up row by row, whatever the statistics say.
 -- The commit does not wait for the disk. A crash of Postgres itself can lose the leases of its last moments: these tasks wait again, and
 -- results under the lost tokens do not count. Any later commit that waits makes the leases before it durable.
 WITH quickly AS MATERIALIZED (
@@ -281,17 +281,20 @@ WITH quickly AS MATERIALIZED (
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
 ), first AS MATERIALIZED (
     SELECT jobs.id FROM jobs WHERE jobs.id = ANY(CAST(:job_ids AS text[])) AND jobs.status = 'processing' AND jobs.renderer IS NULL
-    ORDER BY jobs.id FOR NO KEY UPDATE
+    ORDER BY jobs.id FOR NO KEY UPDATE SKIP LOCKED
 ), pins AS MATERIALIZED (
     SELECT DISTINCT ON (wanted.job_id) wanted.job_id, wanted.renderer FROM first JOIN wanted ON wanted.job_id = first.id ORDER BY wanted.job_id
 ), pinned AS (
     UPDATE jobs SET renderer = pins.renderer FROM pins WHERE jobs.id = pins.job_id
+), waiting AS MATERIALIZED (
+    SELECT wanted.*, tasks.ctid AS version FROM wanted JOIN tasks ON tasks.id = wanted.task_id
+    WHERE tasks.status = 'pending' FOR NO KEY UPDATE OF tasks SKIP LOCKED
 )
-UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = wanted.token, worker = wanted.worker,
+UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = waiting.token, worker = waiting.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
-FROM wanted CROSS JOIN LATERAL (
-    SELECT jobs.* FROM jobs WHERE jobs.id = wanted.job_id AND jobs.status = 'processing'
-        AND coalesce(jobs.renderer, (SELECT pins.renderer FROM pins WHERE pins.job_id = jobs.id)) = wanted.renderer LIMIT 1
+FROM waiting CROSS JOIN LATERAL (
+    SELECT jobs.* FROM jobs WHERE jobs.id = waiting.job_id AND jobs.status = 'processing'
+        AND coalesce(jobs.renderer, (SELECT pins.renderer FROM pins WHERE pins.job_id = jobs.id)) = waiting.renderer LIMIT 1
 ) AS held
 CROSS JOIN LATERAL (
     SELECT composition_id, duration_seconds FROM templates WHERE templates.id = held.template_id LIMIT 1
@@ -300,7 +303,7 @@ CROSS JOIN LATERAL (
     SELECT held.frame_count - open_jobs.open_frames AS frames, open_jobs.spent_seconds AS seconds
     FROM open_jobs WHERE open_jobs.job_id = held.id LIMIT 1
 ) AS spent
-WHERE tasks.id = wanted.task_id AND tasks.status = 'pending'
+WHERE tasks.ctid = waiting.version AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,

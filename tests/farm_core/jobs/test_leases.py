@@ -1,0 +1,104 @@
+"""Leases of several schedulers at once: each task goes to one of them, and none waits for another."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import pytest
+from sqlalchemy import text
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs.tasks import Lease, lease_tasks, unpin_jobs
+from tests.farm_core import rows
+
+pytestmark = pytest.mark.service
+
+JOBS: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, renderer)
+    SELECT accounts.name || n, account_id, templates.id, 'processing', 0, '{}', 64, 64, 30, 90, 3000, '', '', 0, now(), CAST(:renderer AS text)
+    FROM templates JOIN accounts ON accounts.id = account_id CROSS JOIN generate_series(1, 3) AS n
+"""
+TASKS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.' || n, id, n, 'render', 30 * n, 30, 'pending', 0, now() FROM jobs CROSS JOIN generate_series(0, 1) AS n
+"""
+
+
+def leases(names: list[str], token: str, renderer: str = "r") -> list[Lease]:
+    return [Lease(name, name.split(".")[0], f"{token}.{name}", f"w{n}", renderer) for n, name in enumerate(names)]
+
+
+async def filled(url: str, renderer: str | None) -> Database:
+    database = Database(url)
+    async with database.work() as session:
+        for name in ("ada", "bob"):
+            await rows.template(session, await rows.account(session, name))
+        await session.execute(text(JOBS), {"renderer": renderer})
+        await session.execute(text(TASKS))
+    return database
+
+
+async def leased(database: Database, wanted: list[Lease]) -> list[str]:
+    found = await database.single(lambda connection: lease_tasks(connection, utc_now(), wanted))
+    return [row.task_id for row in found]
+
+
+@pytest.mark.parametrize("renderer", [None, "r"])
+def test_what_another_scheduler_is_leasing_is_left_to_it_without_waiting(
+    renderer: str | None, database_url: str
+) -> None:
+    async def story() -> None:
+        database = await filled(database_url, renderer)
+        async with database.work() as first, database.work() as second:
+            for session in (first, second):
+                await session.execute(text("SET LOCAL lock_timeout = '1s'"))
+            mine = await lease_tasks(first, utc_now(), leases(["ada1.0", "ada2.0", "ada3.0"], "a"))
+            theirs = await lease_tasks(second, utc_now(), leases(["ada3.0", "ada2.0", "ada1.0", "bob1.0"], "b"))
+        await database.close()
+        assert sorted(row.task_id for row in mine) == ["ada1.0", "ada2.0", "ada3.0"]
+        assert [row.task_id for row in theirs] == ["bob1.0"]
+
+    asyncio.run(story())
+
+
+def test_schedulers_that_want_the_same_tasks_in_other_orders_get_each_task_once(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, None)
+        names = [f"{name}{job}.{index}" for name in ("ada", "bob") for job in (1, 2, 3) for index in (0, 1)]
+        got, rounds = list[str](), 0
+        while len(got) < len(names) and rounds < 20:
+            wanted = [names[n:] + names[:n] for n in range(4)] + [names[::-1]]
+            found = await asyncio.gather(
+                *(leased(database, leases(order, f"{rounds}.{n}")) for n, order in enumerate(wanted))
+            )
+            got.extend(name for names_of_one in found for name in names_of_one)
+            rounds += 1
+        await database.close()
+        assert sorted(got) == sorted(names)
+
+    asyncio.run(story())
+
+
+def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, "r")
+        async with database.work() as session:
+            assert await lease_tasks(session, utc_now(), leases(["ada1.0"], "a"))
+            unpinned = asyncio.create_task(unpin_jobs(database, utc_now(), ["another"]))
+            await asyncio.sleep(0.3)
+            assert not unpinned.done(), "it waits for leases under way"
+        await unpinned
+        async with database.reading() as session:
+            found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
+            kept = list(found.scalars())
+        again = await database.single(
+            lambda connection: lease_tasks(connection, utc_now(), leases(["bob1.0"], "b", "another"))
+        )
+        await database.close()
+        assert kept == ["ada1"], "the other jobs begin again on another renderer"
+        assert again == ["bob1.0"]
+
+    asyncio.run(story())
