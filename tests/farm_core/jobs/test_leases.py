@@ -94,9 +94,7 @@ def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: s
         async with database.reading() as session:
             found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
             kept = list(found.scalars())
-        again = await database.single(
-            lambda connection: lease_tasks(connection, utc_now(), leases(["bob1.0"], "b", "another"))
-        )
+        again = await leased(database, leases(["bob1.0"], "b", "another"))
         await database.close()
         assert kept == ["ada1"], "the other jobs begin again on another renderer"
         assert again == ["bob1.0"]
