@@ -82,9 +82,9 @@ class Chain(Surface):
         self._waiting.append(step)
         can_join = self._target.format == "f2" and self.painter.half_store is not None
         if not can_join or len(self._waiting) == JOINED_MAX:
-            self.settle()
+            self.flush()
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Run the waiting passes as one."""
         waiting, self._waiting = self._waiting, []
         if not waiting:

@@ -49,14 +49,14 @@ class Surface:
     @property
     def target(self) -> Target:
         """Picture after all passes so far."""
-        self.settle()
+        self.flush()
         return self._target
 
     @target.setter
     def target(self, target: Target) -> None:
         self._target = target
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Run the passes that wait to be joined with later ones."""
 
     def apply(
@@ -76,7 +76,7 @@ class Surface:
         read = {**(textures or {}), **(spent or {})}
         self.run_pass(shader, values, uniforms=uniforms, textures=read, defines=defines)
         if spent:
-            self.settle()
+            self.flush()
         for texture in (spent or {}).values():
             if isinstance(texture, Target):
                 self.painter.pool.give_back(texture)
