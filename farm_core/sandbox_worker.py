@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 from importlib import import_module
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from farm_core.errors import BadRequest
@@ -48,10 +49,16 @@ def _serve(answers: BinaryIO, cpu_seconds: int) -> int:
             answer = _answer(function, arguments)
         except MemoryError:
             return 1
-        answer["resident_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        answer["resident_bytes"] = _peak_bytes()
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
     return 0
+
+
+def _peak_bytes() -> int:
+    """The most memory that this process has held. Not `ru_maxrss`: that one it inherits from who started it, a whole scheduler or API."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split(maxsplit=1)[0]) * 1024
 
 
 def _answer(function: str, arguments: list[Any]) -> dict[str, Any]:
