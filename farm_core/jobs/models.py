@@ -52,7 +52,7 @@ class Job(SQLModel, table=True):
     from, so that their bytes belong together. `plan_key` names all that the video depends on: equal keys, equal bytes.
 
     No index names a column that a claim changes (`status`, the lease), not even in its condition: Postgres then writes the
-    claimed version into the page of the former one and leaves the indexes alone. Conditions on other columns say the same
+    claimed version into the page of the former one, if it has room, and leaves the indexes alone. Conditions on other columns say the same
     (`has_status`), and `waiting_jobs` and `held_jobs` keep what schedulers look for.
     """
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from farm_core.db.database import Database
 from farm_core.jobs import claims
@@ -99,5 +100,21 @@ def test_of_schedulers_that_claim_at_once_each_job_goes_to_one(database_url: str
         taken += await queue.claim(20)
         assert sorted(job.id for job in taken) == [f"j{number:03}" for number in range(20)]
         assert len({job.lease_token for job in taken}) == 20
+
+    on_a_queue(database_url, body)
+
+
+def test_a_claim_leaves_the_indexes_of_most_jobs_alone(database_url: str) -> None:
+    """New versions fit into the page of the former ones, though jobs of one page are claimed together and become longer."""
+
+    async def body(queue: Queue) -> None:
+        for number in range(64):
+            await queue.add(("ada", "bob")[number % 2], f"job{number:02}", at=number)
+        async with queue.database.work() as session:
+            assert len(await claims.claim_jobs(session, NOON + timedelta(hours=1), 32)) == 32
+            counts = "pg_stat_get_xact_tuples_updated('jobs'::regclass), pg_stat_get_xact_tuples_hot_updated('jobs'::regclass)"
+            updated, in_place = (await session.execute(text(f"SELECT {counts}"))).one()
+        assert updated == 32
+        assert in_place >= 24
 
     on_a_queue(database_url, body)
