@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -53,13 +54,14 @@ class Exhausted(BadRequest):
 
 
 class Sandbox:
-    """A few warm worker processes. One instance serves a whole process; `close` ends the workers."""
+    """A few warm worker processes. One instance serves a whole process; `close` ends the workers, and so does the end of the instance."""
 
     def __init__(self, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES) -> None:
         self._limits = (cpu_seconds, memory_bytes)
         self._threads = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="sandbox")
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+        weakref.finalize(self, _end, self._all)
         self._lock = threading.Lock()
         self._closed = False
         self._gates: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(CALLS_PER_OWNER))
@@ -103,9 +105,9 @@ class Sandbox:
         """End every worker."""
         with self._lock:
             self._closed = True
-            workers, self._all = self._all, set()
-        for worker in workers:
-            worker.kill()
+            workers = self._all.copy()
+            self._all.clear()
+        _end(workers)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _warmed(self) -> None:
@@ -131,6 +133,11 @@ class Sandbox:
                     self._all.discard(worker)
             if not keep:
                 worker.kill()
+
+
+def _end(workers: set[_Worker]) -> None:
+    while workers:
+        workers.pop().kill()
 
 
 class _Worker:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+
+import psutil
 
 from farm_core.sandbox import RESIDENT_BYTES, Sandbox
 
@@ -15,3 +18,12 @@ def test_a_worker_is_used_again_though_its_parent_holds_more_than_a_worker_may()
     finally:
         sandbox.close()
     assert len(held) > RESIDENT_BYTES
+
+
+def test_workers_end_with_their_sandbox() -> None:
+    sandbox = Sandbox()
+    worker = psutil.Process(sandbox.call_now(os.getpid))
+    assert worker.is_running()
+    del sandbox
+    gc.collect()
+    assert not worker.is_running()
