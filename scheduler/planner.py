@@ -56,10 +56,11 @@ class Planner:
         videos = await self._same_videos(jobs, keys)
         now = self.dependencies.clock.now()
         async with self.dependencies.database.connection() as connection:
-            planned = [_planned(one, renderer, keys, has_video=one.job.id in videos) for one in jobs]
-            mine = await claims.plan_jobs(connection, now, planned)
+            mine = await claims.freeze_jobs(connection, now, jobs)
             held = [one for one in jobs if one.job.id in mine]
             await charge_stored(connection, _objects(held))
+            if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
+                await claims.plan_jobs(connection, now, planned)
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
         completed: set[str] = set()
         if reused := [one for one in held if one.job.id in videos]:
@@ -109,10 +110,9 @@ def _objects(held: Sequence[FrozenJob]) -> list[tuple[str, str, int]]:
     return [(one.job.account_id, key, size) for one in held for key, size in one.stored.items()]
 
 
-def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str], *, has_video: bool) -> PlannedJob:
+def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -> PlannedJob:
     job = frozen.job
-    tasks = () if has_video else plan(job.frame_count, job.fps, job.width, job.height)
-    return PlannedJob(frozen, renderer, keys.get(job.id), tasks)
+    return PlannedJob(job, renderer, keys.get(job.id), plan(job.frame_count, job.fps, job.width, job.height))
 
 
 def _most_common_renderer(dependencies: Dependencies) -> str | None:

@@ -77,12 +77,9 @@ class FrozenJob:
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A frozen job and the tasks that will make its video, for workers of that renderer (of any, where None).
+    """A job and the tasks that will make its video, for workers of that renderer (of any, where None)."""
 
-    It has no tasks if its video is there already: the scheduler still holds it, and ends it.
-    """
-
-    frozen: FrozenJob
+    job: ClaimedJob
     renderer: str | None
     plan_key: str | None
     tasks: Sequence[PlannedTask]
@@ -144,13 +141,9 @@ async def same_results(
     return {row.job_id: (row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
-async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-    """Record what ingest made of each job and count it, once; write the plans, and let go of the jobs that have tasks.
-
-    Return the jobs that were still this scheduler's. One statement.
-    """
-    frozen = [one.frozen for one in planned]
-    jobs = {
+async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[FrozenJob]) -> set[str]:
+    """Record what ingest made of each job, and count it, once; return the jobs that are still this scheduler's."""
+    values = {
         "period": period_of(now),
         "job_ids": [one.job.id for one in frozen],
         "tokens": [one.job.lease_token for one in frozen],
@@ -158,11 +151,20 @@ async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[Plann
         "media": [orjson.dumps(dict(one.media)).decode() for one in frozen],
         "ingest_bytes": [one.ingest_bytes for one in frozen],
         "warnings": [notices.stored(one.notices) for one in frozen],
+    }
+    return set(await column(session, "freeze_jobs", values))
+
+
+async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
+    """Write the plans and let go of the jobs; return those whose claims held."""
+    jobs = {
+        "job_ids": [one.job.id for one in planned],
+        "tokens": [one.job.lease_token for one in planned],
         "plan_keys": [one.plan_key for one in planned],
         "renderers": [one.renderer for one in planned],
-        "segments": [len(one.tasks) - 1 if one.tasks else None for one in planned],
+        "segments": [len(one.tasks) - 1 for one in planned],
     }
-    cuts = [(one.frozen.job.id, task) for one in planned for task in one.tasks]
+    cuts = [(one.job.id, task) for one in planned for task in one.tasks]
     tasks = {
         "task_job_ids": [job_id for job_id, _ in cuts],
         "indexes": [task.index for _, task in cuts],

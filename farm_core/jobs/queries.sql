@@ -106,33 +106,39 @@ WITH held AS (
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 
--- plan_jobs --
--- Ingest is done: each job gets its frozen document and media, once, and what fetching them counts; and with its tasks its plan. From
--- there on the tasks carry it and it needs no scheduler of its own. A job without tasks (`segments` is null) stays held. No row: somebody
--- else decided.
+-- freeze_jobs --
+-- Ingest is done: frozen documents and their media, once each, and what fetching them counts. No row: somebody else decided.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]),
-        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]), CAST(:plan_keys AS text[]),
-        CAST(:renderers AS text[]), CAST(:segments AS int[]))
-        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments)
+        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]))
+        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings)
 ), held AS (
-    SELECT jobs.id, jobs.document_key IS NULL AS is_new FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
+    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
     WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
-), planned AS (
-    UPDATE jobs SET document_key = CASE WHEN held.is_new THEN wanted.document_key ELSE jobs.document_key END,
-        media = CASE WHEN held.is_new THEN CAST(wanted.media AS jsonb) ELSE jobs.media END,
-        ingest_bytes = CASE WHEN held.is_new THEN wanted.ingest_bytes ELSE jobs.ingest_bytes END,
-        warnings = CASE WHEN held.is_new THEN CAST(wanted.warnings AS jsonb) ELSE jobs.warnings END,
-        plan_key = CASE WHEN wanted.segments IS NULL THEN jobs.plan_key ELSE wanted.plan_key END,
-        renderer = CASE WHEN wanted.segments IS NULL THEN jobs.renderer ELSE wanted.renderer END,
-        lease_token = CASE WHEN wanted.segments IS NULL THEN jobs.lease_token END,
-        lease_expires_at = CASE WHEN wanted.segments IS NULL THEN jobs.lease_expires_at END
-    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id
-    RETURNING jobs.id, jobs.account_id, jobs.ingest_bytes, held.is_new, wanted.segments
+), frozen AS (
+    UPDATE jobs SET document_key = wanted.document_key, media = CAST(wanted.media AS jsonb), ingest_bytes = wanted.ingest_bytes,
+        warnings = CAST(wanted.warnings AS jsonb)
+    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id AND jobs.document_key IS NULL
+    RETURNING jobs.account_id, jobs.ingest_bytes
 ), counted AS (
     INSERT INTO usage (account_id, period, asset_bytes)
-    SELECT account_id, :period, sum(ingest_bytes) FROM planned WHERE is_new AND ingest_bytes > 0 GROUP BY account_id ORDER BY account_id
+    SELECT account_id, :period, sum(ingest_bytes) FROM frozen WHERE ingest_bytes > 0 GROUP BY account_id ORDER BY account_id
     ON CONFLICT (account_id, period) DO UPDATE SET asset_bytes = usage.asset_bytes + excluded.asset_bytes
+)
+SELECT id FROM held
+
+-- plan_jobs --
+-- Jobs are planned: from here on their tasks carry them and they need no scheduler of their own.
+WITH wanted AS (
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:plan_keys AS text[]),
+        CAST(:renderers AS text[]), CAST(:segments AS int[])) AS wanted(job_id, token, plan_key, renderer, segments)
+), held AS (
+    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
+    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), planned AS (
+    UPDATE jobs SET plan_key = wanted.plan_key, renderer = wanted.renderer, lease_token = NULL, lease_expires_at = NULL
+    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id
+    RETURNING jobs.id, wanted.segments
 ), cut AS (
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT planned.id || '.' || task.index, planned.id, task.index, task.kind, task.first_frame, task.frame_count,
@@ -142,9 +148,9 @@ WITH wanted AS (
         ON task.job_id = planned.id
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned WHERE segments IS NOT NULL
+    SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned
 )
-SELECT id, CASE WHEN segments IS NOT NULL THEN pg_notify('tasks', '') END FROM planned
+SELECT id, pg_notify('tasks', '') FROM planned
 
 -- same_results --
 -- Videos that depend on exactly the same things are there already.
