@@ -19,13 +19,12 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from farm_core.db.database import driver_url
+from farm_core.db.schema import MIGRATIONS
 from farm_core.failure import Failure
 from farm_core.settings import settings
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
-
-MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 class DatabaseUnfit(Failure):
