@@ -178,6 +178,11 @@ class Filter:
     aces_cg: bool = False
     gain: Tint = UNTINTED
 
+    @property
+    def matrix(self) -> ColorStage | None:
+        """The stage if its matrix changes colours. Levels outside 0..1 are clamped by a table as by a matrix."""
+        return None if self.stage is None or self.stage.is_table_alone else self.stage
+
 
 PLAIN = Filter()
 

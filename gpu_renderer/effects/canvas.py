@@ -26,6 +26,7 @@ from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import INSTANCE_BYTES, Instances, Painter
 from gpu_renderer.opengl.programs import Layout, UniformValue
@@ -138,8 +139,8 @@ class Canvas(Surface):
         pixels = self.pixels()
         if self._is_straight:
             return pixels
-        if (native := window_kernels(self.painter)) is not None:
-            native.straighten(pixels)
+        if (native := kernels()) is not None:
+            native.windows.straighten(pixels)
             return pixels
         straight = pixels.astype(np.float32)
         straight /= np.maximum(straight[..., 3:], 1)
@@ -156,10 +157,10 @@ class Canvas(Surface):
 
     def write_straight(self, pixels: npt.NDArray[np.uint8]) -> None:
         """Store straight bytes of the canvas's size as the picture. Native kernels may overwrite the array."""
-        stored, native = np.ascontiguousarray(pixels), window_kernels(self.painter)
+        stored, native = np.ascontiguousarray(pixels), kernels()
         is_straight = native is None or self._stores_straight
         if native is not None and not is_straight:
-            native.premultiply(stored)
+            native.windows.premultiply(stored)
         self.target.texture.write(stored, alignment=1)
         self._is_straight = is_straight
         self._store(straight=self._stores_straight)

@@ -31,8 +31,8 @@ SMALL_FROM_SIGMA = (4.5, 14.2, 32.0, 64.0, 128.0)
 From a sigma of 12 on the reference cuts its own at 2.5 sigmas, and in the dark the end of its light is seen: within three
 code values there, ten where several ends meet. Those take finer cells than a sigma of 2.5.
 """
-BOX_RADIUS_MAX = 16
-"""A wider box first halves the picture."""
+BOX_RADIUS_MAX = 32
+"""A wider box first halves the picture along its axes."""
 SIGMA_MAX = 1000.0
 """A wider blur leaves nothing to see of a frame, and is not made wider."""
 NEGLIGIBLE, NEGLIGIBLE_SMALL = 1e-5, 3e-4
@@ -228,7 +228,9 @@ def box_blurred(
         soft.texture.write(pixels, alignment=1)
         return soft
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
-    current = halved(painter, source, levels) if levels else painter.applied("effects/baked/crop.frag", source)
+    current = (
+        halved(painter, source, levels, axes=axes) if levels else painter.applied("effects/baked/crop.frag", source)
+    )
     kernel = box((2 * radius + 1) / 2**levels)
     for axis in steps:
         following = convolved(painter, current, kernel, axis, clear_outside=not repeat_edge)
@@ -236,34 +238,46 @@ def box_blurred(
         current = following
     if not levels:
         return current
-    large = enlarged(painter, current, levels, source.region)
+    large = enlarged(painter, current, levels, source.region, axes=axes)
     painter.pool.give_back(current)
     return large
 
 
 def halved(
-    painter: Painter, source: Target, levels: int, format: Format | None = None, *, has_rim: bool = False
+    painter: Painter,
+    source: Target,
+    levels: int,
+    format: Format | None = None,
+    *,
+    has_rim: bool = False,
+    axes: tuple[Axis, ...] = (0, 1),
 ) -> Target:
-    """Return the source at 1/2, 1/4 ... of its size: region coordinates shrink with it. The caller owns it.
+    """Return the source at 1/2, 1/4 ... of its size along the axes: region coordinates shrink with it. The caller owns it.
 
     `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
     """
-    current = source
+    current, across, down = source, 1 + (0 in axes), 1 + (1 in axes)
     for _ in range(levels):
         r = current.region.grown(2 if has_rim else 0)
-        left, top = math.floor(r.x / 2), math.floor(r.y / 2)
-        half = Region(left, top, -(-r.right // 2) - left, -(-r.bottom // 2) - top)
+        left, top = r.x // across, r.y // down
+        half = Region(left, top, -(-r.right // across) - left, -(-r.bottom // down) - top)
         narrowing: dict[str, object] = {"ALPHA": 1} if format == "a2" != current.format else {}
-        smaller = painter.applied("effects/halve.frag", current, region=half, format=format, defines=narrowing)
+        smaller = painter.applied(
+            "effects/halve.frag", current, region=half, format=format, defines=narrowing,
+            uniforms={"u_cell": (float(across), float(down))},
+        )  # fmt: skip
         if current is not source:
             painter.pool.give_back(current)
         current = smaller
     return current
 
 
-def enlarged(painter: Painter, source: Target, levels: int, region: Region) -> Target:
-    """A picture that was halved, over the region at its first size. The caller owns it."""
-    return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": float(1 << levels)})
+def enlarged(
+    painter: Painter, source: Target, levels: int, region: Region, *, axes: tuple[Axis, ...] = (0, 1)
+) -> Target:
+    """A picture that was halved along the axes, over the region at its first size. The caller owns it."""
+    factor = tuple(float(1 << levels if axis in axes else 1) for axis in (0, 1))
+    return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": factor})
 
 
 def canvas_blurred(painter: Painter, source: Target, sigma: float, region: Region) -> Target:

@@ -65,6 +65,11 @@ class ColorStage:
     table: Table | None
 
     @property
+    def is_table_alone(self) -> bool:
+        """True if all effects are table effects."""
+        return self.table is not None and self.affine is IDENTITY
+
+    @property
     def uniforms(self) -> dict[str, UniformValue]:
         """Affine map for shaders/include/color_stage.glsl."""
         return {

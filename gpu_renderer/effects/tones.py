@@ -13,6 +13,7 @@ from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.grading import LEVELS, Curve
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.programs import UniformValue
 
 LUMA_709: npt.NDArray[np.int32] = np.array([2126, 7152, 722], np.int32)
@@ -50,11 +51,9 @@ class ShadowHighlight(Effect):
 @effect("equalize")
 class Equalize(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        if values.whole("equalizeMode") == 1:
-            luma = (shown_pixels(canvas).astype(np.int32) @ LUMA_709 + 5_000) // 10_000
-            table = np.repeat(_cumulative(_counts(luma))[:, None], 3, axis=1)
-        else:
-            table = np.stack([_cumulative(counts) for counts in _channel_counts(canvas)], axis=1)
+        counts = _level_counts(canvas)
+        of_channels = [counts[3]] * 3 if values.whole("equalizeMode") == 1 else counts[:3]
+        table = np.stack([_cumulative(of_channel) for of_channel in of_channels], axis=1)
         mixed = LEVELS[:, None] + (np.floor(255 * table) - LEVELS[:, None]) * values.fraction("amount")
         map_tones(canvas, np.floor(mixed), values.number("blend"))
 
@@ -62,20 +61,20 @@ class Equalize(Effect):
 @effect("auto-levels")
 class AutoLevels(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        map_tones(canvas, _stretched(_channel_counts(canvas), values), values.number("blend"))
+        map_tones(canvas, _stretched(_level_counts(canvas)[:3], values), values.number("blend"))
 
 
 @effect("auto-contrast")
 class AutoContrast(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        common = np.sum(_channel_counts(canvas), axis=0)
+        common = np.sum(_level_counts(canvas)[:3], axis=0)
         map_tones(canvas, np.repeat(_stretched([common], values), 3, axis=1), values.number("blend"))
 
 
 @effect("auto-color")
 class AutoColor(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        counts = _channel_counts(canvas)
+        counts = _level_counts(canvas)[:3]
         table = _stretched(counts, values)
         medians = [_median(table[:, channel], counts[channel]) for channel in range(3)]
         target = sum(medians) / 3
@@ -94,7 +93,7 @@ class Toner(Effect):
         map_tones(canvas, np.floor(table + 1e-6), values.number("blend"), by_luma=True)
 
 
-def shown_pixels(canvas: Canvas) -> npt.NDArray[np.uint8]:
+def _shown_pixels(canvas: Canvas) -> npt.NDArray[np.uint8]:
     """Return the straight colours of every pixel that is not fully transparent: shape (pixels, 3)."""
     pixels = canvas.straight_pixels().reshape(-1, 4)
     shown: npt.NDArray[np.uint8] = pixels[pixels[:, 3] > 0][:, :3]
@@ -113,10 +112,13 @@ def _counts(levels: npt.NDArray[np.integer[Any]]) -> Curve:
     return np.bincount(levels, minlength=256)[:256].astype(np.float64)
 
 
-def _channel_counts(canvas: Canvas) -> list[Curve]:
-    """Return the number of shown pixels at each level of red, green and blue."""
-    pixels = shown_pixels(canvas)
-    return [_counts(pixels[:, channel]) for channel in range(3)]
+def _level_counts(canvas: Canvas) -> list[Curve]:
+    """Return the number of shown pixels at each level of red, green, blue and luma."""
+    if (native := kernels()) is not None:
+        return list(native.windows.level_counts(canvas.straight_pixels()).astype(np.float64))
+    pixels = _shown_pixels(canvas)
+    luma = (pixels.astype(np.int32) @ LUMA_709 + 5_000) // 10_000
+    return [_counts(levels) for levels in (*pixels.T, luma)]
 
 
 def _median(table: Curve, counts: Curve) -> float:

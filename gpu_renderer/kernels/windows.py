@@ -57,6 +57,8 @@ class WindowKernels:
         self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
         self._premultiply = library.premultiply
         self._premultiply.argtypes, self._premultiply.restype = (c_void_p, c_ssize_t), None
+        self._count_levels = library.count_levels
+        self._count_levels.argtypes, self._count_levels.restype = (c_void_p, c_ssize_t, c_void_p), None
         self._window.restype = self._ranked.restype = self._straighten.restype = None
 
     def window(
@@ -176,6 +178,15 @@ class WindowKernels:
     def premultiply(self, pixels: Pixels) -> None:
         """Make straight pixels premultiplied, in place: c a / 255, rounded to the nearest."""
         self._premultiply(pixels.ctypes.data, pixels.size // 4)
+
+    def level_counts(self, pixels: Pixels) -> npt.NDArray[np.uint32]:
+        """Return the number of straight pixels that are not fully transparent at each level: shape (4, 256).
+
+        The rows are red, green, blue and luma, whose weights of BT.709 are cut to 1/10,000.
+        """
+        counts = np.zeros((4, 256), np.uint32)
+        self._count_levels(pixels.ctypes.data, pixels.size // 4, counts.ctypes.data)
+        return counts
 
 
 @cache

@@ -7,18 +7,20 @@
 #include "shapes.h"
 #include "upright.h"
 
-// Straight linear colours of one channel of premultiplied pixels, times a gain of the encoded colours.
-static void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float gain, float *restrict colours,
+INLINE float linear_or_encoded(float colour, int is_linear) { return is_linear ? linear_of(colour) : colour; }
+
+// Straight colours of one channel of premultiplied pixels, times a gain of the encoded colours.
+INLINE void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float gain, int is_linear, float *restrict colours,
                        int count) {
     if (is_opaque) {
         for (int i = 0; i < count; i++) {
-            colours[i] = linear_of(channel_of(pixels[i], shift) * gain);
+            colours[i] = linear_or_encoded(channel_of(pixels[i], shift) * gain, is_linear);
         }
         return;
     }
     for (int i = 0; i < count; i++) {
         float colour = channel_of(pixels[i], shift), alpha = channel_of(pixels[i], 24);
-        colour = linear_of(clamped(colour / alpha, 0.0f, 1.0f) * gain);
+        colour = linear_or_encoded(clamped(colour / alpha, 0.0f, 1.0f) * gain, is_linear);
         colours[i] = picked(alpha < 1.0f / 255.0f, 0.0f, colour);
     }
 }
@@ -55,18 +57,31 @@ static int is_of_one_colour(const struct draw_op *of) {
     return of->kind == COVERAGE || (is_shape(of) && !of->texels);
 }
 
-// Straight linear colours and alpha of an IMAGE from its texels or pixels.
-static void image_colours(const struct draw_op *of, struct row *r, int count) {
+// Straight colours and alpha of an IMAGE from its texels or pixels.
+INLINE void image_colours(const struct draw_op *of, struct row *r, int is_linear, int count) {
     if (of->is_exact) {
         straightened(r, of->opacity, count);
-        for (int channel = 0; channel < 3; channel++) made_linear(r->source[channel], gain_of(of, channel), count);
+        for (int channel = 0; channel < 3; channel++) {
+            (is_linear ? made_linear : scaled)(r->source[channel], gain_of(of, channel), count);
+        }
         return;
     }
     int is_opaque = are_opaque(r->found[0], count);
     for (int channel = 0; channel < 3; channel++) {
-        colours_of(r->found[0], 8 * channel, is_opaque, gain_of(of, channel), r->source[channel], count);
+        colours_of(r->found[0], 8 * channel, is_opaque, gain_of(of, channel), is_linear, r->source[channel], count);
     }
     alphas_of(r->found[0], of->opacity, r->alpha, count);
+}
+
+// Graded linear colours and alpha of an IMAGE. Tables take its encoded colours as they are.
+static void graded_image(const struct draw_op *of, struct row *r, int count) {
+    if (of->grade && is_table_alone(of->grade)) {
+        image_colours(of, r, 0, count);
+        tabled(of->grade, r, count);
+        return;
+    }
+    image_colours(of, r, 1, count);
+    if (of->grade) graded(of->grade, r, count);
 }
 
 // Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
@@ -89,7 +104,7 @@ static void shaded(const struct draw_op *of, struct held *k, struct row *r, int 
         if (!k) coverage_alpha(of, r, count);
     } else if (of->kind == IMAGE) {
         if (!k) (of->is_exact ? found_exact : found_pixels)(of, r, count);
-        image_colours(of, r, count);
+        graded_image(of, r, count);
     } else {
         if (!k) found_numbers(of, r, count);
         straightened(r, of->opacity, count);
@@ -99,7 +114,7 @@ static void shaded(const struct draw_op *of, struct held *k, struct row *r, int 
 // Shade as `shaded` does, and apply the colour stage.
 static void drawn(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
     shaded(of, k, r, row, first, count, is_inside);
-    if (of->grade && !is_of_one_colour(of)) graded(of->grade, r, count);
+    if (of->grade && of->kind != IMAGE && !is_of_one_colour(of)) graded(of->grade, r, count);
 }
 
 #endif

@@ -24,10 +24,10 @@ static void transformed(const float *restrict m, float *restrict red, float *res
     }
 }
 
-// Between which entries of a table the encoded level of each colour lies, and how far from the first one.
+// Between which entries of a table each encoded colour lies, and how far from the first one.
 static void table_places(const float *restrict colours, int32_t *restrict entries, float *restrict shares, int count) {
     for (int i = 0; i < count; i++) {
-        float at = clamped(encoded_of(colours[i]), 0.0f, 1.0f) * 256.0f - 0.5f;
+        float at = clamped(colours[i], 0.0f, 1.0f) * 256.0f - 0.5f;
         int32_t low = (int32_t)at - (at < 0.0f);  // the floor, without a call on old processors
         entries[i] = within(low + 1, TABLE_ENTRIES);
         shares[i] = at - (float)low;
@@ -44,16 +44,24 @@ static void looked_up(const uint32_t *restrict table, const int32_t *restrict en
     }
 }
 
-// Apply the stage to r->source. Overwrites r->first and r->across.
+// Apply the tables to r->source, encoded colours. The results are linear. Overwrites r->first and r->across.
+static void tabled(const struct grade *by, struct row *r, int count) {
+    for (int channel = 0; channel < 3; channel++) {
+        table_places(r->source[channel], r->first, r->across, count);
+        looked_up(by->tables + TABLE_ENTRIES * channel, r->first, r->across, r->source[channel], count);
+    }
+}
+
+static int is_table_alone(const struct grade *by) { return by->tables && !by->has_matrix && !by->is_aces; }
+
+// Apply the stage to r->source, linear colours.
 static void graded(const struct grade *by, struct row *r, int count) {
     float(*source)[CHUNK] = r->source;
     if (by->is_aces) to_aces_cg(source[0], source[1], source[2], count);
     if (by->has_matrix) transformed(by->matrix, source[0], source[1], source[2], count);
-    for (int channel = 0; channel < 3 && by->tables; channel++) {
-        const uint32_t *table = by->tables + TABLE_ENTRIES * channel;
-        table_places(source[channel], r->first, r->across, count);
-        looked_up(table, r->first, r->across, source[channel], count);
-    }
+    if (!by->tables) return;
+    for (int channel = 0; channel < 3; channel++) made_encoded(source[channel], count);
+    tabled(by, r, count);
 }
 
 #endif

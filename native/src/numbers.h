@@ -139,6 +139,10 @@ static void made_linear(float *restrict colours, float gain, int count) {
     for (int i = 0; i < count; i++) colours[i] = linear_of(colours[i] * gain);
 }
 
+static void made_encoded(float *restrict colours, int count) {
+    for (int i = 0; i < count; i++) colours[i] = encoded_of(colours[i]);
+}
+
 static void set_all(float *restrict numbers, float number, int count) {
     for (int i = 0; i < count; i++) numbers[i] = number;
 }

@@ -183,3 +183,12 @@ void premultiply(uint8_t *pixels, ptrdiff_t count) {
         }
     }
 }
+
+// Counts the shown pixels at each level of red, green, blue and luma (BT.709), 256 a channel. Pixels are straight.
+void count_levels(const uint8_t *restrict pixels, ptrdiff_t count, uint32_t *restrict counts) {
+    for (ptrdiff_t i = 0; i < count; i++, pixels += 4) {
+        if (pixels[3] == 0) continue;
+        for (int c = 0; c < 3; c++) counts[256 * c + pixels[c]]++;
+        counts[768 + (2126u * pixels[0] + 7152u * pixels[1] + 722u * pixels[2] + 5000u) / 10000u]++;
+    }
+}

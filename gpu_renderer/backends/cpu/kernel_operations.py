@@ -241,7 +241,7 @@ def of_drawable(
 
 def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:
     """Return the steps of a colour stage that change the content."""
-    affine = by.stage.affine.clip(-MATRIX_MAX, MATRIX_MAX) if by.stage is not None and "MATRIX" in steps else None
+    affine = by.matrix.affine.clip(-MATRIX_MAX, MATRIX_MAX) if by.matrix is not None and "MATRIX" in steps else None
     return Grade(
         by.gain if "GAIN" in steps else UNTINTED,
         "ACES" in steps,

@@ -135,10 +135,10 @@ def adjust(
 
 def _grading(painter: Painter, filter: Filter) -> PointwisePass:
     """Return the pass of a colour stage."""
-    variant = {"MATRIX": filter.stage is not None, "TABLES": filter.table is not None}
+    variant = {"MATRIX": filter.matrix is not None, "TABLES": filter.table is not None}
     defines = tuple((name, "1") for name, is_set in variant.items() if is_set)
     textures = {} if filter.table is None else {"u_grade_table": painter.textures.table(filter.table)}
-    return PointwisePass(GRADE, defines, textures, {} if filter.stage is None else filter.stage.uniforms)
+    return PointwisePass(GRADE, defines, textures, {} if filter.matrix is None else filter.matrix.uniforms)
 
 
 def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene, part: Region) -> None:

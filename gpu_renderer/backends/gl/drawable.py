@@ -120,7 +120,7 @@ def grading(shown: Drawable, filter: Filter) -> tuple[str, ...]:
     wanted = {
         "GAIN": filter.gain != UNTINTED and is_encoded,
         "ACES": filter.aces_cg and is_encoded,
-        "MATRIX": filter.stage is not None and not is_shape,
+        "MATRIX": filter.matrix is not None and not is_shape,
         "TABLES": filter.table is not None and not is_shape,
     }
     return tuple([name for name, is_wanted in wanted.items() if is_wanted])
@@ -175,6 +175,6 @@ def uniforms(shown: Drawable, filter: Filter) -> dict[str, UniformValue]:
         found |= shown.fill.uniforms()
     if filter.gain != UNTINTED:
         found["u_gain"] = filter.gain
-    if filter.stage is not None and not isinstance(shown, Shape):
-        found |= filter.stage.uniforms
+    if filter.matrix is not None and not isinstance(shown, Shape):
+        found |= filter.matrix.uniforms
     return found

@@ -12,7 +12,7 @@ from tests.gpu_renderer.canvases import Pixels, baked_pixels
 pytestmark = pytest.mark.gl
 EXACT = 1
 """Levels: colours of soft edges are rounded in single floats by shaders."""
-WIDE_BLUR = 8
+WIDE_BLUR = 4
 """Shaders work out a wide box at a smaller size."""
 STREAK = 2
 """Displaced copies are filtered with shares of 256ths of a pixel, and a rasteriser may find the share next to it."""
@@ -29,7 +29,10 @@ EFFECTS: list[tuple[str, Stored, int]] = [
     ("matte-choker", {"spread": 6.0, "choke": 3.0, "softness": 4.0, "iterations": 2.0}, EXACT),
     ("fast-box-blur", {"blurRadius": 4.0, "iterations": 2.0}, EXACT),
     ("gaussian-blur", {"blurriness": 9.0, "dimensions": 2.0, "repeatEdge": False}, EXACT),
-    ("gaussian-blur", {"blurriness": 30.0}, WIDE_BLUR),
+    ("gaussian-blur", {"blurriness": 30.0}, EXACT),
+    ("gaussian-blur", {"blurriness": 60.0}, WIDE_BLUR),
+    ("gaussian-blur", {"blurriness": 60.0, "dimensions": 1.0}, WIDE_BLUR),
+    ("gaussian-blur", {"blurriness": 60.0, "dimensions": 2.0, "repeatEdge": False}, WIDE_BLUR),
     ("unsharp-mask", {"radius": 6.0, "amount": 80.0}, EXACT),
     ("directional-blur", {}, STREAK),
     ("directional-blur", {"length": 40.0, "direction": 90.0}, STREAK),

@@ -95,3 +95,11 @@ def test_straight_pixels_become_premultiplied_and_alpha_stays(windows: WindowKer
     windows.premultiply(pixels)
     np.testing.assert_array_equal(pixels[..., 1].ravel(), np.rint(color * (alpha / 255.0)))
     np.testing.assert_array_equal(pixels[..., 3].ravel(), alpha)
+
+
+def test_levels_are_counted_where_pixels_show(windows: WindowKernels) -> None:
+    pixels = noise((40, 30))
+    found, shown = windows.level_counts(pixels), pixels[pixels[..., 3] > 0][:, :3].astype(int)
+    luma = (shown @ [2126, 7152, 722] + 5000) // 10000
+    for counts, levels in zip(found, (*shown.T, luma), strict=True):
+        np.testing.assert_array_equal(counts, np.bincount(levels, minlength=256))
