@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cluster.diagnosis.machine import machine_findings
+from cluster.diagnosis.machine import machine_findings, workers_findings
 from farm_core.settings import Settings
 from gpu_renderer.encode.profile import chosen, encoder_fault
 
@@ -39,3 +39,14 @@ def test_the_way_to_the_encoder_can_be_switched_off() -> None:
     settings = Settings(encode_from_gpu=False)
     facts = {finding.subject: finding.fact for finding in machine_findings(settings)}
     assert "encode_from_gpu is off" in facts["handover"]
+
+
+def test_the_doctor_says_how_many_workers_of_a_gpu_the_processor_can_encode_for() -> None:
+    (found,) = workers_findings(1, 16, Settings())
+    assert "WORKERS_PER_GPU=8" in found.remedy
+    (found,) = workers_findings(4, 64, Settings(workers_per_gpu=2))
+    assert "WORKERS_PER_GPU=8" in found.remedy
+    for gpus, cores, settings in (
+        (0, 16, Settings()), (1, 2, Settings()), (1, 16, Settings(workers_per_gpu=8)), (1, 16, Settings(workers=3)),
+    ):  # fmt: skip
+        assert not list(workers_findings(gpus, cores, settings))

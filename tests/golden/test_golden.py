@@ -30,6 +30,9 @@ CASES = sorted(path.parent.relative_to(FOLDER) for path in FOLDER.glob("*/*/docu
 LEVELS_MAX = 2
 SHARE_MAX = 0.001
 """Another version of the rasteriser may round an edge pixel otherwise."""
+LEVELS_MAX_OF_GPU, SHARES_MAX_OF_GPU = 8, {"effects/shared-straight-pixels": 0.01}
+"""GPUs filter 8-bit textures with other precision than the rasteriser that drew the pictures; where a case divides by a small
+alpha, that shows in more pixels. Seen on a H200."""
 Picture = npt.NDArray[np.uint8]
 
 
@@ -41,8 +44,9 @@ def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, 
         Image.fromarray(actual).save(picture, optimize=True)
         return
     expected = np.asarray(Image.open(picture).convert("RGBA"))
-    far = np.abs(actual.astype(int) - expected).max(axis=2) > LEVELS_MAX if actual.shape == expected.shape else None
-    if far is None or far.mean() > SHARE_MAX:
+    levels, shares = (LEVELS_MAX, {}) if painter.is_software else (LEVELS_MAX_OF_GPU, SHARES_MAX_OF_GPU)
+    far = np.abs(actual.astype(int) - expected).max(axis=2) > levels if actual.shape == expected.shape else None
+    if far is None or far.mean() > shares.get(case.as_posix(), SHARE_MAX):
         pytest.fail(f"{case} is drawn otherwise: see {explained(case, actual, expected, far)}")
 
 
