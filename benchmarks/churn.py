@@ -46,7 +46,7 @@ DELETED: Final = 200
 """Jobs that one transaction deletes, as the scheduler's history reaper does."""
 
 SAMPLES: Final = 10
-TABLES: Final = ("jobs", "tasks", "job_events", "account_queues", "open_jobs", "segments")
+TABLES: Final = ("jobs", "tasks", "job_events", "account_queues", "waiting_jobs", "held_jobs", "open_jobs", "segments")
 _FARM: Final = (
     "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || n, 'a' || n, 'pro', now() FROM generate_series(0, 99) AS n",
     "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"

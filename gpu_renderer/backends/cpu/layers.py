@@ -35,6 +35,8 @@ class KernelLayers:
 
     def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
+        self._made: dict[int, tuple[DrawOp, ...] | None] = {}
+        """What `of` has returned, by index."""
 
     @staticmethod
     def stays(operation: Operation) -> bool:
@@ -45,10 +47,15 @@ class KernelLayers:
         return isinstance(paint, Shape) or (isinstance(paint, Image) and isinstance(paint.pixels, np.ndarray))
 
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
-        """Return the kernel operations of an operation, or None if it needs OpenGL. Its kind and content decide."""
-        found = self._found(operation, f"/{index}")
-        known = None if found is None else [op for op in found if op is not None]
-        return None if found is None or known is None or len(known) < len(found) else tuple(known)
+        """Return the kernel operations of the list's operation of that index, or None if it needs OpenGL.
+
+        Its kind and content decide.
+        """
+        if index not in self._made:
+            found = self._found(operation, f"/{index}")
+            known = None if found is None else [op for op in found if op is not None]
+            self._made[index] = None if found is None or known is None or len(known) < len(found) else tuple(known)
+        return self._made[index]
 
     def background(self, display_list: DisplayList) -> tuple[DrawOp, ...] | None:
         """Return the operations of a background above its colour, or None if it needs OpenGL."""
