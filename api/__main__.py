@@ -15,6 +15,7 @@ import uvicorn
 from api.app import create_app, farm_from
 from api.server import config, listeners
 from farm_core import running
+from farm_core.db import schema
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.telemetry import logs, traces
@@ -29,6 +30,9 @@ def main(words: list[str]) -> int:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--share-port", action="store_true", help="let other API processes listen on the port too")
+    parser.add_argument(
+        "--wait-for-schema", action="store_true", help="begin when the database has this version's schema"
+    )
     arguments = parser.parse_args(words)
     chosen = located(settings(), arguments.data)
     if chosen.database_url is None or chosen.redis_url is None:
@@ -44,6 +48,8 @@ def main(words: list[str]) -> int:
             forwarded_allow_ips=chosen.trusted_proxies,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
+        if arguments.wait_for_schema:
+            schema.wait(chosen.database_url)
         gc.collect()
         gc.freeze()  # the code's own objects never die: a full collection that visits them delays requests by 30 ms and more
         uvicorn.Server(options).run(sockets=listeners(options, is_shared=arguments.share_port))

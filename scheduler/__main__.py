@@ -17,6 +17,7 @@ from cluster.executor import executor_of
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
+from farm_core.db import schema
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
 from farm_core.net.resolver import patient_resolver
@@ -45,6 +46,9 @@ def main(words: list[str]) -> int:
     parser.add_argument(
         "--cluster", type=int, default=None, metavar="N", help="the N-th address of RAY_ADDRESS, from 1"
     )
+    parser.add_argument(
+        "--wait-for-schema", action="store_true", help="begin when the database has this version's schema"
+    )
     arguments = parser.parse_args(words)
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     if chosen.database_url is None:
@@ -57,18 +61,19 @@ def main(words: list[str]) -> int:
     traces.set_up(chosen, "scheduler")
     if chosen.metrics_port is not None:
         metrics.serve(chosen.metrics_host, chosen.metrics_port)
-    return uvloop.run(_run(chosen))
+    return uvloop.run(_run(chosen, waits_for_schema=arguments.wait_for_schema))
 
 
-async def _run(chosen: Settings) -> int:
+async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
     stop = asyncio.Event()
     # Nothing has been taken on before the start is over, and a cluster that does not answer cannot be interrupted.
     _listen_to_signals(lambda: os._exit(0))
     with Scratch("scheduler") as scratch:
         dependencies = parts_of(chosen, scratch)
         scheduler = Scheduler(dependencies, str(chosen.database_url))
+        schema_there = asyncio.to_thread(schema.wait, str(chosen.database_url)) if waits_for_schema else None
         try:
-            await scheduler.start()
+            await scheduler.start(schema_there)
         except (TimeoutError, ConnectionError) as error:
             _log.warning("the cluster does not answer", error=type(error).__name__)
             return RESTART

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
@@ -60,10 +61,10 @@ class Scheduler:
             },
         )
 
-    async def start(self) -> None:
-        """Start the workers and every service."""
+    async def start(self, database_ready: Awaitable[None] | None = None) -> None:
+        """Start the workers, and every service once the database is ready."""
         self.dependencies.sandbox.warm()
-        await self.dependencies.executor.start()
+        await asyncio.gather(self.dependencies.executor.start(), *([] if database_ready is None else [database_ready]))
         for service in (*self.keepers, *self.takers):
             service.start()
         self.listener.start()

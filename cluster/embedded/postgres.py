@@ -66,6 +66,12 @@ class EmbeddedPostgres:
             process.end(self.process, signal.SIGINT)
 
 
+def url_of(folder: Path) -> str:
+    """Return the URL of the server that runs on the folder, or will. Raises ServerFailed."""
+    sockets = _socket_folder(folder.resolve(), unprivileged.server_user())
+    return f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
+
+
 def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> EmbeddedPostgres:
     """Start a server on the folder. Create the cluster and the database if they are missing.
 
@@ -108,8 +114,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     if user is not None:
         folder.parent.chmod(0o700)  # else the server could leave its working directory for its neighbours
     _make_cluster(folder, user)
-    sockets = _socket_folder(folder, user)
-    url = f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
+    sockets, url = _socket_folder(folder, user), url_of(folder)
     if _adopted(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
     unprivileged.give_all(folder, user)

@@ -39,6 +39,11 @@ class EmbeddedValkey:
             process.end(self.process, signal.SIGTERM)
 
 
+def url_of(folder: Path) -> str:
+    """Return the URL of the server that runs on the folder, or will."""
+    return f"unix://{quote(str(_socket_path(folder.resolve())), safe='/')}"
+
+
 def start(folder: Path) -> EmbeddedValkey:
     """Start a server whose files are in the folder: its log, its socket and what it must know again after a kill.
 
@@ -48,8 +53,7 @@ def start(folder: Path) -> EmbeddedValkey:
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-    socket_path = _socket_path(folder)
-    url = f"unix://{quote(str(socket_path), safe='/')}"
+    socket_path, url = _socket_path(folder), url_of(folder)
     if _answers(url):
         return EmbeddedValkey(folder, url, None)
     log_path = folder / "server.log"

@@ -66,19 +66,18 @@ class LocalFarm:
         self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
         self._lock = lock_folder(self._data)
-        self._urls: dict[str, str] = {}
+        self._urls = self._store_urls()
         self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
-        self._services: Supervisor | None = None
+        self._services = Supervisor(self._service_parts())
 
     def start(self) -> None:
         """Start every part without waiting for the farm to be ready. Raises Failure."""
         _check_free(self._options.host, self._options.port)
         self._cluster.start()  # first, because it takes longest and needs none of the others
+        self._services.start()  # they import their code while the stores start, and then wait for the tables
         self._stores.start()
         schema.ensure(self.database_url)
-        self._services = Supervisor(self._service_parts())
-        self._services.start()
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
@@ -103,8 +102,7 @@ class LocalFarm:
         """Restarts what has died."""
         self._cluster.look()
         self._stores.look()
-        if self._services is not None:
-            self._services.look()
+        self._services.look()
 
     def _check_parts(self) -> None:
         """Give up on Ray early. The other parts may die while they wait for Ray on a slow machine."""
@@ -116,8 +114,7 @@ class LocalFarm:
 
     def stop(self) -> None:
         """Drains and ends every part, those first that depend on the others."""
-        if self._services is not None:
-            self._services.stop()
+        self._services.stop()
         self._cluster.stop()
         self._stores.stop()
         running.remove(self._data)
@@ -125,27 +122,26 @@ class LocalFarm:
 
     @property
     def database_url(self) -> str:
-        """URL of the farm's Postgres, after `start`."""
+        """URL of the farm's Postgres."""
         return self._settings.database_url or self._urls["DATABASE_URL"]
 
     def _store_parts(self) -> list[Part]:
         """Embedded stores, where the settings name none."""
         parts: list[Part] = []
         if self._settings.database_url is None:
-            parts.append(ServerPart("postgres", self._postgres))
+            parts.append(ServerPart("postgres", lambda: postgres.start(self._data / "postgres", adopt=False)))
         if self._settings.redis_url is None:
-            parts.append(ServerPart("valkey", self._valkey))
+            parts.append(ServerPart("valkey", lambda: valkey.start(self._data / "valkey")))
         return parts
 
-    def _postgres(self) -> postgres.EmbeddedPostgres:
-        server = postgres.start(self._data / "postgres", adopt=False)
-        self._urls["DATABASE_URL"] = server.url
-        return server
-
-    def _valkey(self) -> valkey.EmbeddedValkey:
-        server = valkey.start(self._data / "valkey")
-        self._urls["REDIS_URL"] = server.url
-        return server
+    def _store_urls(self) -> dict[str, str]:
+        """Return the addresses of the embedded stores, which are known before they run."""
+        urls: dict[str, str] = {}
+        if self._settings.database_url is None:
+            urls["DATABASE_URL"] = postgres.url_of(self._data / "postgres")
+        if self._settings.redis_url is None:
+            urls["REDIS_URL"] = valkey.url_of(self._data / "valkey")
+        return urls
 
     def _cluster_parts(self) -> list[Part]:
         """Return the embedded Ray, where the settings name none."""
@@ -175,12 +171,14 @@ class LocalFarm:
         parts: list[Part] = []
         python = (sys.executable, "-m")
         for name, words in scheduler_words(len(self._settings.ray_addresses), self._options.schedulers).items():
-            parts.append(ProcessPart(name, (*python, "scheduler", *words), environment, self._log(name)))
+            command = (*python, "scheduler", "--wait-for-schema", *words)
+            parts.append(ProcessPart(name, command, environment, self._log(name)))
         return [*parts, *self._api_parts(environment)]
 
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
         """Return the API's processes. Several share the port and their metrics."""
-        command = (sys.executable, "-m", "api", "--host", self._options.host, "--port", str(self._options.port))
+        address = ("--host", self._options.host, "--port", str(self._options.port))
+        command = (sys.executable, "-m", "api", "--wait-for-schema", *address)
         if self._options.api_workers == 1:
             return [ProcessPart("api", command, environment, self._log("api"))]
         metrics = self._data / "metrics"

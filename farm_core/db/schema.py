@@ -5,6 +5,7 @@ The libraries of the migrations take half a second to import. Every start and ev
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,8 @@ import psycopg
 from farm_core.db.urls import libpq_url
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
+WAIT_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 0.05
 
 
 def ensure(url: str) -> None:
@@ -22,6 +25,16 @@ def ensure(url: str) -> None:
     from farm_core.db import migrate  # noqa: PLC0415 - see above
 
     migrate.upgrade(url)
+
+
+def wait(url: str) -> None:
+    """Wait until another process has brought the database to this schema, at most WAIT_SECONDS.
+
+    Whoever calls it goes on then, and meets what is wrong.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS
+    while _version(url) != newest() and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
 
 
 def newest() -> str:

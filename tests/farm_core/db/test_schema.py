@@ -1,0 +1,27 @@
+"""Waiting for the schema that another process makes."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from farm_core.db import schema
+
+pytestmark = pytest.mark.service
+
+
+def test_a_program_waits_until_another_one_has_made_the_tables(empty_database_url: str) -> None:
+    waiting = threading.Thread(target=schema.wait, args=(empty_database_url,), daemon=True)
+    waiting.start()
+    waiting.join(4 * schema.LOOK_SECONDS)
+    assert waiting.is_alive()
+    schema.ensure(empty_database_url)
+    waiting.join(5)
+    assert not waiting.is_alive()
+
+
+def test_a_program_that_waits_in_vain_goes_on(monkeypatch: pytest.MonkeyPatch, empty_database_url: str) -> None:
+    monkeypatch.setattr(schema, "WAIT_SECONDS", 0.2)
+    schema.wait(empty_database_url)
+    schema.wait("postgresql://postgres@/farm?host=/nowhere")
