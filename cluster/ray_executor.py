@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import ray
-from ray.autoscaler.sdk import request_resources
 from ray.exceptions import RayActorError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -347,6 +346,8 @@ def _named() -> list[str]:
 
 
 def _ask_for(workers: int, settings: Settings) -> None:
+    from ray.autoscaler.sdk import request_resources  # noqa: PLC0415 - slow, and most farms are of one size
+
     share = 1 / settings.workers_per_gpu
     request_resources(bundles=[{"CPU": 1} if settings.gl_software else {"GPU": share}] * workers)
 

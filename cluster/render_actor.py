@@ -1,6 +1,7 @@
 """The render actor: one process with one GL context on one thread, kept warm between assignments.
 
-Frames never pass through Ray: documents and media come from storage, segments go there.
+Frames never pass through Ray: documents and media come from storage, segments go there. Schedulers import this module to start
+actors, so only an actor imports the renderer.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import psutil
 import ray
 
-from cluster import sandbox
-from cluster.execution import task_runner
 from cluster.memory_watch import MemoryWatch
-from cluster.render_thread import RenderThread
-from cluster.task_runner import TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
 from farm_core.telemetry import logs, traces
 from scheduler.ports import DrawnStill, Ended, Finished, StillAssignment, TaskAssignment
+
+if TYPE_CHECKING:
+    from cluster.render_thread import RenderThread
+    from cluster.task_runner import TaskRunner
 
 NICENESS: Final = 10
 """Rendering yields the processor to those who answer requests; it uses what they leave."""
@@ -57,6 +58,8 @@ class RenderActor:
     """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
 
     def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
+        from cluster.render_thread import RenderThread  # noqa: PLC0415 - see above
+
         logs.set_up(settings.log_level)
         traces.set_up(settings, "worker")  # its thread must begin before the drawing thread enters the sandbox
         self._worker_id = worker_id
@@ -174,6 +177,9 @@ def _sandboxed_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
 ) -> TaskRunner:
     """Make the renderer on the calling thread, which then drops what drawing does not need."""
+    from cluster import sandbox  # noqa: PLC0415 - see above
+    from cluster.execution import task_runner  # noqa: PLC0415
+
     work = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
     sandbox.enter(settings, scratch)
     return work

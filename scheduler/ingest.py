@@ -12,9 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, cast
-
-import orjson
+from typing import Final
 
 from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
@@ -24,10 +22,9 @@ from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
-from motion.notices import Notice, of_document
-from motion.schema.stored import Document
-from motion.template import InputField, Target
+from motion.notices import Notice
 from scheduler.dependencies import Dependencies
+from scheduler.freezing import frozen
 from scheduler.media import MediaUnavailable, fetched_media
 
 FETCH_ATTEMPTS: Final = 3
@@ -119,28 +116,6 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     every = [*kept.values(), *others.values()]
     stored = {key: size} | {held.key: held.stored_bytes for held in every}
     return FrozenJob(job, key, media, sum(held.counted_bytes for held in every), notices, stored)
-
-
-def frozen(
-    source: str,
-    target: str,
-    stored: list[dict[str, Any]],
-    values: dict[str, str | float],
-    composition_id: str | None,
-    has_sound: bool = False,
-) -> dict[str, Any]:
-    """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`. Runs in the
-    sandbox.
-
-    The file holds canonical JSON, so that equal documents have equal bytes. Raises DocumentError.
-    """
-    document = cast(Document, orjson.loads(Path(source).read_bytes()))
-    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
-    document = template.apply(document, fields, values)
-    sources = template.media_sources(document, composition_id, with_sound=has_sound)
-    Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
-    notices = () if has_sound else of_document(document)
-    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}
 
 
 async def _fetched(

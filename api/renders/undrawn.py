@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
-from motion.build import build
 from motion.errors import DocumentError
 from motion.notices import of_document, of_lines
 
 
 def undrawn(source: str, composition_id: str | None) -> list[dict[str, Any]]:
     """Return the notices of the document, which `source` holds as JSON."""
+    from motion.build import build  # noqa: PLC0415 - brings NumPy, and the API only names this function
+
     document = orjson.loads(Path(source).read_bytes())
     try:
         lines = tuple(build(document, composition_id).warnings)

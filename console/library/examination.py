@@ -10,7 +10,6 @@ from typing import Any
 from api.templates import drafts
 from farm_core.strict_json import storable
 from motion import bundle, template
-from motion.build import build
 from motion.schema.compositions import chosen
 from motion.schema.stored import Document
 from motion.template import InputField
@@ -23,6 +22,8 @@ def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> 
 
     Raises BadRequest and DocumentError.
     """
+    from motion.build import build  # noqa: PLC0415 - brings NumPy, and the console only names this function
+
     asked = {"composition_id": None, "include_text": True, "has_sound": has_sound}
     draft = drafts.imported(source, target, asked, allow_private)
     document = bundle.read_file(Path(source))

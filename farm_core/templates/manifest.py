@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farm_core.net.addresses import URL_LENGTH_MAX
-from farm_core.templates.models import Template
 from motion.template import InputField, Target
+
+if TYPE_CHECKING:
+    from farm_core.templates.models import Template  # brings SQLAlchemy, which workers of the sandbox do without
 
 NO_TARGET = Target("", "", "")
 _WEB = ("http://", "https://")
