@@ -13,9 +13,15 @@ float along(float c) {
     return (c * (n - 1.0) + 0.5) / n;
 }
 
+// The table at texture coordinates, in float: GPUs filter with fractions of 256ths, and a table can be steep.
+vec3 tabled(vec2 at) {
+    vec2 size = vec2(textureSize(u_table, 0));
+    return sample_of(u_table, vec4(0.0, 0.0, size), at * size).rgb;
+}
+
 vec3 slice(vec3 c, float blue) {
     float n = float(u_size);
-    return texture(u_table, vec2((blue * n + c.r * (n - 1.0) + 0.5) / (n * n), (c.g * (n - 1.0) + 0.5) / n)).rgb;
+    return tabled(vec2((blue * n + c.r * (n - 1.0) + 0.5) / (n * n), (c.g * (n - 1.0) + 0.5) / n));
 }
 
 void main() {
@@ -23,8 +29,7 @@ void main() {
     vec3 rgb = c.a > 0.0 ? c.rgb / c.a : vec3(0.0);
     rgb = clamp((clamp(rgb, 0.0, 1.0) - u_domain.x) / (u_domain.y - u_domain.x), 0.0, 1.0);
     if (u_intensity > 50.0) {
-        rgb = vec3(texture(u_table, vec2(along(rgb.r), 0.5)).r, texture(u_table, vec2(along(rgb.g), 0.5)).g,
-            texture(u_table, vec2(along(rgb.b), 0.5)).b);
+        rgb = vec3(tabled(vec2(along(rgb.r), 0.5)).r, tabled(vec2(along(rgb.g), 0.5)).g, tabled(vec2(along(rgb.b), 0.5)).b);
     } else {
         float blue = rgb.b * float(u_size - 1), low = floor(blue);
         rgb = mix(slice(rgb, low), slice(rgb, min(low + 1.0, float(u_size - 1))), blue - low);
