@@ -14,7 +14,7 @@ import psycopg
 from farm_core.db.urls import libpq_url
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
-WAIT_SECONDS: Final = 60.0
+WAIT_SECONDS: Final = 30.0
 LOOK_SECONDS: Final = 0.05
 
 

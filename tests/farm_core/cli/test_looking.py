@@ -125,7 +125,18 @@ def test_one_job_names_its_account_as_the_list_does(look: Look) -> None:
 
 def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> None:
     assert look("queue")
-    command = [sys.executable, "-m", "farm_core", "jobs", "--watch", "--data", str(data_folder)]
+    # As from a terminal: a shell's background job, such as this suite may be, hands on that interrupts are ignored.
+    command = [
+        "env",
+        "--default-signal=INT",
+        sys.executable,
+        "-m",
+        "farm_core",
+        "jobs",
+        "--watch",
+        "--data",
+        str(data_folder),
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as watching:
         assert watching.stdout is not None
