@@ -48,7 +48,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     yield from _gpus(gpus)
     yield from _drawing(settings, gpus)
     yield from _encoders(settings)
-    if not settings.gl_software and encoder_fault("h264_nvenc") is not None:
+    if not settings.gl_software and (settings.encoder == "libx264" or encoder_fault("h264_nvenc") is not None):
         yield from workers_findings(len(gpus), cores, settings)
     yield from _fonts(settings)
     yield _sandbox(settings)

@@ -28,12 +28,12 @@ def ensure(url: str) -> None:
 
 
 def wait(url: str) -> None:
-    """Wait until another process has brought the database to this schema, at most WAIT_SECONDS.
+    """Wait until another process has brought the database to this schema or a newer one, at most WAIT_SECONDS.
 
     Whoever calls it goes on then, and meets what is wrong.
     """
-    deadline = time.monotonic() + WAIT_SECONDS
-    while _version(url) != newest() and time.monotonic() < deadline:
+    deadline, wanted = time.monotonic() + WAIT_SECONDS, newest()
+    while (_version(url) or "") < wanted and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
 
 

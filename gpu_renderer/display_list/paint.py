@@ -180,8 +180,9 @@ class Filter:
 
     @property
     def matrix(self) -> ColorStage | None:
-        """The stage if its matrix changes colours. Levels outside 0..1 are clamped by a table as by a matrix."""
-        return None if self.stage is None or self.stage.is_table_alone else self.stage
+        """The stage if its matrix, or at least the matrix's clamp to 0..1, is to be applied. A table that is applied clamps too."""
+        stage = self.stage
+        return None if stage is None or (self.table is not None and not stage.has_matrix) else stage
 
 
 PLAIN = Filter()

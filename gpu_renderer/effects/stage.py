@@ -65,9 +65,9 @@ class ColorStage:
     table: Table | None
 
     @property
-    def is_table_alone(self) -> bool:
-        """True if all effects are table effects."""
-        return self.table is not None and self.affine is IDENTITY
+    def has_matrix(self) -> bool:
+        """True if there are matrix effects."""
+        return self.affine is not IDENTITY
 
     @property
     def uniforms(self) -> dict[str, UniformValue]:

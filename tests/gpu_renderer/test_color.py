@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpu_renderer.backends.gl.drawable import grading
 from gpu_renderer.content.contents import Contents
+from gpu_renderer.display_list.paint import Filter, Image
+from gpu_renderer.effects import color_stage
 from gpu_renderer.geometry import color
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
@@ -81,3 +84,12 @@ def test_a_blurred_shape_has_its_colour_where_it_is_nearly_transparent_too(paint
         assert np.abs(found - expected)[red > 12].max() < 2
     assert red.max() > 200
     assert red[red > 12].min() < 100
+
+
+def test_colours_are_clamped_by_the_matrix_where_no_table_is_applied() -> None:
+    """Planes in space have no tables, and light can make their colours brighter than 1."""
+    image, tables_only = Image(np.zeros((2, 2, 4), np.uint8), 2, 2), color_stage((EffectSnapshot("c", "curves"),))
+    assert grading(image, Filter(stage=tables_only, gain=(2.0, 2.0, 2.0))) == ("GAIN", "MATRIX")
+    assert grading(image, Filter(stage=tables_only, table=bytes(768))) == ("TABLES",)
+    both = color_stage((EffectSnapshot("c", "curves"), EffectSnapshot("s", "sepia")))
+    assert grading(image, Filter(stage=both, table=bytes(768))) == ("MATRIX", "TABLES")

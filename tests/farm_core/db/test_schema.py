@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -19,6 +20,15 @@ def test_a_program_waits_until_another_one_has_made_the_tables(empty_database_ur
     schema.ensure(empty_database_url)
     waiting.join(5)
     assert not waiting.is_alive()
+
+
+def test_a_program_does_not_wait_for_a_database_that_is_ahead_of_it(
+    monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    monkeypatch.setattr(schema, "newest", lambda: "0001")
+    before = time.monotonic()
+    schema.wait(database_url)
+    assert time.monotonic() - before < schema.WAIT_SECONDS / 2
 
 
 def test_a_program_that_waits_in_vain_goes_on(monkeypatch: pytest.MonkeyPatch, empty_database_url: str) -> None:
