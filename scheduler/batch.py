@@ -71,6 +71,11 @@ class Batch(Generic[Item]):
             self._writing = asyncio.create_task(self._write_all(), name=type(self).__name__)
         await entry.written
 
+    @property
+    def idle(self) -> bool:
+        """True while nothing is written."""
+        return self._writing is None
+
     async def drained(self) -> None:
         """Wait until all added items are written or refused."""
         if self._writing is not None:

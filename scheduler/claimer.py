@@ -19,6 +19,7 @@ from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
 from scheduler.dependencies import Dependencies
+from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.planner import Planner
 from scheduler.service import Service, in_a_line
@@ -45,6 +46,7 @@ class Claimer(Service):
     def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
         self.dependencies = dependencies
+        self.freezer = Freezer(dependencies)
         self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
         self._full = False
@@ -75,6 +77,7 @@ class Claimer(Service):
         for task in list(self.preparations.values()):
             task.cancel()
         await asyncio.gather(*self.preparations.values(), return_exceptions=True)
+        await self.freezer.drained()
         await self.planner.drained()
         if tokens:
             async with self.dependencies.database.work() as session:
@@ -141,9 +144,8 @@ class Claimer(Service):
 
     async def _ingested(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
-        async with gate:
-            with traces.span("ingest"):
-                return await ingest(self.dependencies, job)
+        with traces.span("ingest"):
+            return await ingest(self.dependencies, self.freezer, job, gate)
 
     async def _failed(self, job: ClaimedJob, message: str) -> None:
         async with self.dependencies.database.connection() as connection:

@@ -1,35 +1,48 @@
-"""The document of a job with its inputs applied. Runs in the sandbox: JSON in, JSON out."""
+"""Documents of jobs with their inputs applied. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 import orjson
 
 from motion import template
+from motion.errors import DocumentError
 from motion.notices import of_document
 from motion.schema.stored import Document
 from motion.template import InputField, Target
 
 
-def frozen(
-    source: str,
-    target: str,
-    stored: list[dict[str, Any]],
-    values: dict[str, str | float],
-    composition_id: str | None,
-    has_sound: bool = False,
-) -> dict[str, Any]:
-    """Write the document with its inputs applied; return the `sources` that its rendering asks for and its `notices`.
+class Freezing(TypedDict):
+    """A job's wish for its document, and the path of the file to write it to."""
 
-    The file holds canonical JSON, so that equal documents have equal bytes. Raises DocumentError.
+    target: str
+    fields: Sequence[dict[str, Any]]
+    values: dict[str, str | float]
+    composition_id: str | None
+    has_sound: bool
+
+
+def frozen(source: str, wishes: Sequence[Freezing]) -> list[dict[str, Any]]:
+    """Write the source's document once for each job, with its inputs applied.
+
+    Return for each job the `sources` that its rendering asks for and its `notices`, or why it is `refused`.
     """
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
-    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
-    document = template.apply(document, fields, values)
-    sources = template.media_sources(document, composition_id, with_sound=has_sound)
-    Path(target).write_bytes(orjson.dumps(cast(dict[str, Any], document), option=orjson.OPT_SORT_KEYS))
-    notices = () if has_sound else of_document(document)
+    return [_frozen(document, wish) for wish in wishes]
+
+
+def _frozen(document: Document, wish: Freezing) -> dict[str, Any]:
+    """Write canonical JSON, so that equal documents have equal bytes."""
+    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in wish["fields"]]
+    try:
+        applied = template.apply(document, fields, wish["values"])
+        sources = template.media_sources(applied, wish["composition_id"], with_sound=wish["has_sound"])
+        notices = () if wish["has_sound"] else of_document(applied)
+    except DocumentError as refusal:
+        return {"refused": refusal.message}
+    Path(wish["target"]).write_bytes(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))
     return {"sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}

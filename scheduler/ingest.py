@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import timedelta
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
-from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
-from motion.notices import Notice
 from scheduler.dependencies import Dependencies
-from scheduler.freezing import frozen
+from scheduler.freezer import Freezer, is_fresh
 from scheduler.media import MediaUnavailable, fetched_media
 
 FETCH_ATTEMPTS: Final = 3
@@ -35,6 +32,7 @@ BYTES_MAX: Final = 2_000_000_000
 
 INGEST_SECONDS: Final = 300
 _MEDIA_KINDS: Final = ("image", "media")
+_NO_GATE: Final = nullcontext()
 
 
 class IngestFailed(Exception):
@@ -43,8 +41,10 @@ class IngestFailed(Exception):
 
 @dataclass(slots=True)
 class _Budget:
-    """Sources and bytes that a job can still fetch."""
+    """Sources, bytes and seconds that a job's media can still take, behind the gate of its account."""
 
+    seconds: float
+    gate: AbstractAsyncContextManager[Any]
     sources: int = SOURCES_MAX
     bytes: int = BYTES_MAX
 
@@ -60,6 +60,20 @@ class _Budget:
         if self.bytes < 0:
             raise IngestFailed(f"Its media hold more than {BYTES_MAX // 1_000_000} MB; a render can fetch no more.")
 
+    @asynccontextmanager
+    async def time(self) -> AsyncIterator[None]:
+        """Count the seconds of a block, without those before the gate. Raises IngestFailed above INGEST_SECONDS."""
+        async with self.gate:
+            began = asyncio.get_running_loop().time()
+            try:
+                async with asyncio.timeout(self.seconds) as deadline:
+                    yield
+            except TimeoutError:
+                if not deadline.expired():
+                    raise
+                raise IngestFailed(f"Its media took longer than {INGEST_SECONDS} s to arrive.") from None
+            self.seconds -= asyncio.get_running_loop().time() - began
+
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
@@ -68,24 +82,13 @@ class _Kept:
     stored_bytes: int
 
 
-async def ingest(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
-    """Fetches, applies, stores. Raises IngestFailed; whatever else is raised is worth another attempt."""
-    try:
-        async with asyncio.timeout(INGEST_SECONDS) as deadline:
-            return await _ingested(dependencies, job)
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        raise IngestFailed(f"Its media took longer than {INGEST_SECONDS} s to arrive.") from None
-
-
-def _check_room(job: ClaimedJob) -> None:
-    """Raise IngestFailed where the account's storage is full: media and results would make it fuller."""
-    if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
-        raise IngestFailed(FULL)
-
-
-async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
+async def ingest(
+    dependencies: Dependencies,
+    freezer: Freezer,
+    job: ClaimedJob,
+    gate: AbstractAsyncContextManager[Any] = _NO_GATE,
+) -> FrozenJob:
+    """Fetches, applies, stores. Media are fetched behind the `gate`. Raises IngestFailed; whatever else is raised is worth another attempt."""
     _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
@@ -94,28 +97,27 @@ async def _ingested(dependencies: Dependencies, job: ClaimedJob) -> FrozenJob:
     }
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
-    budget = _Budget()
+    budget = _Budget(INGEST_SECONDS, gate)
     kept = await _fetched(dependencies, job, {source: f"input {name!r}" for name, source in given.items()}, budget)
     named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
-    with tempfile.TemporaryDirectory(dir=dependencies.scratch) as folder:
-        source, target = Path(folder, "document.json"), Path(folder, "frozen.json")
-        await asyncio.to_thread(dependencies.storage.get_file, job.template_document_key, source)
-        declared_fields = [asdict(field) for field in fields]
-        call = (str(source), str(target), declared_fields, {**values, **named}, job.composition_id, job.has_sound)
-        try:
-            found = await dependencies.sandbox.call(job.account_id, frozen, *call)
-        except (Refused, Exhausted) as error:
-            raise IngestFailed(str(error)) from error
-        rest = set(found["sources"]) - set(named.values())
-        fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
-        others = await _fetched(dependencies, job, fetchable, budget)
-        key, size = await asyncio.to_thread(_store_document, dependencies, target)
+    try:
+        document = await freezer.freeze(job, fields, {**values, **named})
+    except (Refused, Exhausted) as error:
+        raise IngestFailed(str(error)) from error
+    rest = document.sources - set(named.values())
+    fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
+    others = await _fetched(dependencies, job, fetchable, budget)
     media = {name: kept[given[field]].key for field, name in named.items()}
     media |= {source: held.key for source, held in others.items()}
-    notices = tuple(Notice(**one) for one in found["notices"])
     every = [*kept.values(), *others.values()]
-    stored = {key: size} | {held.key: held.stored_bytes for held in every}
-    return FrozenJob(job, key, media, sum(held.counted_bytes for held in every), notices, stored)
+    stored = {document.key: document.bytes} | {held.key: held.stored_bytes for held in every}
+    return FrozenJob(job, document.key, media, sum(held.counted_bytes for held in every), document.notices, stored)
+
+
+def _check_room(job: ClaimedJob) -> None:
+    """Raise IngestFailed where the account's storage is full: media and results would make it fuller."""
+    if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
+        raise IngestFailed(FULL)
 
 
 async def _fetched(
@@ -125,6 +127,8 @@ async def _fetched(
 
     `sources` gives each one's purpose. Raises IngestFailed above the budget.
     """
+    if not sources:
+        return {}
     budget.take_sources(len(sources))
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
@@ -135,7 +139,7 @@ async def _fetched(
             return source, kept
 
     try:
-        async with asyncio.TaskGroup() as group:
+        async with budget.time(), asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(source, purpose)) for source, purpose in sources.items()]
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from failures
@@ -166,26 +170,6 @@ async def _store_media(dependencies: Dependencies, job: ClaimedJob, path: Path, 
 def _put_media(dependencies: Dependencies, path: Path, ending: str) -> tuple[str, int]:
     with path.open("rb") as file:
         key = f"media/{hashlib.file_digest(file, 'sha256').hexdigest()}.{ending}"
-    if not _is_fresh(dependencies, key):
+    if not is_fresh(dependencies, key):
         dependencies.storage.put_file(key, path)
     return key, path.stat().st_size
-
-
-def _store_document(dependencies: Dependencies, path: Path) -> tuple[str, int]:
-    with path.open("rb") as file:
-        key = f"frozen/{hashlib.file_digest(file, 'sha256').hexdigest()}.json"
-    if not _is_fresh(dependencies, key):
-        dependencies.storage.put_file(key, path, "application/json")
-    return key, path.stat().st_size
-
-
-def _is_fresh(dependencies: Dependencies, key: str) -> bool:
-    """Return True if the object exists and will until its job is frozen.
-
-    An old object that no job names yet can be deleted at any moment.
-    """
-    try:
-        age = dependencies.clock.now() - dependencies.storage.describe(key).modified_at
-    except ObjectMissing:
-        return False
-    return age < timedelta(days=dependencies.settings.result_days / 2)

@@ -24,6 +24,7 @@ from farm_core.telemetry import logs
 from farm_core.usage.stored import check_room
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
+from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.ports import DrawnStill, StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
@@ -62,6 +63,7 @@ class StillService(Service):
         super().__init__()
         self.dependencies = dependencies
         self._running_tasks = running_tasks
+        self._freezer = Freezer(dependencies)
         self._drawing: set[asyncio.Task[None]] = set()
         self._loads: Counter[str] = Counter()
         self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
@@ -89,6 +91,7 @@ class StillService(Service):
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
+        await self._freezer.drained()
         if self.dependencies.stills is not None:
             await self.dependencies.stills.close()
 
@@ -147,7 +150,7 @@ class StillService(Service):
         known = self._prepared.get(key)
         if known is None or known.until < now:
             await self._check_room(subject.account_id)
-            frozen = await ingest(self.dependencies, _as_job(order.id, subject))
+            frozen = await ingest(self.dependencies, self._freezer, _as_job(order.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
             _remember(self._prepared, key, known, PREPARED_MAX)
         return known

@@ -1,0 +1,107 @@
+"""Documents of jobs that are frozen together: one call of the sandbox, and each job has its own fate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchmarks.queue import parts
+from farm_core.db.database import Database
+from farm_core.jobs.claims import ClaimedJob
+from farm_core.sandbox import Exhausted, Refused, Sandbox
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from motion.template import InputField, Target
+from scheduler.freezer import Freezer, FrozenDocument
+
+TITLE = {
+    "id": "title", "name": "Title", "parent": "root", "children": [], "visible": True,
+    "components": [{"id": "c", "type": "Transform", "props": {"__kind": "text", "content": ""}}],
+}  # fmt: skip
+ROOT = {"id": "root", "name": "Main", "parent": None, "children": ["title"], "visible": True, "components": []}
+DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT, TITLE]}, "animation": {}}
+
+
+class CountingSandbox(Sandbox):
+    """Notes how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
+
+    def __init__(self, jobs_max: int = 1000) -> None:
+        super().__init__()
+        self.calls: list[int] = []
+        self.jobs_max = jobs_max
+
+    async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Count and call."""
+        self.calls.append(len(arguments[1]))
+        if self.calls[-1] > self.jobs_max:
+            raise Exhausted
+        return await super().call(owner, function, *arguments)
+
+
+def job(number: int) -> ClaimedJob:
+    return ClaimedJob(
+        f"job_{number}", "hold", 1, "acc_a", "http://farm", {}, 64, 64, 30, 30, None, {}, "tpl", "documents/title.json",
+        [], {}, None, 1.0,
+    )  # fmt: skip
+
+
+def title(node: str = "title") -> list[InputField]:
+    return [InputField("title", "Title", "text", False, None, Target(node, "Transform", "content"))]
+
+
+async def frozen(
+    folder: Path, sandbox: Sandbox, wishes: Sequence[tuple[list[InputField], str]]
+) -> tuple[LocalStorage, list[FrozenDocument | BaseException]]:
+    """Freeze a document for each wish at the same moment, with its title."""
+    storage = LocalStorage(folder / "storage", Links(b"secret"))
+    storage.put_bytes("documents/title.json", orjson.dumps(DOCUMENT))
+    whole = parts(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)
+    dependencies = replace(whole, sandbox=sandbox)
+    freezer = Freezer(dependencies)
+    made = await asyncio.gather(
+        *(freezer.freeze(job(n), fields, {"title": text}) for n, (fields, text) in enumerate(wishes)),
+        return_exceptions=True,
+    )
+    await freezer.drained()
+    sandbox.close()
+    assert not list((folder / "scratch").iterdir()), "no file is left"
+    return storage, made
+
+
+def title_of(storage: LocalStorage, document: FrozenDocument | BaseException) -> str:
+    assert isinstance(document, FrozenDocument)
+    data = storage.get_bytes(document.key)
+    assert document.bytes == len(data)
+    return str(orjson.loads(data)["scene"]["nodes"][1]["components"][0]["props"]["content"])
+
+
+def test_jobs_of_an_account_that_wait_together_share_one_call(tmp_path: Path) -> None:
+    sandbox = CountingSandbox()
+    storage, made = asyncio.run(frozen(tmp_path, sandbox, [(title(), f"title {n}") for n in range(5)]))
+    assert [title_of(storage, one) for one in made] == [f"title {n}" for n in range(5)]
+    assert sandbox.calls == [5]
+
+
+def test_an_input_that_is_refused_does_not_hurt_the_other_jobs(tmp_path: Path) -> None:
+    wishes = [(title(), "first"), (title("nowhere"), "second"), (title(), "third")]
+    storage, made = asyncio.run(frozen(tmp_path, CountingSandbox(), wishes))
+    assert [title_of(storage, made[0]), title_of(storage, made[2])] == ["first", "third"]
+    assert isinstance(made[1], Refused)
+    assert "not in the document" in str(made[1])
+
+
+def test_after_a_call_that_exceeds_a_limit_each_job_has_a_call_of_its_own(tmp_path: Path) -> None:
+    sandbox = CountingSandbox(jobs_max=1)
+    storage, made = asyncio.run(frozen(tmp_path, sandbox, [(title(), f"title {n}") for n in range(3)]))
+    assert [title_of(storage, one) for one in made] == [f"title {n}" for n in range(3)]
+    assert sandbox.calls == [3, 1, 1, 1]
+
+
+def test_a_job_that_exceeds_a_limit_alone_is_refused(tmp_path: Path) -> None:
+    _, made = asyncio.run(frozen(tmp_path, CountingSandbox(jobs_max=0), [(title(), "one"), (title(), "two")]))
+    assert [type(one) for one in made] == [Exhausted, Exhausted]
