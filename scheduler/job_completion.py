@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from farm_core.progress.changes import changed
 from motion.notices import of_lines
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Finished
+from scheduler.threads import in_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class JobCompleter:
 
     async def complete(self, assembled: Sequence[Assembled]) -> None:
         """Write the receipts beside the videos and complete the jobs. Skip jobs whose lease is gone."""
-        endings = await asyncio.gather(*(self._ending(one) for one in assembled))
+        await in_threads(self._put_receipt, assembled)
+        endings = [self._ending(one) for one in assembled]
         now = self.dependencies.clock.now()
         ended = await self.dependencies.database.single(
             lambda connection: end_jobs(connection, now, "complete", endings)
@@ -47,20 +48,22 @@ class JobCompleter:
             changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(ended)
         )
 
-    async def _ending(self, assembled: Assembled) -> Ending:
-        assignment, job, report, storage = (
-            assembled.assignment,
-            assembled.job,
-            assembled.report,
-            self.dependencies.storage,
-        )
-        paper = orjson.dumps(receipt(job, report.segments_sha256, report.sha256, report.bytes))
-        receipt_key = assignment.video_key.rpartition(".")[0] + ".json"
-        await asyncio.to_thread(storage.put_bytes, receipt_key, paper, "application/json")
+    def _put_receipt(self, assembled: Assembled) -> None:
+        report = assembled.report
+        paper = orjson.dumps(receipt(assembled.job, report.segments_sha256, report.sha256, report.bytes))
+        self.dependencies.storage.put_bytes(_receipt_key(assembled.assignment), paper, "application/json")
+
+    def _ending(self, assembled: Assembled) -> Ending:
+        assignment, job, report = assembled.assignment, assembled.job, assembled.report
         detail = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
         if report.warnings:
             detail["warnings"] = records(of_lines(report.warnings))
         return Ending(
-            job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=receipt_key,
-            video_url=video_url(storage, job.id, job.origin, assignment.video_key), video_bytes=report.bytes, detail=detail,
+            job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=_receipt_key(assignment),
+            video_url=video_url(self.dependencies.storage, job.id, job.origin, assignment.video_key),
+            video_bytes=report.bytes, detail=detail,
         )  # fmt: skip
+
+
+def _receipt_key(assignment: AssemblyAssignment) -> str:
+    return assignment.video_key.rpartition(".")[0] + ".json"
