@@ -80,36 +80,42 @@ class Freezer:
             size = await asyncio.to_thread(self._got, template_document_key, source)
             at_once = max(1, min(CALL_JOBS_MAX, CALL_BYTES // max(1, size)))
             parts = [wishes[first : first + at_once] for first in range(0, len(wishes), at_once)]
-            for number, part in enumerate(parts):
-                await self._call(account_id, source, f"{folder}/{number}", part)
+            for part in parts:
+                await self._call(account_id, source, part)
 
     def _got(self, key: str, path: Path) -> int:
         """Write an object to a file; return its bytes."""
         self.dependencies.storage.get_file(key, path)
         return path.stat().st_size
 
-    async def _call(self, account_id: str, source: Path, prefix: str, wishes: Sequence[_Wish]) -> None:
+    async def _call(self, account_id: str, source: Path, wishes: Sequence[_Wish]) -> None:
         """Freeze the documents of some jobs by one call of the sandbox."""
-        targets = [Path(f"{prefix}.{number}.json") for number in range(len(wishes))]
-        asked = [_freezing(wish, target) for wish, target in zip(wishes, targets, strict=True)]
-        answers: list[dict[str, Any]] = await self.dependencies.sandbox.call(account_id, frozen, str(source), asked)
-        written = [target for target, answer in zip(targets, answers, strict=True) if "refused" not in answer]
-        stored = iter(await in_threads(self._stored, written))
-        for wish, answer in zip(wishes, answers, strict=True):
-            wish.outcome = answer["refused"] if "refused" in answer else _document(answer, *next(stored))
+        target, asked = source.with_name("frozen.json"), [_freezing(wish) for wish in wishes]
+        answers: list[dict[str, Any]] = await self.dependencies.sandbox.call(
+            account_id, frozen, str(source), str(target), asked
+        )
+        documents = await asyncio.to_thread(_cut, target, [answer.get("bytes", 0) for answer in answers])
+        keys = await in_threads(self._stored, documents)
+        for wish, answer, key, document in zip(wishes, answers, keys, documents, strict=True):
+            wish.outcome = answer["refused"] if "refused" in answer else _document(answer, key, len(document))
 
-    def _stored(self, path: Path) -> tuple[str, int]:
-        """Store a document; return its key and its bytes."""
-        data = path.read_bytes()
-        key = f"frozen/{hashlib.sha256(data).hexdigest()}.json"
-        if not is_fresh(self.dependencies, key):
-            self.dependencies.storage.put_bytes(key, data, "application/json")
-        return key, len(data)
+    def _stored(self, document: bytes) -> str:
+        """Store a document; return its key. A job without one has no bytes."""
+        key = f"frozen/{hashlib.sha256(document).hexdigest()}.json"
+        if document and not is_fresh(self.dependencies, key):
+            self.dependencies.storage.put_bytes(key, document, "application/json")
+        return key
 
 
-def _freezing(wish: _Wish, target: Path) -> Freezing:
+def _cut(path: Path, sizes: Sequence[int]) -> list[bytes]:
+    """Return the documents that a file holds one after the other."""
+    with path.open("rb") as file:
+        return [file.read(size) for size in sizes]
+
+
+def _freezing(wish: _Wish) -> Freezing:
     return Freezing(
-        target=str(target), fields=[asdict(field) for field in wish.fields], values=wish.values,
+        fields=[asdict(field) for field in wish.fields], values=wish.values,
         composition_id=wish.job.composition_id, has_sound=wish.job.has_sound,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, BinaryIO, TypedDict, cast
 
 import orjson
 
@@ -17,25 +17,26 @@ from motion.template import InputField, Target
 
 
 class Freezing(TypedDict):
-    """A job's wish for its document, and the path of the file to write it to."""
+    """A job's wish for its document."""
 
-    target: str
     fields: Sequence[dict[str, Any]]
     values: dict[str, str | float]
     composition_id: str | None
     has_sound: bool
 
 
-def frozen(source: str, wishes: Sequence[Freezing]) -> list[dict[str, Any]]:
-    """Write the source's document once for each job, with its inputs applied.
+def frozen(source: str, target: str, wishes: Sequence[Freezing]) -> list[dict[str, Any]]:
+    """Write the source's document once for each job, with its inputs applied, one after the other to the file `target`.
 
-    Return for each job the `sources` that its rendering asks for and its `notices`, or why it is `refused`.
+    Return for each job the `bytes` of its document, the `sources` that its rendering asks for, and its `notices`, or why it is
+    `refused`.
     """
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
-    return [_frozen(document, wish) for wish in wishes]
+    with Path(target).open("wb") as file:
+        return [_frozen(document, wish, file) for wish in wishes]
 
 
-def _frozen(document: Document, wish: Freezing) -> dict[str, Any]:
+def _frozen(document: Document, wish: Freezing, file: BinaryIO) -> dict[str, Any]:
     """Write canonical JSON, so that equal documents have equal bytes."""
     fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in wish["fields"]]
     try:
@@ -44,5 +45,5 @@ def _frozen(document: Document, wish: Freezing) -> dict[str, Any]:
         notices = () if wish["has_sound"] else of_document(applied)
     except DocumentError as refusal:
         return {"refused": refusal.message}
-    Path(wish["target"]).write_bytes(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))
-    return {"sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}
+    size = file.write(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))
+    return {"bytes": size, "sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}

@@ -37,7 +37,7 @@ class CountingSandbox(Sandbox):
 
     async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Count and call."""
-        self.calls.append(len(arguments[1]))
+        self.calls.append(len(arguments[2]))
         if self.calls[-1] > self.jobs_max:
             raise Exhausted
         return await super().call(owner, function, *arguments)
