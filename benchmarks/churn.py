@@ -117,13 +117,12 @@ class _Cycle:
         self._created += jobs
 
     async def _plan(self, jobs: Sequence[ClaimedJob]) -> None:
-        now, frozen = utc_now(), [FrozenJob(job, f"frozen/{job.id}", {}, 0) for job in jobs]
-        planned = [PlannedJob(job, "r", job.id, plan(job.frame_count, job.fps, job.width, job.height)) for job in jobs]
-        began = time.perf_counter()
-        async with self.database.connection() as connection:
-            await claims.freeze_jobs(connection, now, frozen)
-            await claims.plan_jobs(connection, now, planned)
-        self._longest = max(self._longest, time.perf_counter() - began)
+        frozen = [FrozenJob(job, f"frozen/{job.id}", {}, 0) for job in jobs]
+        planned = [
+            PlannedJob(one, "r", one.job.id, plan(one.job.frame_count, one.job.fps, one.job.width, one.job.height))
+            for one in frozen
+        ]
+        await self._timed(lambda connection: claims.plan_jobs(connection, utc_now(), planned))
 
     async def _render(self, jobs: Sequence[ClaimedJob]) -> None:
         """Lease and finish each job's segment, then its assembly."""

@@ -18,7 +18,6 @@ from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
-from farm_core.usage.stored import charge_stored
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
 
@@ -55,15 +54,11 @@ class Planner:
         keys = {} if renderer is None else {one.job.id: plan_key(one, renderer) for one in jobs}
         videos = await self._same_videos(jobs, keys)
         now = self.dependencies.clock.now()
-        async with self.dependencies.database.connection() as connection:
-            mine = await claims.freeze_jobs(connection, now, jobs)
-            held = [one for one in jobs if one.job.id in mine]
-            await charge_stored(connection, _objects(held))
-            if planned := [_planned(one, renderer, keys) for one in held if one.job.id not in videos]:
-                await claims.plan_jobs(connection, now, planned)
+        planned = [_planned(one, renderer, keys, is_made=one.job.id in videos) for one in jobs]
+        mine = await self.dependencies.database.single(lambda connection: claims.plan_jobs(connection, now, planned))
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
         completed: set[str] = set()
-        if reused := [one for one in held if one.job.id in videos]:
+        if reused := [one for one in jobs if one.job.id in mine and one.job.id in videos]:
             endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
             completed = await self.dependencies.database.single(
                 lambda connection: end_jobs(connection, now, "complete", endings)
@@ -106,13 +101,10 @@ def plan_key(frozen: FrozenJob, renderer: str) -> str:
     return hashlib.sha256(orjson.dumps(dependencies)).hexdigest()
 
 
-def _objects(held: Sequence[FrozenJob]) -> list[tuple[str, str, int]]:
-    return [(one.job.account_id, key, size) for one in held for key, size in one.stored.items()]
-
-
-def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str]) -> PlannedJob:
+def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str], *, is_made: bool) -> PlannedJob:
     job = frozen.job
-    return PlannedJob(job, renderer, keys.get(job.id), plan(job.frame_count, job.fps, job.width, job.height))
+    tasks = [] if is_made else plan(job.frame_count, job.fps, job.width, job.height)
+    return PlannedJob(frozen, renderer, keys.get(job.id), tasks)
 
 
 def _most_common_renderer(dependencies: Dependencies) -> str | None:

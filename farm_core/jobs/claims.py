@@ -77,9 +77,12 @@ class FrozenJob:
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A job and the tasks that will make its video, for workers of that renderer (of any, where None)."""
+    """A frozen job and the tasks that will make its video, for workers of that renderer (of any, where None).
 
-    job: ClaimedJob
+    A job whose video is there already has no tasks.
+    """
+
+    frozen: FrozenJob
     renderer: str | None
     plan_key: str | None
     tasks: Sequence[PlannedTask]
@@ -141,35 +144,45 @@ async def same_results(
     return {row.job_id: (row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
-async def freeze_jobs(session: Transaction, now: datetime, frozen: Sequence[FrozenJob]) -> set[str]:
-    """Record what ingest made of each job, and count it, once; return the jobs that are still this scheduler's."""
-    values = {
-        "period": period_of(now),
+async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
+    """Record what ingest made of each job, count it, once, write the plan and let go of the job; one statement.
+
+    Return the jobs whose claims held. Those without tasks stay this scheduler's.
+    """
+    values = _columns_of_jobs(planned) | _columns_of_objects(planned) | _columns_of_tasks(planned)
+    return set(await column(session, "plan_jobs", {"now": now, "period": period_of(now), **values}))
+
+
+def _columns_of_jobs(planned: Sequence[PlannedJob]) -> dict[str, list[Any]]:
+    frozen = [one.frozen for one in planned]
+    return {
         "job_ids": [one.job.id for one in frozen],
         "tokens": [one.job.lease_token for one in frozen],
         "document_keys": [one.document_key for one in frozen],
         "media": [orjson.dumps(dict(one.media)).decode() for one in frozen],
         "ingest_bytes": [one.ingest_bytes for one in frozen],
         "warnings": [notices.stored(one.notices) for one in frozen],
-    }
-    return set(await column(session, "freeze_jobs", values))
-
-
-async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-    """Write the plans and let go of the jobs; return those whose claims held."""
-    jobs = {
-        "job_ids": [one.job.id for one in planned],
-        "tokens": [one.job.lease_token for one in planned],
         "plan_keys": [one.plan_key for one in planned],
         "renderers": [one.renderer for one in planned],
-        "segments": [len(one.tasks) - 1 for one in planned],
+        "segments": [len(one.tasks) - 1 if one.tasks else None for one in planned],
     }
-    cuts = [(one.job.id, task) for one in planned for task in one.tasks]
-    tasks = {
+
+
+def _columns_of_objects(planned: Sequence[PlannedJob]) -> dict[str, list[Any]]:
+    objects = [(one.frozen.job.id, key, size) for one in planned for key, size in one.frozen.stored.items()]
+    return {
+        "object_job_ids": [job_id for job_id, _, _ in objects],
+        "object_keys": [key for _, key, _ in objects],
+        "object_bytes": [size for _, _, size in objects],
+    }
+
+
+def _columns_of_tasks(planned: Sequence[PlannedJob]) -> dict[str, list[Any]]:
+    cuts = [(one.frozen.job.id, task) for one in planned for task in one.tasks]
+    return {
         "task_job_ids": [job_id for job_id, _ in cuts],
         "indexes": [task.index for _, task in cuts],
         "kinds": [str(task.kind) for _, task in cuts],
         "first_frames": [task.first_frame for _, task in cuts],
         "frame_counts": [task.frame_count for _, task in cuts],
     }
-    return set(await column(session, "plan_jobs", {"now": now, **jobs, **tasks}))

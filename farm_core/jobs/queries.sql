@@ -106,37 +106,30 @@ WITH held AS (
 UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 
--- freeze_jobs --
--- Ingest is done: frozen documents and their media, once each, and what fetching them counts. No row: somebody else decided.
-WITH wanted AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]),
-        CAST(:media AS text[]), CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]))
-        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings)
-), held AS (
-    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
-    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
-), frozen AS (
-    UPDATE jobs SET document_key = wanted.document_key, media = CAST(wanted.media AS jsonb), ingest_bytes = wanted.ingest_bytes,
-        warnings = CAST(wanted.warnings AS jsonb)
-    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id AND jobs.document_key IS NULL
-    RETURNING jobs.account_id, jobs.ingest_bytes
-), counted AS (
-    INSERT INTO usage (account_id, period, asset_bytes)
-    SELECT account_id, :period, sum(ingest_bytes) FROM frozen WHERE ingest_bytes > 0 GROUP BY account_id ORDER BY account_id
-    ON CONFLICT (account_id, period) DO UPDATE SET asset_bytes = usage.asset_bytes + excluded.asset_bytes
-)
-SELECT id FROM held
-
 -- plan_jobs --
--- Jobs are planned: from here on their tasks carry them and they need no scheduler of their own.
+-- Ingest is done: frozen documents and their media, once each, what fetching them counts, and what they take of the account's storage.
+-- From here on tasks carry the jobs, and they need no scheduler of their own. Jobs without `segments` have their video already: they
+-- keep their scheduler, which ends them. No row: somebody else decided.
+-- The rows of usage and then of account_queues are locked before object_charges change.
 WITH wanted AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:plan_keys AS text[]),
-        CAST(:renderers AS text[]), CAST(:segments AS int[])) AS wanted(job_id, token, plan_key, renderer, segments)
+    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]), CAST(:media AS text[]),
+        CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]), CAST(:plan_keys AS text[]), CAST(:renderers AS text[]),
+        CAST(:segments AS int[]))
+        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments)
 ), held AS (
-    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
+    SELECT jobs.id, jobs.account_id, jobs.document_key IS NULL AS fresh
+    FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
     WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), planned AS (
-    UPDATE jobs SET plan_key = wanted.plan_key, renderer = wanted.renderer, lease_token = NULL, lease_expires_at = NULL
+    UPDATE jobs SET
+        document_key = CASE WHEN held.fresh THEN wanted.document_key ELSE jobs.document_key END,
+        media = CASE WHEN held.fresh THEN CAST(wanted.media AS jsonb) ELSE jobs.media END,
+        ingest_bytes = CASE WHEN held.fresh THEN wanted.ingest_bytes ELSE jobs.ingest_bytes END,
+        warnings = CASE WHEN held.fresh THEN CAST(wanted.warnings AS jsonb) ELSE jobs.warnings END,
+        plan_key = CASE WHEN wanted.segments IS NULL THEN jobs.plan_key ELSE wanted.plan_key END,
+        renderer = CASE WHEN wanted.segments IS NULL THEN jobs.renderer ELSE wanted.renderer END,
+        lease_token = CASE WHEN wanted.segments IS NULL THEN jobs.lease_token END,
+        lease_expires_at = CASE WHEN wanted.segments IS NULL THEN jobs.lease_expires_at END
     FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id
     RETURNING jobs.id, wanted.segments
 ), cut AS (
@@ -148,9 +141,26 @@ WITH wanted AS (
         ON task.job_id = planned.id
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned
+    SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned WHERE segments IS NOT NULL
+), counted AS (
+    INSERT INTO usage (account_id, period, asset_bytes)
+    SELECT held.account_id, :period, sum(wanted.ingest_bytes) FROM held JOIN wanted ON wanted.job_id = held.id
+    WHERE held.fresh AND wanted.ingest_bytes > 0 GROUP BY held.account_id ORDER BY held.account_id
+    ON CONFLICT (account_id, period) DO UPDATE SET asset_bytes = usage.asset_bytes + excluded.asset_bytes
+    RETURNING account_id
+), queues AS (
+    SELECT account_id FROM account_queues
+    WHERE account_id = ANY(ARRAY(SELECT account_id FROM held)) AND (SELECT count(*) FROM counted) IS NOT NULL
+    ORDER BY account_id FOR NO KEY UPDATE
+), charged AS (
+    INSERT INTO object_charges (account_id, key, bytes)
+    SELECT held.account_id, object.key, object.bytes
+    FROM unnest(CAST(:object_job_ids AS text[]), CAST(:object_keys AS text[]), CAST(:object_bytes AS bigint[]))
+        AS object(job_id, key, bytes) JOIN held ON held.id = object.job_id JOIN queues ON queues.account_id = held.account_id
+    ORDER BY held.account_id, object.key
+    ON CONFLICT (account_id, key) DO NOTHING
 )
-SELECT id, pg_notify('tasks', '') FROM planned
+SELECT id, CASE WHEN segments IS NOT NULL THEN pg_notify('tasks', '') END FROM planned
 
 -- same_results --
 -- Videos that depend on exactly the same things are there already.
@@ -769,20 +779,8 @@ WHERE EXISTS (
     ))
 )
 
--- charge_objects --
--- Objects that were stored for jobs count against their accounts, once each. Whoever changes object_charges locks the row of
--- account_queues first.
-WITH wanted AS (
-    SELECT * FROM unnest(CAST(:account_ids AS text[]), CAST(:keys AS text[]), CAST(:sizes AS bigint[])) AS wanted(account_id, key, bytes)
-), held AS (
-    SELECT account_id FROM account_queues WHERE account_id = ANY(:account_ids) ORDER BY account_id FOR NO KEY UPDATE
-)
-INSERT INTO object_charges (account_id, key, bytes)
-SELECT wanted.account_id, wanted.key, wanted.bytes FROM wanted JOIN held ON held.account_id = wanted.account_id
-ORDER BY wanted.account_id, wanted.key
-ON CONFLICT (account_id, key) DO NOTHING
-
 -- forget_objects --
+-- Whoever changes object_charges locks the row of account_queues first.
 WITH held AS (
     SELECT account_id FROM account_queues
     WHERE account_id IN (SELECT account_id FROM object_charges WHERE key = ANY(:keys)) ORDER BY account_id FOR NO KEY UPDATE

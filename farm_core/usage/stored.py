@@ -8,7 +8,7 @@ in flight; nothing new is accepted then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy import delete, select
@@ -55,18 +55,6 @@ async def charge(session: AsyncSession, account_id: str, key: str, size: int, li
     await session.execute(
         charged.on_conflict_do_update(index_elements=["account_id", "key"], set_={"bytes": charged.excluded.bytes})
     )
-
-
-async def charge_stored(session: Transaction, objects: Iterable[tuple[str, str, int]]) -> None:
-    """Count objects that are stored already: account, key, bytes. What is counted stays as it is. One statement."""
-    sizes = {(account_id, key): size for account_id, key, size in objects}
-    if sizes:
-        values = {
-            "account_ids": [account_id for account_id, _ in sizes],
-            "keys": [key for _, key in sizes],
-            "sizes": list(sizes.values()),
-        }
-        await execute(session, "charge_objects", values)
 
 
 async def forget(session: AsyncSession, account_id: str, key: str) -> None:

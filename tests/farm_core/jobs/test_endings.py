@@ -15,7 +15,7 @@ from farm_core.accounts.models import Account
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import claims, repository
-from farm_core.jobs.claims import PlannedJob
+from farm_core.jobs.claims import FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind, plan
@@ -180,7 +180,8 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
         (job_id,) = jobs.ids
         async with jobs.database.connection() as planning:
             (claimed,) = await claims.adopt_jobs(planning, utc_now(), 1)
-            await claims.plan_jobs(planning, utc_now(), [PlannedJob(claimed, None, None, plan(90, 30, 640, 360))])
+            planned = PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
+            await claims.plan_jobs(planning, utc_now(), [planned])
             cancelling = asyncio.create_task(jobs.cancel(job_id))
             await _somebody_waits_for_a_lock(jobs.database)
         assert await cancelling
