@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing.sharedctypes import SynchronizedArray
+from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +39,7 @@ from scheduler.scheduler import Scheduler
 WORKERS: Final = 256
 FPS: Final = 30.0
 LIMIT_MS: Final = 0.7
+START_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,13 @@ class Load:
     segments: int
 
 
-LOADS: Final = (Load(1000, 1), Load(600, 3), Load(40, 240))
+LOADS: Final = (Load(3000, 1), Load(2000, 3), Load(40, 240))
+"""The start of a scheduler, 0.2 s of processor time, is in all figures."""
+
+FLEET: Final = Load(6000, 3)
+SCHEDULERS: Final = 4
+ACCOUNTS: Final = 64
+"""Accounts of the fleet's jobs. All jobs of the other loads belong to one account."""
 
 
 def _rows(quick: bool) -> Iterator[Row]:
@@ -57,10 +67,14 @@ def _rows(quick: bool) -> Iterator[Row]:
             migrate.upgrade(server.url)
             used = PostgresTime(server.folder)
             for load in LOADS:
-                chosen = Load(max(1, load.jobs // 10), load.segments) if quick else load
-                yield uvloop.run(_measured(server.url, used, Path(folder), chosen))
+                yield uvloop.run(_measured(server.url, used, Path(folder), _chosen(load, quick)))
+            yield uvloop.run(_fleet_measured(server.url, used, Path(folder), _chosen(FLEET, quick)))
         finally:
             server.stop()
+
+
+def _chosen(load: Load, quick: bool) -> Load:
+    return Load(max(1, load.jobs // 10), load.segments) if quick else load
 
 
 async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:
@@ -74,13 +88,62 @@ async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: L
     )
     await database.close()
     (postgres_before, scheduler_before), (postgres_after, scheduler_after) = readings
-    return _row(load, seconds, postgres_after - postgres_before, scheduler_after - scheduler_before)
+    what = f"{load.jobs} jobs of {load.segments} segments"
+    return _row(what, load, seconds, postgres_after - postgres_before, scheduler_after - scheduler_before)
 
 
-def _row(load: Load, seconds: float, postgres_seconds: float, scheduler_seconds: float) -> Row:
+async def _fleet_measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:
+    """Measure SCHEDULERS processes on one database, which share the workers and the jobs of ACCOUNTS accounts."""
+    database = Database(url)
+    await furnished(database, folder, ACCOUNTS)
+    async with database.work() as session:
+        session.add_all(job_of(number, round(load.segments * FPS), number % ACCOUNTS) for number in range(load.jobs))
+    context = multiprocessing.get_context("spawn")
+    ready, done, used = context.Barrier(SCHEDULERS + 1), context.Event(), context.Array("d", SCHEDULERS)
+    processes = [
+        context.Process(target=_scheduler_process, args=(url, folder, number, ready, done, used))
+        for number in range(SCHEDULERS)
+    ]
+    for process in processes:
+        process.start()
+    await asyncio.to_thread(ready.wait, START_SECONDS)
+    postgres_before, began = postgres_time.seconds(), time.perf_counter()
+    while await _left(database):  # noqa: ASYNC110 - asks the database, as any caller would
+        await asyncio.sleep(0.05)
+    seconds, postgres_seconds = time.perf_counter() - began, postgres_time.seconds() - postgres_before
+    done.set()
+    for process in processes:
+        await asyncio.to_thread(process.join)
+    await database.close()
+    what = f"{load.jobs} jobs of {load.segments} segments, {SCHEDULERS} schedulers"
+    return _row(what, load, seconds, postgres_seconds, sum(used[:]))
+
+
+def _scheduler_process(
+    url: str, folder: Path, number: int, ready: Barrier, done: Event, used: SynchronizedArray[float]
+) -> None:
+    """Schedule from the moment when all processes are ready until all jobs are done; tell the processor seconds."""
+    uvloop.run(_scheduling(url, folder, number, ready, done, used))
+
+
+async def _scheduling(
+    url: str, folder: Path, number: int, ready: Barrier, done: Event, used: SynchronizedArray[float]
+) -> None:
+    own = folder / f"scheduler-{number}"
+    own.mkdir()
+    scheduler = Scheduler(parts(Database(url, ping=False), _storage(folder), own), url)
+    await asyncio.to_thread(ready.wait, START_SECONDS)
+    before = time.process_time()
+    await scheduler.start()
+    await asyncio.to_thread(done.wait)
+    used[number] = time.process_time() - before
+    await scheduler.stop()
+
+
+def _row(what: str, load: Load, seconds: float, postgres_seconds: float, scheduler_seconds: float) -> Row:
     segments = load.jobs * load.segments
     return {
-        "what": f"{load.jobs} jobs of {load.segments} segments",
+        "what": what,
         "seconds": round(seconds, 2),
         "segments/s": round(segments / seconds, 1),
         "ms each": round(seconds / segments * 1e3, 2),
@@ -90,21 +153,32 @@ def _row(load: Load, seconds: float, postgres_seconds: float, scheduler_seconds:
     }
 
 
-async def furnished(database: Database, folder: Path) -> LocalStorage:
-    """Return the storage of a farm in the folder, with an account and a template of an empty document, and no jobs."""
-    storage = LocalStorage(folder / "storage", Links(b"secret"))
+async def furnished(database: Database, folder: Path, accounts: int = 1) -> LocalStorage:
+    """Return the storage of a farm in the folder, with accounts, a template of an empty document for each, and no jobs."""
+    storage = _storage(folder)
     storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
+    names = [_suffix(account) for account in range(accounts)]
     async with database.work() as session:
         await session.execute(text("TRUNCATE accounts, workers, segments CASCADE"))
-        session.add(Account(id="acc", name="bench"))
+        session.add_all(Account(id=f"acc{name}", name=f"bench{name}") for name in names)
         await session.flush()
-        session.add(
+        session.add_all(
             Template(
-                id="tpl", account_id="acc", name="t", width=1280, height=720, fps=FPS, duration_seconds=1, inputs=[],
-                targets={}, document_key="documents/empty.json",
+                id=f"tpl{name}", account_id=f"acc{name}", name="t", width=1280, height=720, fps=FPS, duration_seconds=1,
+                inputs=[], targets={}, document_key="documents/empty.json",
             )
+            for name in names
         )  # fmt: skip
     return storage
+
+
+def _suffix(account: int) -> str:
+    """Return the end of the names of an account and its template; the first one has none."""
+    return f"_{account}" if account else ""
+
+
+def _storage(folder: Path) -> LocalStorage:
+    return LocalStorage(folder / "storage", Links(b"secret"))
 
 
 def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis | None = None) -> Dependencies:
@@ -118,10 +192,10 @@ def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis 
     )
 
 
-def job_of(number: int, frames: int) -> Job:
+def job_of(number: int, frames: int, account: int = 0) -> Job:
     """Jobs differ in their rate, so that none can take another's result."""
     return Job(
-        id=f"job_{number:06}", account_id="acc", template_id="tpl", inputs={}, width=64, height=64,
+        id=f"job_{number:06}", account_id=f"acc{_suffix(account)}", template_id=f"tpl{_suffix(account)}", inputs={}, width=64, height=64,
         fps=FPS + number / 100_000, frame_count=frames, reserved_ms=1000, origin="http://farm", request_hash="",
     )  # fmt: skip
 
