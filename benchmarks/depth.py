@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import statistics
 import tempfile
 import time
@@ -195,6 +196,7 @@ def _jobs(status: str, jobs: int, first: int, owners: int) -> str:
 
 
 async def _measured(url: str, meter: Meter, depth: int, rounds: int) -> Sequence[Row]:
+    gc.freeze()  # as the API and the scheduler do
     async with _database(url) as database:
         operations: dict[str, Callable[[], Awaitable[Cost]]] = {
             f"claim {CLAIMED} jobs": lambda: meter.cost(_claim(database)),

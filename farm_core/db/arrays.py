@@ -1,4 +1,4 @@
-"""Lists of plain texts as Postgres reads them: psycopg looks at each text by itself, which takes fifty times as long."""
+"""Lists of texts as Postgres reads them: psycopg looks at each text by itself, which takes up to fifty times as long."""
 
 from __future__ import annotations
 
@@ -9,21 +9,33 @@ from psycopg.types.array import ListDumper
 
 
 class TextListDumper(ListDumper):
-    """psycopg's dumper of lists, faster for lists of ASCII texts that need no escapes, such as ids. The bytes mean the same."""
+    """psycopg's dumper of lists, faster for lists of ASCII texts and None, such as ids and JSON. The bytes mean the same."""
 
     def dump(self, obj: list[Any]) -> Buffer | None:
         """Return the list in Postgres's text format."""
-        if obj and type(obj[0]) is str and (plain := _plain(obj)) is not None:
-            return b'{"' + plain + b'"}'
+        if obj and (items := _plain(obj) or _quoted(obj)) is not None and items.isascii() and "\0" not in items:
+            return b"{" + items.encode() + b"}"
         return super().dump(obj)
 
 
-def _plain(texts: list[Any]) -> bytes | None:
-    """Return the texts with quotes and commas between them, or None if not all of them are plain."""
+def _plain(items: list[Any]) -> str | None:
+    """Return texts with quotes and commas around them, or None if not all of them are texts that need no escapes."""
+    if type(items[0]) is not str:
+        return None
     try:
-        joined = '","'.join(texts)
+        joined = '","'.join(items)
     except TypeError:  # a list with other items, such as None
         return None
-    quotes_between = 2 * (len(texts) - 1)
-    is_plain = joined.isascii() and joined.count('"') == quotes_between and "\\" not in joined and "\0" not in joined
-    return joined.encode() if is_plain else None
+    quotes_between = 2 * (len(items) - 1)
+    return f'"{joined}"' if joined.count('"') == quotes_between and "\\" not in joined else None
+
+
+def _quoted(items: list[Any]) -> str | None:
+    """Return texts with escapes, and None as NULL; None if there are other items."""
+    if not all(item is None or type(item) is str for item in items):
+        return None
+    return ",".join(["NULL" if item is None else _escaped(item) for item in items])
+
+
+def _escaped(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -94,7 +94,7 @@ def test_what_named_statements_do_in_a_transaction_is_undone_with_it(database_ur
 
 LISTS: Final[tuple[list[str | None], ...]] = (
     ["a"], ["a", "b"], ["job_1.0", "NULL", "{}", " a, b "], [""], ['"'], ["\\"], ['a","b'], ["a", None], ["é", "日本"], ["a\nb\t"],
-    [], [None],
+    [], [None], [None, "a"], ['{"a": "b\\\\c"}', None, "NULL", '{"é": 1}'], ['{"a": "b"}', "", "\\"],
 )  # fmt: skip
 
 
