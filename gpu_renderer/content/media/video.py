@@ -27,7 +27,7 @@ CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
 """A larger step forward is taken for a jump."""
 DECODER_THREADS_MAX = 4
-"""Threads of a decoder, at most one per core. Each holds frames of its own: 6 MB at 1080p, 17 MB at 4K."""
+"""Threads of a decoder, at most one per core. Each holds frames of its own: 4 MB at 1080p, 17 MB at 4K."""
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""
 
