@@ -10,6 +10,7 @@ same planes. `PipelineOptions` change when work happens, never the bytes of a se
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -27,7 +28,7 @@ from gpu_renderer.backends.cpu.ring import KernelRing
 from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
-from gpu_renderer.encode.profile import EncoderProfile
+from gpu_renderer.encode.profile import AHEAD_PIXELS_MAX, EncoderProfile
 from gpu_renderer.encode.queue import FramePool, Frames, SentFrame, StageClock, encoder_queue
 from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
@@ -44,6 +45,8 @@ ShouldStop = Callable[[], bool] | None
 EVALUATED_AHEAD = 3
 ENCODED_BEHIND = 2
 """Frames that can wait for the encoder's thread: memory is bounded by their number."""
+LARGE_ENCODED_BEHIND = 1
+"""The same above `AHEAD_PIXELS_MAX`: a frame takes 12 MB at 4K."""
 
 
 class Ring(Protocol):
@@ -89,7 +92,8 @@ class PipelineOptions:
     readback_depth: int = 2
     """Frames in flight from the GPU to main memory. The CPU backend has none."""
     encode_ahead_frames: int = ENCODED_BEHIND
-    """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. x264 has a queue of its own."""
+    """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. Large frames wait one at a time.
+    x264 has a queue of its own."""
     encode_from_gpu: bool = True
     """Keep frames in GPU memory on their way to the encoder if the session's probe succeeded."""
     timed_exactly: bool = False
@@ -127,6 +131,8 @@ class SegmentPipeline(Generic[SnapshotT]):
         """With a `handover` frames do not leave the GPU. Its failures raise InteropFailed or errors of PyAV."""
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
         self._layout = of = layout(source.width, source.height)
+        is_large = source.width * source.height > AHEAD_PIXELS_MAX
+        self._encode_ahead_frames = min(options.encode_ahead_frames, LARGE_ENCODED_BEHIND if is_large else sys.maxsize)
         self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
         being_made, being_encoded = 1, 1
         self._pool: Frames
@@ -134,7 +140,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         if handover is not None:
             self._pool, self._ring = handover.frames(of), handover.ring(painter, of)
         else:
-            count = being_made + self._unread_count + options.encode_ahead_frames + being_encoded
+            count = being_made + self._unread_count + self._encode_ahead_frames + being_encoded
             self._pool, self._ring = FramePool(of, count), ring_to_memory(painter, source, of, options)
         self._clock = StageClock()
         self._converted_frames = 0
@@ -150,7 +156,7 @@ class SegmentPipeline(Generic[SnapshotT]):
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
         with writer, closing(self._ring), closing(self._evaluated(frame_indices)) as snapshots:
-            with encoder_queue(writer, self._pool, self._options.encode_ahead_frames, self._clock) as encoder:
+            with encoder_queue(writer, self._pool, self._encode_ahead_frames, self._clock) as encoder:
                 for _ in self._sent(_until_stopped(snapshots, should_stop), encoder):
                     if on_progress is not None:
                         on_progress(writer.frame_count)

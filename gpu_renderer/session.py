@@ -54,8 +54,8 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
-BUILD = "20"
-"""Raised whenever frames of the same document may come out differently."""
+BUILD = "21"
+"""Raised whenever frames of the same document, or the bytes of their segments, may come out differently."""
 
 H264: Final = FORMATS["mp4"]
 FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2

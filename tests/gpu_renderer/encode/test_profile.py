@@ -34,3 +34,12 @@ def test_slower_presets_are_never_faster_ones_of_nvenc() -> None:
     presets = [EncoderProfile(codec="h264_nvenc", preset=preset).options(64, 64)["preset"] for preset in X264_PRESETS]
     assert presets == sorted(presets)
     assert (presets[0], presets[-1]) == ("p1", "p7")
+
+
+def test_only_large_pictures_of_the_default_preset_have_a_shorter_lookahead() -> None:
+    def looks_ahead_less(preset: str, width: int, height: int) -> bool:
+        return "rc-lookahead=" in EncoderProfile(preset=preset).options(width, height)["x264-params"]
+
+    assert looks_ahead_less("veryfast", 3840, 2160)
+    assert not looks_ahead_less("veryfast", 1920, 1080)
+    assert not looks_ahead_less("medium", 3840, 2160)
