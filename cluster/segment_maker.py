@@ -13,14 +13,17 @@ from cluster.devices import device_index
 from cluster.media_cache import MediaCache
 from cluster.task_runner import Progress, StillPicture, Stopped
 from farm_core.settings import Settings
+from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.warm_up import warm_up
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment
 
+_log = logs.logger(__name__)
 OPENED_MAX: Final = 4
 """Documents kept open: a worker mostly gets segments of the same few jobs."""
 
@@ -48,6 +51,8 @@ class SessionMaker:
         )
         self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
         self.encoder = identity.encoder.codec
+        if not identity.gpu.is_software:
+            _warm(self._session)
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
         """Return a digest of the frames' keys and the encoder's settings.
@@ -116,3 +121,11 @@ class SessionMaker:
         self._close_surplus(documents)
         documents[place] = self._session.open(document, output, media.resolver(assignment.media))
         return documents[place]
+
+
+def _warm(session: RenderSession) -> None:
+    """Let the driver compile what most documents need before the worker is ready. A failure is for the first job to report."""
+    try:
+        _log.info("renderer is warm", seconds=round(warm_up(session), 3))
+    except Exception as error:
+        _log.warning("renderer could not be warmed up", error=f"{type(error).__name__}: {error}")
