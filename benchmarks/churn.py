@@ -32,7 +32,7 @@ from scheduler.claimer import PREPARATIONS_MAX
 Result = TypeVar("Result")
 
 JOBS: Final = 1_000_000
-SECONDS_MAX: Final = 1200.0
+SECONDS_MAX: Final = 1800.0
 BATCH: Final = PREPARATIONS_MAX
 """As many as a scheduler claims at once."""
 
