@@ -124,8 +124,9 @@ class SessionMaker:
 
 
 def _warm(session: RenderSession) -> None:
-    """Let the driver compile what most documents need before the worker is ready. A failure is for the first job to report."""
+    """Let the driver compile what most documents need before the worker is ready."""
     try:
         _log.info("renderer is warm", seconds=round(warm_up(session), 3))
     except Exception as error:
+        # Warming up is for speed alone: a worker whose driver fails here takes jobs all the same, and the first that fails reports why.
         _log.warning("renderer could not be warmed up", error=f"{type(error).__name__}: {error}")
