@@ -60,6 +60,14 @@ const once = (target, event) => new Promise((resolve, reject) => {
   target.addEventListener("error", () => reject(new Error(target.error?.message ?? "not decodable")), { once: true });
 });
 
+// "seeked" comes before the new frame is shown, so a canvas could still be given the one before.
+async function frameAt(video, seconds, tolerance) {
+  for (;;) {
+    const frame = await new Promise((resolve) => video.requestVideoFrameCallback((_, metadata) => resolve(metadata)));
+    if (Math.abs(frame.mediaTime - seconds) < tolerance) return;
+  }
+}
+
 async function videoFrames(data, type, count, fps) {
   const video = document.createElement("video");
   video.muted = true;
@@ -67,9 +75,9 @@ async function videoFrames(data, type, count, fps) {
   await once(video, "loadeddata");
   const frames = [];
   for (let index = 0; index < count; index++) {
-    const sought = once(video, "seeked");
+    const shown = frameAt(video, index / fps, 0.5 / fps);
     video.currentTime = (index + 0.5) / fps;
-    await sought;
+    await shown;
     frames.push(pixels(video, video.videoWidth, video.videoHeight));
   }
   return { frames, seconds: video.duration };
