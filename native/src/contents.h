@@ -35,16 +35,28 @@ static int are_opaque(const uint32_t *restrict pixels, int count) {
     return all == 0xff000000u;
 }
 
+// Straight colours of one channel of premultiplied texels. Opaque ones need no division.
+static void straight_colours(const float *restrict texels, const float *restrict own, float *restrict colours, int count) {
+    int i = 0;
+#ifdef __AVX2__
+    __m256 one = _mm256_set1_ps(1.0f), least = _mm256_set1_ps(1.0f / 255.0f);
+    for (; i + 8 <= count; i += 8) {
+        __m256 alpha = _mm256_loadu_ps(own + i), colour = _mm256_loadu_ps(texels + i);
+        if (_mm256_movemask_ps(_mm256_cmp_ps(alpha, one, _CMP_NEQ_OQ))) {
+            colour = _mm256_and_ps(_mm256_div_ps(colour, alpha), _mm256_cmp_ps(alpha, least, _CMP_NLT_UQ));
+        }
+        _mm256_storeu_ps(colours + i, _mm256_min_ps(_mm256_max_ps(colour, _mm256_setzero_ps()), one));
+    }
+#endif
+    for (; i < count; i++) {
+        colours[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
+    }
+}
+
 // Straight colours and alpha of premultiplied linear texels.
 static void straightened(struct row *r, float opacity, int count) {
     const float *own = r->texels[3];
-    for (int channel = 0; channel < 3; channel++) {
-        const float *restrict texels = r->texels[channel];
-        float *restrict source = r->source[channel];
-        for (int i = 0; i < count; i++) {
-            source[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
-        }
-    }
+    for (int channel = 0; channel < 3; channel++) straight_colours(r->texels[channel], own, r->source[channel], count);
     for (int i = 0; i < count; i++) r->alpha[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
 }
 

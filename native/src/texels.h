@@ -193,39 +193,12 @@ INLINE void between_four(const float *one, const float *two, const float *three,
     }
 }
 
-// RGBA between the four texels around each place.
-static void between(const float *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
-                    const int32_t *restrict below, const float *restrict across, const float *restrict down,
-                    float *restrict found, int count) {
-    for (int i = 0; i < count; i++) {
-        const float *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
-        __builtin_prefetch(three + 4 * (ptrdiff_t)below[i]);
-        between_four(one, one + 4 * right[i], three, three + 4 * right[i], across[i], down[i], found + 4 * i);
-    }
-}
-
 INLINE void texel_of(const uint16_t *restrict halves, float *restrict texel) {
 #ifdef __F16C__
     _mm_storeu_ps(texel, _mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)halves)));
 #else
     for (int channel = 0; channel < 4; channel++) texel[channel] = half_of(halves[channel]);
 #endif
-}
-
-// The same of half floats.
-static void between_halves(const uint16_t *restrict texels, const int32_t *restrict first, const int32_t *restrict right,
-                           const int32_t *restrict below, const float *restrict across, const float *restrict down,
-                           float *restrict found, int count) {
-    for (int i = 0; i < count; i++) {
-        const uint16_t *one = texels + 4 * (ptrdiff_t)first[i], *three = one + 4 * (ptrdiff_t)below[i];
-        __builtin_prefetch(three + 4 * (ptrdiff_t)below[i]);
-        float around[4][4];
-        texel_of(one, around[0]);
-        texel_of(one + 4 * right[i], around[1]);
-        texel_of(three, around[2]);
-        texel_of(three + 4 * right[i], around[3]);
-        between_four(around[0], around[1], around[2], around[3], across[i], down[i], found + 4 * i);
-    }
 }
 
 // ------------------------------------------------- bytes in single floats: `between_texels` of shaders/include/texels.glsl
@@ -313,15 +286,99 @@ static void coverage_alpha(const struct draw_op *of, struct row *r, int count) {
     filtered_codes(r->found[0], r->shares[0], r->shares[1], of->color[3], of->opacity, r->alpha, count);
 }
 
+#ifdef __AVX2__
+// Two texels side by side, in floats.
+INLINE __m256 both_texels(const void *restrict texels, int is_half, ptrdiff_t one, ptrdiff_t other) {
+    if (is_half) {
+        const uint16_t *halves = texels;
+        __m128i found = _mm_loadl_epi64((const __m128i *)(halves + 4 * one));
+        __m128i next = _mm_loadl_epi64((const __m128i *)(halves + 4 * other));
+        return _mm256_cvtph_ps(_mm_unpacklo_epi64(found, next));
+    }
+    const float *numbers = texels;
+    return _mm256_set_m128(_mm_loadu_ps(numbers + 4 * other), _mm_loadu_ps(numbers + 4 * one));
+}
+
+// One number of each four, four times.
+INLINE __m256 spread_to_four(__m256 numbers, int which) { return _mm256_permutevar_ps(numbers, _mm256_set1_epi32(which)); }
+
+INLINE __m256 eight_between(__m256 one, __m256 other, __m256 share) {
+    return _mm256_fmadd_ps(share, _mm256_sub_ps(other, one), one);
+}
+
+// `between` for eight places, channel by channel. `is_inside`: none of them lies beyond an edge.
+INLINE void eight_found(const void *restrict texels, int is_half, int32_t columns, int is_inside, const struct row *r, int at,
+                        float (*restrict channels)[CHUNK]) {
+    const int32_t *first = r->first + at, *right = r->right + at, *below = r->below + at;
+    __m256 across = _mm256_loadu_ps(r->across + at), down = _mm256_loadu_ps(r->down + at), found[4];
+    ptrdiff_t bytes = is_half ? 8 : 16;
+    for (int i = 0; i < 4; i++) {  // places i and i + 4
+        ptrdiff_t one = first[i], two = first[i + 4];
+        ptrdiff_t one_right = is_inside ? 1 : right[i], two_right = is_inside ? 1 : right[i + 4];
+        ptrdiff_t one_below = one + (is_inside ? columns : below[i]), two_below = two + (is_inside ? columns : below[i + 4]);
+        if (i == 0) {  // the next row of the frame reads further rows: their texels come meanwhile
+            __builtin_prefetch((const char *)texels + bytes * (2 * one_below - one));
+            __builtin_prefetch((const char *)texels + bytes * (2 * two_below - two));
+        }
+        __m256 share = spread_to_four(across, i);
+        __m256 upper = eight_between(both_texels(texels, is_half, one, two),
+                                     both_texels(texels, is_half, one + one_right, two + two_right), share);
+        __m256 lower = eight_between(both_texels(texels, is_half, one_below, two_below),
+                                     both_texels(texels, is_half, one_below + one_right, two_below + two_right), share);
+        found[i] = eight_between(upper, lower, spread_to_four(down, i));
+    }
+    __m256 red_green[2] = {_mm256_unpacklo_ps(found[0], found[1]), _mm256_unpacklo_ps(found[2], found[3])};
+    __m256 blue_alpha[2] = {_mm256_unpackhi_ps(found[0], found[1]), _mm256_unpackhi_ps(found[2], found[3])};
+    _mm256_storeu_ps(channels[0] + at, _mm256_shuffle_ps(red_green[0], red_green[1], 0x44));
+    _mm256_storeu_ps(channels[1] + at, _mm256_shuffle_ps(red_green[0], red_green[1], 0xee));
+    _mm256_storeu_ps(channels[2] + at, _mm256_shuffle_ps(blue_alpha[0], blue_alpha[1], 0x44));
+    _mm256_storeu_ps(channels[3] + at, _mm256_shuffle_ps(blue_alpha[0], blue_alpha[1], 0xee));
+}
+
+// Whether none of eight places lies beyond an edge.
+INLINE int are_inside(const struct row *r, int at, int32_t columns) {
+    __m256i right = _mm256_loadu_si256((const __m256i *)(r->right + at));
+    __m256i below = _mm256_loadu_si256((const __m256i *)(r->below + at));
+    __m256i are = _mm256_and_si256(_mm256_cmpeq_epi32(right, _mm256_set1_epi32(1)),
+                                   _mm256_cmpeq_epi32(below, _mm256_set1_epi32(columns)));
+    return _mm256_movemask_epi8(are) == -1;
+}
+
+// Texels of as many places as come in eights. Returns how many.
+INLINE int eights_found(const void *restrict texels, int is_half, int32_t columns, struct row *r, int count) {
+    int i = 0;
+    for (; i + 8 <= count; i += 8) {
+        if (are_inside(r, i, columns)) {
+            eight_found(texels, is_half, columns, 1, r, i, r->texels);
+        } else {
+            eight_found(texels, is_half, columns, 0, r, i, r->texels);
+        }
+    }
+    return i;
+}
+#endif
+
 // RGBA of floats or half floats at r->u and r->v: r->texels.
 static void found_numbers(const struct draw_op *of, struct row *r, int count) {
+    int done = 0;
     corners_of(r->u, r->v, of->columns, of->rows, r->first, r->right, r->below, r->across, r->down, count);
-    if (of->kind == HALF_CELLS) {
-        between_halves(of->texels, r->first, r->right, r->below, r->across, r->down, r->beside, count);
-    } else {
-        between(of->texels, r->first, r->right, r->below, r->across, r->down, r->beside, count);
+#ifdef __AVX2__
+    done = of->kind == HALF_CELLS ? eights_found(of->texels, 1, of->columns, r, count)
+                                  : eights_found(of->texels, 0, of->columns, r, count);
+#endif
+    for (int i = done; i < count; i++) {
+        float around[4][4], found[4];
+        ptrdiff_t one = r->first[i], three = one + r->below[i], all[4] = {one, one + r->right[i], three, three + r->right[i]};
+        for (int corner = 0; corner < 4; corner++) {
+            if (of->kind == HALF_CELLS) {
+                texel_of((const uint16_t *)of->texels + 4 * all[corner], around[corner]);
+            } else {
+                memcpy(around[corner], (const float *)of->texels + 4 * all[corner], sizeof around[corner]);
+            }
+        }
+        between_four(around[0], around[1], around[2], around[3], r->across[i], r->down[i], found);
+        for (int channel = 0; channel < 4; channel++) r->texels[channel][i] = found[channel];
     }
-    apart(r->beside, r->texels, count);
 }
 
 // Texels that are the frame's own pixels; beyond the edge the last one is repeated.
