@@ -321,7 +321,7 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,
     template.composition_id, template.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
-            SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
+            SELECT json_agg(json_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
                 'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))
                 ORDER BY done.index)
             FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render'
