@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby, islice
+from operator import attrgetter
 from typing import Any, Final
 
 from farm_core.ids import new_id
@@ -32,6 +33,8 @@ ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 SPARE_WORKERS: Final = 32
 """Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
 may be among them, for accounts that have nothing running."""
+
+_KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
 
 class Dispatcher(Service):
@@ -158,22 +161,19 @@ def _rendered(row: Any) -> RenderedJob | None:
 
 def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     """Return the jobs in the rows of `open_work`, each with its tasks."""
-    return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row.id)]
+    return [_job(list(group)) for _, group in groupby(rows, key=attrgetter("id"))]
 
 
 def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
     """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    return {row.account_id: AccountLoad(row.account_frames, row.account_priority) for row in rows}
+    accounts = groupby(rows, key=attrgetter("account_id", "account_frames", "account_priority"))
+    return {account_id: AccountLoad(frames, priority) for (account_id, frames, priority), _ in accounts}
 
 
 def _job(rows: list[Any]) -> OpenJob:
     first = rows[0]
+    heads = tuple([OpenTask(row.task_id, _KINDS[row.kind], row.frame_count, row.avoid_worker) for row in rows])
     return OpenJob(
         first.id, first.account_id, first.fps, first.created_at, first.renderer,
-        first.leased_frames, first.open_frames, tuple(_heads(rows)), first.priority,
+        first.leased_frames, first.open_frames, heads, first.priority,
     )  # fmt: skip
-
-
-def _heads(rows: Iterable[Any]) -> Iterable[OpenTask]:
-    for row in rows:
-        yield OpenTask(row.task_id, TaskKind(row.kind), row.frame_count, row.avoid_worker)
