@@ -8,6 +8,8 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import Any, Final
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.formats import OUTPUT_FORMATS
@@ -67,22 +69,29 @@ class Dispatcher(Service):
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
     async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
-        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
-        database, now = self.dependencies.database, self.dependencies.clock.now()
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
+
+        All statements run on one connection: taking one costs as much as a small statement, and each connection prepares and plans
+        its statements anew. Only the last one writes, so a round can be repeated.
+        """
+        return await self.dependencies.database.single(lambda connection: self._round(connection, living, room))
+
+    async def _round(self, connection: AsyncConnection, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
+        now = self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
         heads = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
-        rows = await database.single(lambda connection: tasks.open_work(connection, now, heads, renderers))
+        rows = await tasks.open_work(connection, now, heads, renderers)
         if not rows:
             return []
         candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
-        loads = await database.single(lambda connection: workers.usable_workers(connection, now, list(candidates)))
+        loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(rows)
         made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), now, accounts)
         if not made:
             return []
         token = new_id("lease")
         leases = [Lease(a.task_id, a.job_id, f"{token}.{n}", a.worker_id, a.renderer) for n, a in enumerate(made)]
-        return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+        return await tasks.lease_tasks(connection, now, leases)
 
     def _order(self, row: Any) -> TaskAssignment:
         return _assignment(row, time_limit(self.dependencies.settings, row.spent_seconds))

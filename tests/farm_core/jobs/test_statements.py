@@ -122,6 +122,21 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
     asyncio.run(story())
 
 
+@pytest.mark.service
+def test_a_connection_prepares_a_statement_at_its_first_use(database_url: str) -> None:
+    """Postgres would plan it anew at five uses more."""
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.engine.connect() as connection:
+            await open_work(connection, utc_now(), 8)
+            found = await connection.execute(text("SELECT statement FROM pg_prepared_statements"))
+            assert any("account_queues" in statement for statement in found.scalars())
+        await database.close()
+
+    asyncio.run(story())
+
+
 LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
     "renew_tasks": {"tokens": ["processing7.0"], "lease_seconds": 15, "fresh_seconds": 10},
     "finish_tasks": {
