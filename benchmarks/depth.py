@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import statistics
@@ -18,6 +17,7 @@ import psutil
 import psycopg
 import uvloop
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import col
 
 from benchmarks.benchmark import Benchmark, Row
@@ -242,20 +242,18 @@ async def _claim(database: Database) -> None:
 async def _dispatch(database: Database, meter: Meter) -> Cost:
     """One round for WORKERS free workers; their tasks are finished afterwards, which is not counted."""
     now, leased = utc_now(), list[Any]()
+    ids = [f"w{number}" for number in range(WORKERS)]
 
-    async def round_of_leases() -> None:
-        ids = [f"w{number}" for number in range(WORKERS)]
-        loads, rows = await asyncio.gather(
-            database.single(lambda connection: workers.usable_workers(connection, now, ids)),
-            database.single(lambda connection: tasks.open_work(connection, now, WORKERS, ["r"])),
-        )
+    async def round_of_leases(connection: AsyncConnection) -> None:
+        rows = await tasks.open_work(connection, now, WORKERS, ["r"])
+        loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
         made = assign(jobs_of(rows), free, now, loads_of(rows))[:WORKERS]
         token = new_id("lease")
         leases = [Lease(o.task_id, o.job_id, f"{token}.{n}", o.worker_id, o.renderer) for n, o in enumerate(made)]
-        leased.extend(await database.single(lambda connection: tasks.lease_tasks(connection, now, leases)))
+        leased.extend(await tasks.lease_tasks(connection, now, leases))
 
-    cost = await meter.cost(round_of_leases())
+    cost = await meter.cost(database.single(round_of_leases))
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"
     done = [RenderedSegment(row.lease_token, f"segments/{row.task_id}", 7, row.worker, {}) for row in leased]
     await database.single(lambda connection: tasks.finish_tasks(connection, now, done))

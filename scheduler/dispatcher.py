@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, groupby, islice
+from operator import attrgetter
 from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
@@ -32,6 +35,8 @@ ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 SPARE_WORKERS: Final = 32
 """Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
 may be among them, for accounts that have nothing running."""
+
+_KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
 
 class Dispatcher(Service):
@@ -64,22 +69,29 @@ class Dispatcher(Service):
         return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
 
     async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
-        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too."""
-        database, now = self.dependencies.database, self.dependencies.clock.now()
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
+
+        All statements run on one connection: taking one costs as much as a small statement, and each connection prepares and plans
+        its statements anew. Only the last one writes, so a round can be repeated.
+        """
+        return await self.dependencies.database.single(lambda connection: self._round(connection, living, room))
+
+    async def _round(self, connection: AsyncConnection, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
+        now = self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
         heads = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
-        rows = await database.single(lambda connection: tasks.open_work(connection, now, heads, renderers))
+        rows = await tasks.open_work(connection, now, heads, renderers)
         if not rows:
             return []
         candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
-        loads = await database.single(lambda connection: workers.usable_workers(connection, now, list(candidates)))
+        loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(rows)
         made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), now, accounts)
         if not made:
             return []
         token = new_id("lease")
         leases = [Lease(a.task_id, a.job_id, f"{token}.{n}", a.worker_id, a.renderer) for n, a in enumerate(made)]
-        return await database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+        return await tasks.lease_tasks(connection, now, leases)
 
     def _order(self, row: Any) -> TaskAssignment:
         return _assignment(row, time_limit(self.dependencies.settings, row.spent_seconds))
@@ -158,22 +170,19 @@ def _rendered(row: Any) -> RenderedJob | None:
 
 def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     """Return the jobs in the rows of `open_work`, each with its tasks."""
-    return [_job(list(group)) for _, group in groupby(rows, key=lambda row: row.id)]
+    return [_job(list(group)) for _, group in groupby(rows, key=attrgetter("id"))]
 
 
 def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
     """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    return {row.account_id: AccountLoad(row.account_frames, row.account_priority) for row in rows}
+    accounts = groupby(rows, key=attrgetter("account_id", "account_frames", "account_priority"))
+    return {account_id: AccountLoad(frames, priority) for (account_id, frames, priority), _ in accounts}
 
 
 def _job(rows: list[Any]) -> OpenJob:
     first = rows[0]
+    heads = tuple([OpenTask(row.task_id, _KINDS[row.kind], row.frame_count, row.avoid_worker) for row in rows])
     return OpenJob(
         first.id, first.account_id, first.fps, first.created_at, first.renderer,
-        first.leased_frames, first.open_frames, tuple(_heads(rows)), first.priority,
+        first.leased_frames, first.open_frames, heads, first.priority,
     )  # fmt: skip
-
-
-def _heads(rows: Iterable[Any]) -> Iterable[OpenTask]:
-    for row in rows:
-        yield OpenTask(row.task_id, TaskKind(row.kind), row.frame_count, row.avoid_worker)

@@ -86,17 +86,18 @@ def assign(
     pool = _Pool(workers)
     tail, waiting = min(len(workers), TAIL_TASKS_MAX), sum(len(job.heads) for job in jobs)
     shares = _shares(jobs, now, accounts or {})
-    turns = [(*share.turn, account, share) for account, share in shares.items()]
+    turns = [share.turn(account) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
-        _, _, account, share = heapq.heappop(turns)
+        _, _, account, share = turns[0]
         is_tail = share.leased_frames > 0 and waiting - len(made) <= tail
         assignment = share.take(pool, idle_only=is_tail)
         if assignment is None:
+            heapq.heappop(turns)
             continue
         made.append(assignment)
-        heapq.heappush(turns, (*share.turn, account, share))
+        heapq.heapreplace(turns, share.turn(account))
     return made + _first_ones(shares.values(), workers)
 
 
@@ -129,10 +130,9 @@ class _Share:
     first: int = 0
     """Number of jobs at the beginning whose tasks are all assigned."""
 
-    @property
-    def turn(self) -> tuple[float, tuple[bool, float]]:
+    def turn(self, account: str) -> tuple[float, tuple[bool, float], str, _Share]:
         """Sorts accounts: the least load first, then the one whose first job is most pressing."""
-        return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf)
+        return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf), account, self
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
@@ -157,13 +157,16 @@ def _shares(jobs: Iterable[OpenJob], now: datetime, accounts: Mapping[str, Accou
     shares: dict[str, _Share] = {}
     for job in jobs:
         load = accounts.get(job.account_id)
-        share = shares.setdefault(job.account_id, _Share() if load is None else _share_of(load))
+        share = shares.get(job.account_id)
+        if share is None:
+            share = shares[job.account_id] = _Share() if load is None else _share_of(load)
         if load is None:
             share.leased_frames += job.leased_frames
         if job.heads:
             share.jobs.append((_urgency(job, now), job.id, job))
     for share in shares.values():
-        share.jobs.sort(key=lambda entry: entry[:2])
+        if len(share.jobs) > 1:
+            share.jobs.sort(key=lambda entry: entry[:2])
     return shares
 
 
@@ -183,6 +186,7 @@ class _Pool:
 
     def __init__(self, workers: Iterable[FreeWorker], extra_room: int = 0) -> None:
         self._idle: dict[str, list[tuple[int, str, FreeWorker]]] = {}
+        """No list is empty."""
         self._extra_room = extra_room
         for worker in workers:
             if worker.room + extra_room > 0:
@@ -191,22 +195,26 @@ class _Pool:
             heapq.heapify(heap)
 
     def __bool__(self) -> bool:
-        return any(self._idle.values())
+        return bool(self._idle)
 
     def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
         """Return one place at the least loaded worker of the renderer (any if None), preferably not at `avoid`.
 
         `idle_only`: return None if that worker holds a task already.
         """
-        heaps = self._idle.values() if renderer is None else [self._idle.get(renderer, [])]
-        heap = min((heap for heap in heaps if heap), key=lambda heap: heap[0][:2], default=None)
-        if not heap or (idle_only and heap[0][0] > 0):
+        heap = self._idle.get(renderer) if renderer is not None else min(self._idle.values(), key=_first, default=None)
+        if heap is None or (idle_only and heap[0][0] > 0):
             return None
         load, name, worker = heapq.heappop(heap)
         if name == avoid and heap:
-            spared = (load, name, worker)
-            load, name, worker = heapq.heappop(heap)
-            heapq.heappush(heap, spared)
+            load, name, worker = heapq.heapreplace(heap, (load, name, worker))
         if load + 1 < worker.load + worker.room + self._extra_room:
             heapq.heappush(heap, (load + 1, name, worker))
+        elif not heap:
+            del self._idle[worker.renderer]
         return worker
+
+
+def _first(heap: Sequence[tuple[int, str, FreeWorker]]) -> tuple[int, str]:
+    load, name, _ = heap[0]
+    return load, name

@@ -103,7 +103,7 @@ class Database:
         return await _repeated(once)
 
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """Return the result of `act`, which runs one statement.
+        """Return the result of `act`, which runs one statement, or reads before the one that writes.
 
         It runs once more if its connection is dead (after a restart of Postgres the pool drops all others of that age),
         so it must be harmless twice: the statement did not reach the server, or its answer did not come back.

@@ -248,6 +248,8 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- than places, and at least `depth_least`.
 -- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
 -- each use, which takes as long as the statement.
+-- The planner guesses that half of the tasks meet a condition in coalesce, and nearly all of them one with IS NOT UNKNOWN. With the
+-- first guess it expected one task of each job: it then read and sorted all of a job's tasks instead of following their index.
 WITH depth AS MATERIALIZED (
     SELECT greatest(CAST(:depth_least AS bigint), (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
@@ -264,7 +266,8 @@ FROM (
         FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
         CROSS JOIN LATERAL (
             SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
-            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending' AND coalesce(tasks.not_before <= :now, true)
+            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
+                AND nullif(coalesce(tasks.not_before <= :now, true), false) IS NOT UNKNOWN
                 AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
             ORDER BY tasks.index LIMIT depth.tasks
         ) AS waiting
@@ -321,7 +324,7 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,
     template.composition_id, template.duration_seconds, CASE
         WHEN tasks.kind = 'assemble' THEN (
-            SELECT jsonb_agg(jsonb_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
+            SELECT json_agg(json_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
                 'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))
                 ORDER BY done.index)
             FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render'

@@ -39,13 +39,16 @@ async def execute(
 
     `limits`: numbers that are written into the statement in place of parameters that limit rows. Postgres plans such a statement
     once: with an unknown limit it makes a new plan at each use. Raises KeyError, sqlalchemy.exc.DBAPIError.
+
+    The statement is prepared at its first use on a connection: the same few run again and again. Postgres plans it anew at each use
+    until it is prepared, which psycopg does after five, and at five uses more.
     """
     connection = transaction if isinstance(transaction, AsyncConnection) else await transaction.connection()
     driver = _driver(connection)
     query = _query(name, tuple((limits or {}).items()))
     try:
         cursor = driver.cursor(row_factory=namedtuple_row)
-        await cursor.execute(query, values or {})
+        await cursor.execute(query, values or {}, prepare=True)
         return [] if cursor.description is None else await cursor.fetchall()
     except psycopg.Error as error:
         if driver.closed:

@@ -122,6 +122,51 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
     asyncio.run(story())
 
 
+SEGMENTS: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.' || n, id, n, CASE WHEN n < 3 THEN 'render' ELSE 'assemble' END, 30 * n, 30,
+        CASE WHEN n = 0 THEN 'done' ELSE 'pending' END, 0, now()
+    FROM jobs CROSS JOIN generate_series(0, 3) AS n WHERE status = 'processing'
+"""
+
+
+@pytest.mark.service
+def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database_url: str) -> None:
+    """Whatever the statistics say of their number."""
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+            await session.execute(text(FILL), {"first": 1, "last": 2000})
+            await session.execute(text(SEGMENTS))
+        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(text("VACUUM ANALYZE"))
+            explained = text(f"EXPLAIN {statement('open_work')}")
+            lines = await connection.scalars(explained, {"now": utc_now(), **OPEN["open_work"]})
+            plan = "\n".join(lines)
+        await database.close()
+        assert "Index Scan using tasks_waiting" in plan, plan
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_connection_prepares_a_statement_at_its_first_use(database_url: str) -> None:
+    """Postgres would plan it anew at five uses more."""
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.engine.connect() as connection:
+            await open_work(connection, utc_now(), 8)
+            found = await connection.execute(text("SELECT statement FROM pg_prepared_statements"))
+            assert any("account_queues" in statement for statement in found.scalars())
+        await database.close()
+
+    asyncio.run(story())
+
+
 LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
     "renew_tasks": {"tokens": ["processing7.0"], "lease_seconds": 15, "fresh_seconds": 10},
     "finish_tasks": {
