@@ -29,7 +29,7 @@ STEP_MAX_FRAMES = 8
 DECODER_THREADS_MAX = 4
 """Each holds frames of its own: 4 MB at 1080p, 17 to 77 MB at 4K."""
 LARGE_PIXELS = 1920 * 1088
-"""Footage above this size is decoded by a thread less than there are cores, for the sake of memory, other footage by one more."""
+"""Footage above this size is decoded by a thread less than there are cores, for the sake of memory, other footage by one for each."""
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""
 
@@ -273,6 +273,6 @@ def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
         limit(codec)
         return codec
     codec, cores = stream.codec_context, os.cpu_count() or 1
-    wanted = max(1, cores - 1) if codec.width * codec.height > LARGE_PIXELS else cores + 1
+    wanted = max(1, cores - 1) if codec.width * codec.height > LARGE_PIXELS else cores
     codec.thread_type, codec.thread_count = "AUTO", min(DECODER_THREADS_MAX, wanted)
     return codec
