@@ -306,7 +306,7 @@ INLINE __m256 eight_between(__m256 one, __m256 other, __m256 share) {
     return _mm256_fmadd_ps(share, _mm256_sub_ps(other, one), one);
 }
 
-// `between` for eight places, channel by channel. `is_inside`: none of them lies beyond an edge.
+// `between_four` for eight places, channel by channel. `is_inside`: none of them lies beyond an edge.
 INLINE void eight_found(const void *restrict texels, int is_half, int32_t columns, int is_inside, const struct row *r, int at,
                         float (*restrict channels)[CHUNK]) {
     const int32_t *first = r->first + at, *right = r->right + at, *below = r->below + at;
