@@ -75,7 +75,7 @@ async function videoFrames(data, type, count, fps) {
   await once(video, "loadeddata");
   const frames = [];
   for (let index = 0; index < count; index++) {
-    const shown = frameAt(video, index / fps, 0.5 / fps);
+    const shown = Promise.all([frameAt(video, index / fps, 0.5 / fps), once(video, "seeked")]);
     video.currentTime = (index + 0.5) / fps;
     await shown;
     frames.push(pixels(video, video.videoWidth, video.videoHeight));
