@@ -5,7 +5,9 @@ Each thread has one bounded queue: with the futures of an executor, frames that 
 
 from __future__ import annotations
 
+import os
 import queue
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
@@ -14,6 +16,8 @@ from typing import Final, Generic, Self, TypeVar
 
 T = TypeVar("T")
 _END: Final = object()
+BEHIND_NICENESS: Final = 5
+"""Steps of priority below its caller at which `Behind` works: three times less of a processor that both want."""
 
 
 def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, None]:
@@ -55,6 +59,8 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
 class Behind(Generic[T]):
     """Calls of a function in order on a thread of their own, at most `behind_count` waiting; 0 uses no thread.
 
+    The thread and all that it starts, such as an encoder's, leave processors to the caller if both want them: the caller can do nothing
+    while it waits for one, and the thread has work waiting. On Linux only, where threads have priorities of their own.
     An error of a call is raised by a later `send` or by the end of the block. Calls after it are executed nevertheless.
     """
 
@@ -94,6 +100,8 @@ class Behind(Generic[T]):
 
 
 def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
+    if sys.platform == "linux":
+        os.nice(BEHIND_NICENESS)
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import av
@@ -13,6 +15,7 @@ import pytest
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
+from gpu_renderer.threads import BEHIND_NICENESS
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 
 pytestmark = pytest.mark.gl
@@ -84,6 +87,25 @@ def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp
     pipeline.run(range(9), tmp_path / "a.mp4", on_progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux only")
+def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, disc: Disc, tmp_path: Path) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    lower = list[int]()
+    """Threads with the encoder's priority, at each frame."""
+
+    def look(_: int) -> None:
+        priorities = list[int]()
+        for thread in Path("/proc/self/task").iterdir():
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                priorities.append(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
+        lower.append(priorities.count(min(own + BEHIND_NICENESS, 19)))
+
+    profile = EncoderProfile(threads=3)
+    SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", look)
+    assert max(lower) >= 1 + profile.threads
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
 def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc: Disc, tmp_path: Path) -> None:
