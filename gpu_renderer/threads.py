@@ -101,7 +101,8 @@ class Behind(Generic[T]):
 
 def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
     if sys.platform == "linux":
-        os.nice(BEHIND_NICENESS)
+        with suppress(OSError):  # a container can forbid it
+            os.nice(BEHIND_NICENESS)
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item
