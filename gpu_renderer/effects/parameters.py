@@ -15,6 +15,10 @@ UNITS = ("number", "px", "%", "°", "s", "fps", "x", "Hz", "stops")
 EXCESS = 4.0
 UNRANGED_MAX = 1e5
 DEGREES_MAX = 3.6e7
+ENDLESS = frozenset({"evolution", "phase", "seed", "noisePhase"})
+"""Keys of numbers that run on with time or choose a pattern. They cost nothing, however large they are."""
+ENDLESS_MAX = 1e6
+"""Largest of them: keys of hashes stay within 84 bits."""
 
 
 class Kind(Enum):
@@ -73,10 +77,12 @@ class Parameter:
     def bounded(self, value: float) -> float:
         """Return the value, held within five times the range of its control: absurd numbers must not cost without end.
 
-        Angles go on and on, and cost nothing.
+        Angles and numbers like an evolution go on and on, and cost nothing.
         """
         if self.unit == "°":
             return max(-DEGREES_MAX, min(DEGREES_MAX, float(value)))
+        if self.key in ENDLESS:
+            return max(-ENDLESS_MAX, min(ENDLESS_MAX, float(value)))
         low = -UNRANGED_MAX if self.ui_min is None else self.ui_min
         high = UNRANGED_MAX if self.ui_max is None else self.ui_max
         room = EXCESS * (high - low)

@@ -18,12 +18,13 @@ from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.opengl.programs import UniformValue
-from motion.evaluate.noise import unit_hash
+from motion.evaluate.noise import unit_hash, unit_hashes
 
 BAND_ROWS = 32
 """Rows of a picture that stay in the processor's cache."""
 Picture = npt.NDArray[np.float32]
 """Straight colours and alpha of 0..1, shape (rows, columns, 4)."""
+Numbers = npt.NDArray[np.float64]
 P = TypeVar("P", bound=np.generic)
 Patch = npt.NDArray[np.float32]
 DROPS_MAX = 30
@@ -31,6 +32,8 @@ MARKS_MAX = 4000
 """Bounds the work of absurd amounts and sizes."""
 STEPS_MAX = 1000
 _PIECES = (("u_piece", 4), ("u_turn", 2))
+PIECES_MAX = 100_000
+"""Bounds the number of absurdly small pieces; those of 4 px of a canvas of 1.6 megapixels are no more."""
 STAR_LEAST = 0.003
 """Star light of less strength is not drawn (effects.md 8.6)."""
 STROKE_MARKS_MAX = 5000
@@ -124,18 +127,15 @@ class Drizzle(Effect):
 @effect("pixel-polly")
 class PixelPolly(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        cell = max(4.0, values.number("cellSize"), math.sqrt(canvas.width * canvas.height / MARKS_MAX))
+        cell = max(4.0, values.number("cellSize"), math.sqrt(canvas.width * canvas.height / PIECES_MAX))
         columns, rows = math.ceil(canvas.width / cell), math.ceil(canvas.height / cell)
-        pieces = []
-        for index in range(rows * columns):
-            middle = (index % columns + 0.5) * cell, (index // columns + 0.5) * cell
-            x, y, turn = _trajectory(canvas, values, index, *middle)
-            pieces.append((*middle, x, y, math.cos(turn), math.sin(turn)))
+        index = np.arange(rows * columns, dtype=np.float64)
+        middles = (np.stack([index % columns, index // columns], axis=1) + 0.5) * cell
+        places, turns = _trajectories(canvas, values, index, middles)
+        pieces = np.column_stack([middles, places, np.cos(turns), np.sin(turns)]).astype(np.float32)
         fade = min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4))
         uniforms: dict[str, UniformValue] = {"u_cell": cell, "u_fade": fade}
-        canvas.apply_instances(
-            self.shader, values, "effects/pieces.vert", _PIECES, np.array(pieces, np.float32), uniforms
-        )
+        canvas.apply_instances(self.shader, values, "effects/pieces.vert", _PIECES, pieces, uniforms)
 
 
 @effect("write-on")
@@ -193,18 +193,18 @@ def _crossfaded(shown: Picture, source: Picture, share: float) -> Picture:
     return np.concatenate([straight, alpha], axis=2)
 
 
-def _trajectory(canvas: Canvas, values: EffectValues, index: int, x: float, y: float) -> tuple[float, float, float]:
-    """Return the present place of a piece whose centre was at x, y, and its rotation in radians."""
+def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the present places of pieces whose centres were at `middles`, shape (pieces, 2), and their rotations in radians."""
     seed, t = math.floor(values.number("seed")), values.fraction("completion")
-    away_x = x - canvas.width / 2 - values.number("centerX")
-    away_y = y - canvas.height / 2 - values.number("centerY")
-    far = math.hypot(away_x, away_y) or 1.0
-    dir_x = away_x / far + (h2(index, seed + 31) - 0.5) * 0.8
-    dir_y = away_y / far + (h2(index, seed + 47) - 0.5) * 0.8
-    flown = t * t * 0.7 * math.hypot(canvas.width, canvas.height) * (0.5 + 0.8 * h2(index, seed))
+    away = middles - canvas.place(values, "center")
+    far = np.hypot(away[:, 0], away[:, 1])[:, None]
+    jitter = np.stack([unit_hashes(index - 1, seed + salt - 1) for salt in (31, 47)], axis=1)
+    direction = np.divide(away, far, out=away.copy(), where=far > 0) + (jitter - 0.5) * 0.8
+    kick = 0.5 + 0.8 * unit_hashes(index - 1, seed - 1)[:, None]
+    flown = t * t * 0.7 * math.hypot(canvas.width, canvas.height) * kick
     fallen = values.fraction("gravity") * t * t * 0.8 * canvas.height
-    turn = values.radians("spin") * t * (2 * h2(index, seed + 63) - 1)
-    return x + dir_x * flown, y + dir_y * flown + fallen, turn
+    turns = values.radians("spin") * t * (2 * unit_hashes(index - 1, seed + 63 - 1) - 1)
+    return middles + direction * flown + (0.0, fallen), turns
 
 
 def h2(a: float, b: float) -> float:

@@ -93,7 +93,8 @@ class StrobeLight(Effect):
         period = max(0.001, values.number("strobePeriod"))
         time = values.filled("time")
         seconds = float(time) if isinstance(time, (int, float)) else 0.0
-        return (seconds % period) / period >= values.fraction("strobeDuty")
+        is_off = (seconds % period) / period >= values.fraction("strobeDuty")
+        return is_off or values.number("intensity") <= 0
 
 
 @effect("gradient-ramp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -71,11 +72,16 @@ class SetMatte(Effect):
             chain.apply(self.shader, values, textures={"u_map": matte})
 
 
+def _choke(values: EffectValues, key: str) -> tuple[int, Operation]:
+    """Return the margin of a choke, px, and its operation: the distance is rounded half up without its sign (effects.md 8.10)."""
+    amount = values.number(key)
+    return math.floor(abs(amount) + 0.5), "largest" if amount < 0 else "smallest"
+
+
 @effect("simple-choker")
 class SimpleChoker(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        amount = values.whole("chokeAmount")
-        window(canvas, abs(amount), "largest" if amount < 0 else "smallest", zero_outside=True)
+        window(canvas, *_choke(values, "chokeAmount"), zero_outside=True)
 
 
 @effect("matte-choker")
@@ -106,8 +112,8 @@ class Keylight(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         canvas.apply(self.shader, values)
-        choke = values.whole("choke")
-        window(canvas, min(10, abs(choke)), "largest" if choke < 0 else "smallest")
+        margin, operation = _choke(values, "choke")
+        window(canvas, min(10, margin), operation)
         window(canvas, values.whole("matteSoftness", 0, 25), "mean")
 
 

@@ -70,6 +70,11 @@ def unit_hash(a: float, b: float) -> float:
     return _scramble((_signed(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2) / _SCALE
 
 
+def unit_hashes(a: Array, b: float) -> Array:
+    """`unit_hash` of many numbers at once."""
+    return _scrambled((_signed_words(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2)
+
+
 def clone_hash(i: int, salt: int, seed: float) -> float:
     """Return the hash of cloners and particles, 0..1."""
     return _scramble(i * _P1 + salt * _P2 + seed * _P3) / _SCALE

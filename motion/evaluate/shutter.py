@@ -20,6 +20,8 @@ BLURRED_PATHS = (
 
 GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
 """All that ghosts take from their own time."""
+ANGLE_MAX = 360.0
+FORCED_SAMPLES_MIN, FORCED_SAMPLES_MAX = 2.0, 32.0
 FAINTEST_GHOST = 0.002
 MAX_GHOSTS = 64
 ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
@@ -84,8 +86,7 @@ def _echoes(echo: Echo, values: Values) -> list[tuple[float, float]]:
     """(seconds, opacity) of each ghost, farthest in time first (effects.md 8.12)."""
 
     def number(name: str, stored: float) -> float:
-        moving = values.moving(f"effect.{echo.id}.{name}")
-        return stored if moving is None else moving
+        return _parameter(values, echo.id, name, stored)
 
     step, strength = number("echoTime", echo.step_seconds), number("startIntensity", echo.intensity) / 100.0
     decay = number("decay", echo.decay) / 100.0
@@ -100,19 +101,27 @@ def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float,
     """One frame apart on both sides, all of one opacity."""
 
     def count(name: str, stored: float) -> int:
-        moving = values.moving(f"effect.{wide.id}.{name}")
-        return round_half_up(min(float(MAX_GHOSTS), max(0.0, stored if moving is None else moving)))
+        return round_half_up(min(float(MAX_GHOSTS), max(0.0, _parameter(values, wide.id, name, stored))))
 
     ahead, behind = count("forwardSteps", wide.ahead), count("backwardSteps", wide.behind)
     offsets = [*range(1, ahead + 1), *range(-1, -behind - 1, -1)]
     return [(offset / fps, 1.0 / (ahead + behind + 1)) for offset in sorted(offsets, key=abs, reverse=True)]
 
 
+def _parameter(values: Values, effect_id: str, name: str, stored: float) -> float:
+    """Return a number of an effect: its track's where it has one (effects.md 1.2)."""
+    moving = values.moving(f"effect.{effect_id}.{name}")
+    return stored if moving is None else moving
+
+
 def _shutter(moment: Pass, layer: Layer) -> Shutter | None:
-    settings = moment.frame.composition.motion_blur
-    if layer.forced_blur is not None:
-        forced = layer.forced_blur
-        return Shutter(forced.shutter_angle, settings.shutter_phase, forced.samples, settings.adaptive_limit)
+    settings, forced = moment.frame.composition.motion_blur, layer.forced_blur
+    if forced is not None:
+        values = moment.values(layer)
+        angle = _parameter(values, forced.id, "shutterAngle", forced.shutter_angle)
+        count = _parameter(values, forced.id, "samples", forced.samples)
+        angle, count = min(ANGLE_MAX, max(0.0, angle)), min(FORCED_SAMPLES_MAX, max(FORCED_SAMPLES_MIN, count))
+        return Shutter(angle, settings.shutter_phase, int(count), settings.adaptive_limit)
     if not settings.enabled or not layer.motion_blur:
         return None
     return Shutter(settings.shutter_angle, settings.shutter_phase, settings.samples, settings.adaptive_limit)

@@ -80,10 +80,11 @@ class WideTime:
 
 @dataclass(frozen=True, slots=True)
 class ForcedBlur:
-    """A force-motion-blur effect: its own shutter in degrees and samples."""
+    """A force-motion-blur effect: its own shutter in degrees and samples, its numbers under `effect.<id>.`."""
 
-    shutter_angle: float
-    samples: int
+    id: str
+    shutter_angle: float = 180.0
+    samples: float = 12.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -235,9 +235,7 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
     if stored is None:
         return None
     own = record(stored, "params")
-    return ForcedBlur(
-        min(360.0, max(0.0, number(own, "shutterAngle", 180.0))), int(min(32.0, max(2.0, number(own, "samples", 12.0))))
-    )
+    return ForcedBlur(text(stored, "id"), number(own, "shutterAngle", 180.0), number(own, "samples", 12.0))
 
 
 def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:

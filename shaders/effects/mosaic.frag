@@ -16,6 +16,18 @@ vec2 blocks() {
     return clamp(floor(vec2(u_horizontal_blocks, u_vertical_blocks) + 0.5), vec2(1.0), size());
 }
 
+// The block of this pixel: that of equal division, although its whole-number bounds may not hold the pixel. On a canvas the
+// block whose bounds hold it, as in baked/blocks.frag.
+vec2 own_block() {
+    vec2 block = floor(place() * blocks() / size());
+#ifdef BAKED
+    vec2 p = floor(place());
+    block -= vec2(lessThan(p, floor(block * size() / blocks())));
+    block += vec2(greaterThanEqual(p, floor((block + 1.0) * size() / blocks())));
+#endif
+    return block;
+}
+
 vec4 taps_of(vec2 block) {
     vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
     vec4 sum = vec4(0.0);
@@ -27,8 +39,7 @@ void main() {
 #ifdef CELLS
     put(taps_of(floor(v_frame)));
 #else
-    // The block of equal division, although its whole-number bounds may not hold this pixel. There is no inside test.
-    vec2 block = floor(place() * blocks() / size());
+    vec2 block = own_block();  // there is no inside test
     if (u_sharp_colors) {
         vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
         vec2 middle = min(size() - 1.0, floor(0.5 * (low + high))) + 0.5;

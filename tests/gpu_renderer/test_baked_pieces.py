@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,8 @@ def test_a_strobe_shows_its_colour_only_while_it_is_on(painter: Painter) -> None
     on = baked_pixels(painter, opaque(10, 20, 30), "strobe-light", time=0.0)
     off = baked_pixels(painter, opaque(10, 20, 30), "strobe-light", time=0.0, strobePeriod=0.5, strobeDuty=0.0)
     assert on[0, 0].tolist() == [255, 255, 255, 255]
-    assert off[0, 0].tolist() == [10, 20, 30, 255]
+    dark = baked_pixels(painter, opaque(10, 20, 30), "strobe-light", time=0.0, intensity=-50.0)
+    assert off[0, 0].tolist() == dark[0, 0].tolist() == [10, 20, 30, 255]
 
 
 def test_a_cell_of_a_halftone_has_the_mean_of_all_its_pixels(painter: Painter) -> None:
@@ -84,6 +87,39 @@ def test_snow_and_rain_lie_over_the_picture_in_their_colour(painter: Painter) ->
         found = baked_pixels(painter, opaque(0, 0, 0, 120, 120), effect, amount=100.0)
         assert 0 < (found[..., 2] > 60).mean() < 0.5
         assert found[..., 3].min() == 255
+
+
+def test_a_ball_without_colour_leaves_the_ball_below_visible(painter: Painter) -> None:
+    pixels = np.zeros((10, 20, 4), np.uint8)
+    pixels[:, :10] = (200, 40, 40, 255)
+
+    def middle(cell: int, seed: int) -> tuple[float, float]:
+        across, down = (10 * h2(7919 * cell, seed + salt) - 5 for salt in (0, 77))
+        return 10 * cell + 5 + across, 5 + down
+
+    seed = next(seed for seed in range(1000) if math.dist(middle(0, seed), middle(1, seed)) < 4)
+    found = baked_pixels(painter, pixels, "ball-action", grid=10.0, ballSize=100.0, scatter=100.0, seed=float(seed))
+    rows, columns = np.indices(found.shape[:2]) + 0.5
+    x, y = middle(0, seed)
+    assert found[np.hypot(columns - x, rows - y) < 4, 3].min() == 255
+
+
+def test_a_sharp_mosaic_on_a_canvas_has_blocks_of_whole_pixels(painter: Painter) -> None:
+    pixels = opaque(0, 0, 0)
+    pixels[..., 0] = 10 * np.arange(8)
+    found = baked_pixels(painter, pixels, "mosaic", horizontalBlocks=3.0, verticalBlocks=1.0, sharpColors=True)
+    assert found[4, :, 0].tolist() == [10, 10, 30, 30, 30, 60, 60, 60]
+
+
+def test_many_small_pieces_fly_apart(painter: Painter) -> None:
+    pixels = opaque(0, 0, 200, rows=480, columns=640)
+    pixels[-4:, -8:] = (200, 0, 0, 255)
+    flight = {"completion": 20.0, "gravity": 0.0, "spin": 0.0, "centerX": 800.0, "centerY": 600.0}
+    found = baked_pixels(painter, pixels, "pixel-polly", cellSize=4.0, **flight)
+    rows, columns = np.nonzero(found[..., 0] > 100)
+    # The two red pieces are drawn last. Each is still whole, and no longer beside the other.
+    assert 26 <= len(rows) <= 40
+    assert np.ptp(rows) > 4 or np.ptp(columns) > 8
 
 
 def test_pieces_have_vanished_when_the_shattering_is_complete(painter: Painter) -> None:

@@ -66,6 +66,12 @@ def test_a_simple_choker_shrinks_for_positive_and_grows_for_negative_amounts(
     assert np.sign(int((found[..., 3] > 0).sum()) - int((disc()[..., 3] > 0).sum())) == change
 
 
+def test_half_a_pixel_of_choke_is_rounded_up_in_both_directions(painter: Painter) -> None:
+    for half, whole in ((2.5, 3.0), (-2.5, -3.0)):
+        found, wanted = (baked_pixels(painter, disc(), "simple-choker", chokeAmount=amount) for amount in (half, whole))
+        assert np.array_equal(found, wanted)
+
+
 def test_a_simple_choker_takes_the_border_off_a_layer_that_fills_its_canvas(painter: Painter) -> None:
     found = baked_pixels(painter, opaque(*GREY), "simple-choker", chokeAmount=1.0)
     assert found[0, :, 3].max() == 0

@@ -27,9 +27,25 @@ def test_a_transition_that_has_not_begun_leaves_the_layer(painter: Painter, effe
     assert alpha(painter, effect, completion=0, feather=0).min() >= 254
 
 
-@pytest.mark.parametrize("effect", [wipe for wipe in WIPES if wipe != "venetian-blinds"])
+@pytest.mark.parametrize("effect", WIPES)
 def test_a_transition_that_is_over_leaves_nothing(painter: Painter, effect: str) -> None:
     assert alpha(painter, effect, completion=100, feather=0).mean() <= 3
+
+
+CLEARING = ("linear-wipe", "radial-wipe", "venetian-blinds", "card-wipe", "block-dissolve", "jaws", "twister")
+"""Transitions that clear the layer at their end, whatever their formula gives there (effects.md 4.6)."""
+
+
+@pytest.mark.parametrize("effect", CLEARING)
+@pytest.mark.parametrize("feather", [0, 30])
+def test_a_complete_transition_clears_the_layer_whatever_its_feather(
+    painter: Painter, effect: str, feather: float
+) -> None:
+    assert alpha(painter, effect, completion=100, feather=feather).max() == 0
+
+
+def test_a_complete_radial_wipe_clears_the_angle_where_it_started(painter: Painter) -> None:
+    assert alpha(painter, "radial-wipe", completion=100, wipe=1, centerX=0.5).max() == 0
 
 
 def test_a_linear_wipe_at_90_degrees_runs_from_the_top_down(painter: Painter) -> None:

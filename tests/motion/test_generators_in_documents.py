@@ -147,6 +147,24 @@ def test_a_forced_blur_needs_no_switch() -> None:
     assert isinstance(found.transform, Transform2D)
 
 
+def test_tracks_drive_the_shutter_of_a_forced_blur() -> None:
+    effect = {"id": "f", "type": "force-motion-blur", "params": {"shutterAngle": 0, "samples": 9}}
+    moving = {
+        "x": keys((0, 0), (2, 60)),
+        "effect.f.shutterAngle": keys((0, 0), (2, 360)),
+        "effect.f.samples": keys((0, 3)),
+    }
+    held = document(
+        node("g", "group", children=["a"]),
+        node("a", parent="g", fx={"effects": [effect]}),
+        tracks={"a": moving},
+    )
+    still, blurred = layer(held, "a", 0.0), layer(held, "a", 1.0)
+    assert still is not None and blurred is not None
+    assert still.samples == ()
+    assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx([29.75, 30, 30.25])
+
+
 @pytest.mark.parametrize(
     ("path", "values"), [("ikTarget.fore.y", (1, 60)), ("ikPole.fore.y", (90, -90)), ("ikMode.fore", (1, 0))]
 )

@@ -46,6 +46,12 @@ def test_many_clone_hashes_are_those_of_one() -> None:
         assert noise.clone_hashes(i, salt, seed).tolist() == [noise.clone_hash(k, salt, seed) for k in i.tolist()]
 
 
+def test_many_hashes_of_text_selectors_are_those_of_one() -> None:
+    i = np.arange(-3.0, 5e9, 7e7 + 1)
+    for seed in (0.0, 42.0, -7.0):
+        assert noise.unit_hashes(i, seed).tolist() == [noise.unit_hash(k, seed) for k in i.tolist()]
+
+
 def test_orders_are_shuffled_as_stated() -> None:
     assert noise.permutation(6, 0) == (5, 1, 4, 3, 2, 0)
     assert noise.permutation(6, 1) == (5, 2, 3, 1, 0, 4)

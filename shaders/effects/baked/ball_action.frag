@@ -27,6 +27,7 @@ void main() {
             if (n > 1.0) continue;
             float lift = n > 0.0 ? (2.0 / PI) * asin(n) / n : 2.0 / PI;
             vec4 c = texel_clamped(ivec2(floor(middle + v * lift * grid / (2.0 * radius) + 0.5)));
+            if (c.a <= 0.0) continue;  // leaves the balls below visible
             vec2 tilt = v / radius;
             float light = clamp(0.35 + 0.65 * (-0.5 * tilt.x - 0.5 * tilt.y + 0.7 * sqrt(1.0 - n * n)), 0.0, 1.0);
             shown = vec4(c.rgb * light, c.a);

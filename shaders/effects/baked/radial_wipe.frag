@@ -7,6 +7,7 @@ uniform float u_center_x, u_center_y;  // px from the canvas centre
 uniform float u_feather;      // degrees
 
 float keep() {
+    if (progress() >= 1.0) return 0.0;  // also at the angle where the hand started
     vec2 d = place() - center() - vec2(u_center_x, u_center_y);
     float turn = 2.0 * PI;
     float angle = mod(atan(d.x, -d.y) - radians(u_start_angle), turn);

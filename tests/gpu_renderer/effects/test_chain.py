@@ -219,6 +219,14 @@ def test_a_displacement_map_moves_by_red_and_green_of_another_layer(painter: Pai
     assert np.abs(found[:, :50] - source[:, 4:54]).max() < CLOSE
 
 
+def test_tiles_of_the_frame_flow_into_their_neighbours(painter: Painter) -> None:
+    source = picture(margin=0)
+    source[..., 0] = np.arange(60) / 60
+    found = chained(painter, source, entry("motion-tile", scale=0.25))
+    # The first pixel shows the frame at 1/8 px: 3/8 of it come from the other edge.
+    assert found[20, 0, 0] == pytest.approx(3 / 8 * 59 / 60, abs=CLOSE)
+
+
 def test_a_matte_that_is_missing_leaves_the_layer(painter: Painter) -> None:
     assert np.abs(chained(painter, picture(), entry("set-matte", matteLayerId="gone")) - picture()).max() == 0
 

@@ -37,9 +37,10 @@ def test_the_legacy_amount_fills_the_first_number_and_stored_values_win_over_it(
     assert values("drop-shadow", {"distance": 9.0}, amount=30).number("distance") == 9
 
 
-def test_angles_turn_on_and_other_numbers_are_held_near_their_control() -> None:
+def test_angles_and_evolutions_run_on_and_other_numbers_are_held_near_their_control() -> None:
     assert values("hue-rotate", animated={"amount": 7200.0}).number("amount") == 7200
     assert values("blur", animated={"amount": 7200.0}).number("amount") == 200
+    assert values("noise", animated={"evolution": 7200.0}).number("evolution") == 7200
 
 
 def test_a_track_wins_over_what_is_stored() -> None:
