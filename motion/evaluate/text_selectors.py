@@ -123,8 +123,8 @@ def _selected(selector: Selector, units: Units, total: list[Weight] | None, time
 
 
 def _ranged(selector: RangeSelector, units: Units) -> dict[int, Weight]:
-    share = 1.0 if selector.units == "index" else units.total / 100.0
-    a, b = (selector.start + selector.offset) * share, (selector.end + selector.offset) * share
+    offset = _in_units(selector, selector.offset, units.total)
+    a, b = (_in_units(selector, edge, units.total) + offset for edge in (selector.start, selector.end))
     low, high = min(a, b), max(a, b)
     order = noise.permutation(units.total, selector.random_seed) if selector.randomize_order else range(units.total)
     result: dict[int, Weight] = {}
@@ -133,6 +133,11 @@ def _ranged(selector: RangeSelector, units: Units) -> dict[int, Weight]:
         weight = _eased(selector, weight) * selector.amount / 100.0 if high > low else 0.0
         result[unit] = (weight, weight)
     return result
+
+
+def _in_units(selector: RangeSelector, value: float, total: int) -> float:
+    """Return a window's edge or offset in units. The order of the operations decides units whose centre is at an edge."""
+    return value if selector.units == "index" else value / 100.0 * total
 
 
 def _shaped(selector: RangeSelector, c: float, low: float, high: float) -> float:

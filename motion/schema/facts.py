@@ -67,7 +67,7 @@ def _composition_markers(line: Record, fps: float) -> tuple[Marker, ...]:
         for stored in records(line, "markers")
         if text(stored, "scope", "timeline") in {"timeline", "composition"}
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(found, key=_by_time))
 
 
 def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ...]]:
@@ -82,7 +82,13 @@ def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ..
 
 def _markers_of(bars: Sequence[Record], fps: float) -> tuple[Marker, ...]:
     first = min(number(record(bar, "clip"), "start", 0.0) for bar in bars)
-    return tuple(sorted(_marker(stored, fps, first / fps) for bar in bars for stored in records(bar, "markers")))
+    found = (_marker(stored, fps, first / fps) for bar in bars for stored in records(bar, "markers"))
+    return tuple(sorted(found, key=_by_time))
+
+
+def _by_time(marker: Marker) -> float:
+    """Return the sort key of markers: those at one time keep their stored order."""
+    return marker.time
 
 
 def _marker(stored: Record, fps: float, shift: float) -> Marker:

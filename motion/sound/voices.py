@@ -204,20 +204,23 @@ class _Collector:
         )
 
     def _curve(self, place: _Place, piece: Stretch, path: str) -> Curve | None:
-        """Return the animation of a property while the piece sounds. An expression alone is read once, at its start."""
+        """Return the animation of a property while the piece sounds, or None if nothing moves it.
+
+        An expression alone is read once, at the start. One that fails gives no value, and what is stored counts.
+        """
         moving = place.layer.moving.get(path)
         if moving is None:
             return None
 
-        def value(seconds: float) -> float:
+        def value(seconds: float) -> float | None:
             time = place.host.mapped(piece.start + seconds)
             own = time if self._parity.keys_at_composition_time else place.local(time)
-            found = place.moment.values_at(place.layer, own).moving(path)
-            return 0.0 if found is None else found
+            return place.moment.values_at(place.layer, own).moving(path)
 
         if not moving.has_keys or not moving.varies:
-            return constant(value(0.0))
-        return sampled(value, piece.end - piece.start)
+            first = value(0.0)
+            return None if first is None else constant(first)
+        return sampled(lambda seconds: value(seconds) or 0.0, piece.end - piece.start)
 
 
 def _step(place: _Place) -> float | None:

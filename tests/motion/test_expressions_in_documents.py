@@ -71,6 +71,15 @@ def test_markers_are_read_in_seconds() -> None:
     assert x_of("thisComp.marker.key('Beat').time*100", 0, timelines=line) == 150
 
 
+def test_markers_at_one_time_keep_their_stored_order() -> None:
+    markers = [
+        {"id": name, "frame": 30, "duration": frames, "name": name, "scope": "timeline"}
+        for name, frames in (("Second half", 60), ("Beat", 0))
+    ]
+    line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [], "markers": markers}}
+    assert x_of("thisComp.marker.key(1).duration", 0, timelines=line) == 2
+
+
 def test_a_layers_markers_count_from_its_first_bar_in_time() -> None:
     marker = {"id": "m", "frame": 15, "duration": 0, "name": "Cut"}
     clips = [{"start": 60, "duration": 30, "sourceIn": 0}, {"start": 30, "duration": 30, "sourceIn": 0}]

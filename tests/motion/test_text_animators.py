@@ -69,6 +69,11 @@ def test_a_window_may_count_units_and_may_lie_backwards() -> None:
     assert along_x({"start": 80, "end": 20, "smoothness": 0}) == [0, 1, 1, 1, 0]
 
 
+def test_a_window_that_begins_at_the_middle_of_a_unit_holds_it() -> None:
+    """50 / 100 * 7 is 3.5, the centre of the fourth character; 50 * (7 / 100) is a little more."""
+    assert along_x({"shape": "rampDown", "start": 50}, content="ABCDEFG")[3] == 1
+
+
 def test_a_random_order_uses_the_stated_permutation() -> None:
     ramp = along_x({"shape": "rampUp", "randomizeOrder": True, "randomSeed": 1}, content="abcdef")
     assert [round(weight * 6 - 0.5) for weight in ramp] == [5, 2, 3, 1, 0, 4]

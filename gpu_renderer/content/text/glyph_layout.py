@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
@@ -22,10 +22,12 @@ from gpu_renderer.content.vector.mask import expanded
 from motion.evaluate.matrix4 import product, scaled, translation, turned
 from motion.snapshot import (
     CompositionSource,
+    Ghost,
     GlyphPose,
     LayerSnapshot,
     MaskPoint,
     PathPoint,
+    Sample,
     Snapshot,
     TextPath,
     TextRun,
@@ -33,6 +35,8 @@ from motion.snapshot import (
     TextStyle,
     Transform3D,
 )
+
+T = TypeVar("T", Sample, Ghost)
 
 AT_REST = GlyphPose()
 CHORDS = 24
@@ -231,13 +235,24 @@ def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fo
         return
     home = transform.matrix[3], transform.matrix[7], transform.matrix[11]
     for index, place in enumerate(places):
+        faded = max(0.0, place.pose.opacity)
         yield replace(
             layer,
             id=f"{layer.id}::{index}",
             source=_plane_source(source, place),
             transform=_plane_transform(transform, home, place),
-            opacity=layer.opacity * max(0.0, place.pose.opacity),
+            opacity=layer.opacity * faded,
+            samples=tuple(_moved_with(sample, home, place, faded) for sample in layer.samples),
+            ghosts=tuple(_moved_with(ghost, home, place, faded) for ghost in layer.ghosts),
         )
+
+
+def _moved_with(copy: T, home: tuple[float, float, float], place: GlyphPlace, faded: float) -> T:
+    """Return a glyph's part of a sub-frame or ghost of the layer: each has a transform and an opacity of its own."""
+    there = copy.transform
+    if isinstance(there, Transform3D):
+        there = _plane_transform(there, home, place)
+    return replace(copy, transform=there, opacity=copy.opacity * faded)
 
 
 def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:

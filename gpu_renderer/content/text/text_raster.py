@@ -140,6 +140,11 @@ class _Linear(NamedTuple):
         return cls(cos * x, sin * x, (cos * shear - sin) * y, (sin * shear + cos) * y)
 
     @property
+    def larger_scale(self) -> float:
+        """Factor of the axis that is scaled more. The reference's canvas compares it with the limit of masks."""
+        return max(math.hypot(self.a, self.b), math.hypot(self.c, self.d))
+
+    @property
     def is_upright(self) -> bool:
         """True if glyphs are only scaled, so that they are hinted and snapped to rows."""
         return self.b == self.c == 0 and self.a == self.d > 0
@@ -201,7 +206,7 @@ class _GlyphPainting:
         x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
         self._middle = center[0] + x * scale, center[1] + y * scale
         self._fill = fill_color(place)
-        self._stroke = (css.parse(pose.stroke_color) if pose.stroke_color else None) or self._fill
+        self._stroke = (css.parse(pose.stroke_color) or css.BLACK) if pose.stroke_color else self._fill
         chain, pen = chain_of(place.style, fonts), -place.own_width / 2
         self._baseline = chain.primary.face.baseline_shift(self._size)
         self._glyphs: list[tuple[Glyph, float]] = []
@@ -256,12 +261,13 @@ class _GlyphPainting:
         return _GlyphCanvas(max(1, width), max(1, height), left, top, is_coverage=not self._is_picture)
 
     def _draw(self, raster: _GlyphCanvas, paint: Any) -> None:
-        """Draw pictures, outlines of strokes and of large glyphs, and masks of the others."""
+        """Draw pictures, outlines of large glyphs and wide strokes, and masks of the others."""
         is_fill = paint.getStyle() != skia.Paint.kStroke_Style
-        is_large = self._size * math.hypot(self._linear.a, self._linear.b) > MASK_MAX_PX
+        largest = self._size if is_fill else max(self._size, self._place.pose.stroke_width)
+        is_large = largest * self._linear.larger_scale > MASK_MAX_PX
         for glyph, x in self._glyphs:
             is_picture = is_fill and glyph.styled.face.is_color
-            if is_fill and not is_picture and not is_large:
+            if not is_picture and not is_large:
                 self._draw_mask(raster, glyph, x, paint)
                 continue
             with skia.AutoCanvasRestore(raster.canvas):
@@ -274,14 +280,17 @@ class _GlyphPainting:
                     raster.canvas.drawPath(outline, paint)
 
     def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        """Draw a glyph as a mask strengthened by the colour's contrast table, its pen on quarter pixels."""
+        """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels."""
         linear, y = self._linear, self._baseline + glyph.dy * self._size
         pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
         pen_y = self._middle[1] + linear.b * x + linear.d * y
         pen_y = float(math.floor(pen_y + 0.5)) if linear.is_upright else on_quarter(pen_y)
         whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
         placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
-        cached = _glyph_cache.get((placed, linear, luminance(self._fill)), lambda: _mask(placed, linear, self._fill))
+        is_stroke = paint.getStyle() == skia.Paint.kStroke_Style
+        color, width = (self._stroke, self._place.pose.stroke_width) if is_stroke else (self._fill, 0.0)
+        key = placed, linear, luminance(color), width
+        cached = _glyph_cache.get(key, lambda: _mask(placed, linear, color, width))
         if cached is not None:
             raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
 
@@ -299,19 +308,27 @@ _glyph_cache: LruCache[_Mask | None] = LruCache(
 )
 
 
-def _mask(placed: Placed, linear: _Linear, color: Rgba) -> _Mask | None:
+def _mask(placed: Placed, linear: _Linear, color: Rgba, stroke_width: float) -> _Mask | None:
     outline = glyph_outline(placed.styled, placed.glyph, placed.size)
     if outline is None or outline.isEmpty():
         return None
-    path = skia.Path(outline)
+    path = _stroked(outline, stroke_width, linear.larger_scale) if stroke_width > 0 else skia.Path(outline)
     path.transform(linear.matrix(placed.x, placed.y))
     bounds = path.getBounds()
     left, top = math.floor(bounds.left()) - _MARGIN_PX, math.floor(bounds.top()) - _MARGIN_PX
     width, height = math.ceil(bounds.right()) + _MARGIN_PX - left, math.ceil(bounds.bottom()) + _MARGIN_PX - top
-    if linear.is_upright:
+    if linear.is_upright and not stroke_width:
         moved = placed._replace(x=placed.x - left, y=placed.y - top, size=placed.size * linear.a)
         return _Mask(glyph_coverage([moved], color, width, height), left, top)
     raw, canvas = coverage(width, height)
     canvas.translate(-left, -top)
     canvas.drawPath(path, skia.Paint(AntiAlias=True))
     return _Mask(contrast_table(color)[raw], left, top)
+
+
+def _stroked(outline: Any, width: float, scale: float) -> Any:
+    """Return the area that a stroke of round joins covers, as precise as it must be at a scale."""
+    paint = skia.Paint(Style=skia.Paint.kStroke_Style, StrokeWidth=width, StrokeJoin=skia.Paint.kRound_Join)
+    area = skia.Path()
+    paint.getFillPath(outline, area, None, scale)
+    return area

@@ -226,3 +226,13 @@ def test_keys_of_a_level_move_with_the_bar() -> None:
     held = document(audio(), tracks=tracks, timelines=bars(("a", 60, 90, 0)))
     assert heard(held)[0].gain.at(np.array([0.0, 1.0])).tolist() == pytest.approx([1.0, 0.1])
     assert heard(held, parity=REFERENCE_SOUND)[0].gain.at(np.array([0.0])).tolist() == pytest.approx([0.1])
+
+
+def test_an_expression_sets_a_level_and_one_that_fails_leaves_the_stored_one() -> None:
+    def gain(source: str) -> list[float]:
+        expressions = {"a": {"audioLevelDb": source}}
+        held = document(audio(audioLevelDb=-20), expressions=expressions, timelines=bars(("a", 0, 60, 0)))
+        return heard(held)[0].gain.at(np.array([0.0])).tolist()
+
+    assert gain("-40") == pytest.approx([0.01])
+    assert gain("bogus") == pytest.approx([0.1])

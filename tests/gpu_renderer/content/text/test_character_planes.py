@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import line_width, measured_box
 from motion.snapshot import (
     CompositionSource,
+    Ghost,
     GlyphPose,
     LayerSnapshot,
+    Sample,
     Snapshot,
     TextSource,
     TextStyle,
@@ -60,6 +64,16 @@ def test_poses_move_turn_scale_and_fade_their_plane() -> None:
     assert (matrix[3], matrix[7], matrix[11]) == pytest.approx((105, 47, 17))
     assert (matrix[0], matrix[4]) == pytest.approx((0, 2))
     assert one.opacity == 0.25
+
+
+def test_sub_frames_and_ghosts_of_the_layer_are_moved_and_faded_with_each_letter() -> None:
+    there = Transform3D((*MOVED[:3], 130.0, *MOVED[4:]), 0.0, 0.0, Transform2D(130, 50))
+    moving = layer("A", has_animators=True, poses=(GlyphPose(dx=5, opacity=0.5),))
+    (plane,) = planes(replace(moving, samples=(Sample(there, 0.8),), ghosts=(Ghost(there, 0.4, "add"),)))
+    for copy in (*plane.samples, *plane.ghosts):
+        assert isinstance(copy.transform, Transform3D)
+        assert copy.transform.matrix[3] == pytest.approx(135)
+    assert (plane.samples[0].opacity, plane.ghosts[0].opacity) == (0.4, 0.2)
 
 
 def test_long_texts_and_flat_layers_stay_as_they_are() -> None:

@@ -151,6 +151,32 @@ def test_an_animators_stroke_lies_under_the_fill_unless_asked_otherwise() -> Non
     assert (under[..., 0] == 255).any()
 
 
+def test_an_unreadable_stroke_colour_is_black() -> None:
+    pose = GlyphPose(stroke_width=6, stroke_color="no colour")
+    pixels = raster(posed(pose, style=TextStyle(fill="#ff0000"))).pixels
+    assert (pixels == (0, 0, 0, 255)).all(axis=-1).any()
+
+
+def test_a_stroke_is_strengthened_by_its_own_colour() -> None:
+    light, dark = (
+        raster(posed(GlyphPose(stroke_width=2, stroke_color=color), style=TextStyle(fill="#808080"))).pixels[..., 3]
+        for color in ("#ffffff", "#000000")
+    )
+    assert light.sum(dtype=int) > dark.sum(dtype=int)
+
+
+def test_a_stroke_wider_than_the_largest_mask_is_drawn_as_an_outline() -> None:
+    light, dark = (raster(posed(GlyphPose(stroke_width=150, stroke_color=color))) for color in ("#ffffff", "#000000"))
+    assert light.pixels[..., 3].any()
+    assert np.array_equal(light.pixels[..., 3], dark.pixels[..., 3])
+
+
+def test_letters_stretched_beyond_the_largest_mask_are_not_strengthened() -> None:
+    tall = GlyphPose(scale_y=2.5)
+    light, dark = (raster(posed(tall, style=TextStyle(size=64, fill=fill))) for fill in ("#ffffff", "#000000"))
+    assert np.array_equal(light.pixels[..., 3], dark.pixels[..., 3])
+
+
 def test_a_huge_size_draws_within_the_limits_of_a_raster() -> None:
     drawn = raster(text("H", TextStyle(size=1e7)))
     assert max(drawn.pixels.shape) <= 16384
