@@ -145,6 +145,7 @@ def bake(
     """
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
+    canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
     painted = _Masks(raster, masking, mask_scale)
     paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
     if any(path.mode != "none" for path in paths):

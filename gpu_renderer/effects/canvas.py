@@ -54,6 +54,8 @@ class Canvas(Surface):
         self._stores_straight = False
         self.is_picture = False
         """True if it holds an image or a video frame."""
+        self.is_image = False
+        """True if it holds an image: pictures drawn onto it are enlarged by a cubic (shaders/include/cubic.glsl)."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -294,9 +296,9 @@ class Canvas(Surface):
         return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters with lengths in canvas px, and what the effect derives from them."""
+        """Parameters with lengths in canvas px, what the effect derives from them, and the kind of content."""
         derived = values.effect.derive(values, self.width, self.height)
-        return {**dict[str, UniformValue](values.uniforms()), **derived}
+        return {**dict[str, UniformValue](values.uniforms()), **derived, "u_is_image": int(self.is_image)}
 
 
 def _half(region: Region) -> Region:
