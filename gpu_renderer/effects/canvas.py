@@ -287,8 +287,9 @@ class Canvas(Surface):
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
+        shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # as a browser reads a colour
         self.apply(
-            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, spent={"u_shape": soft}
+            "effects/baked/shadow.frag", uniforms={"u_color": shown, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
 
     def common(self) -> dict[str, UniformValue]:
