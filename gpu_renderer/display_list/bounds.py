@@ -161,8 +161,9 @@ def _list_bounds(shown: DisplayList) -> Region:
         if not isinstance(operation, Adjust):
             found = found.union(operation.bounds)
             continue
-        where = EffectScene.adjustment(scene.frame, scene.view_scale)
-        spread = effects.spread_px(operation.step.layer.effects, where)
+        layer = operation.step.layer
+        where = EffectScene.adjustment(scene.frame, layer, scene.view_scale)
+        spread = effects.spread_px(layer.effects, where)
         if spread >= max(scene.frame.width, scene.frame.height):
             found = scene.clip
         elif not found.is_empty:

@@ -13,7 +13,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import moderngl
@@ -145,6 +145,7 @@ def bake(
     """
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
+    canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
     painted = _Masks(raster, masking, mask_scale)
     paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
     if any(path.mode != "none" for path in paths):
@@ -164,6 +165,22 @@ class _Step:
     effect: Effect
     values: EffectValues
     scope: MaskPath | None
+
+    @property
+    def is_in_filter(self) -> bool:
+        """True if consecutive steps of this kind make one CSS filter (effects.md 4.2)."""
+        return self.effect.is_filter and self.scope is None
+
+    @property
+    def is_invalid(self) -> bool:
+        """True for a CSS filter that a browser rejects."""
+        return self.values.are_in(self.effect.invalid)
+
+    @property
+    def is_idle(self) -> bool:
+        """True if the step returns the picture unchanged. CSS filters have no such guard (effects.md 4.6)."""
+        effect = self.effect
+        return not effect.is_filter and (effect.is_idle(self.values) or self.values.are_in(effect.idle_baked))
 
     @property
     def shares_buffer(self) -> bool:
@@ -208,16 +225,24 @@ def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centr
 def _steps(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
     """Effects whose raster form changes the picture (effects.md 4.6), lengths in canvas px.
 
+    A browser ignores a filter of several CSS effects as a whole if one of them is invalid.
+    """
+    for is_filter, found in groupby(_baked_effects(layer, scale), key=lambda step: step.is_in_filter):
+        run = list(found)
+        if not (is_filter and any(step.is_invalid for step in run)):
+            yield from (step for step in run if not (step.is_invalid or step.is_idle))
+
+
+def _baked_effects(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
+    """Effects that have a raster form, in stack order.
+
     The path that an effect is limited to is painted on its own in mode add; an id that matches none limits nothing.
     """
     for entry in layer.effects:
         effect = find(entry.type)
-        if effect is None or effect.route not in _BAKED_ROUTES:
-            continue
-        values = resolve(effect, entry).scaled(scale)
-        if not (effect.is_idle(values) or values.are_in(effect.idle_baked)):
+        if effect is not None and effect.route in _BAKED_ROUTES:
             path = next((path for path in layer.masks if path.id == entry.mask_id), None)
-            yield _Step(effect, values, path and dataclasses.replace(path, mode="add"))
+            yield _Step(effect, resolve(effect, entry).scaled(scale), path and dataclasses.replace(path, mode="add"))
 
 
 def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) -> None:

@@ -54,6 +54,8 @@ class Canvas(Surface):
         self._stores_straight = False
         self.is_picture = False
         """True if it holds an image or a video frame."""
+        self.is_image = False
+        """True if it holds an image: pictures drawn onto it are enlarged by a cubic (shaders/include/cubic.glsl)."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -285,8 +287,9 @@ class Canvas(Surface):
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
         soft = self.blurred(sigma)
+        shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # as a browser reads a colour
         self.apply(
-            "effects/baked/shadow.frag", uniforms={"u_color": color, "u_offset": (dx, dy)}, spent={"u_shape": soft}
+            "effects/baked/shadow.frag", uniforms={"u_color": shown, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
 
     def common(self) -> dict[str, UniformValue]:
@@ -294,9 +297,9 @@ class Canvas(Surface):
         return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters with lengths in canvas px, and what the effect derives from them."""
+        """Parameters with lengths in canvas px, what the effect derives from them, and the kind of content."""
         derived = values.effect.derive(values, self.width, self.height)
-        return {**dict[str, UniformValue](values.uniforms()), **derived}
+        return {**dict[str, UniformValue](values.uniforms()), **derived, "u_is_image": int(self.is_image)}
 
 
 def _half(region: Region) -> Region:

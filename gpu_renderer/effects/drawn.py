@@ -127,7 +127,7 @@ class AudioSpectrum(Effect):
 @effect("audio-waveform")
 class AudioWaveform(Effect):
     def is_idle(self, values: EffectValues) -> bool:
-        return super().is_idle(values) or not _numbers(values.filled("samples"))
+        return super().is_idle(values) or len(_numbers(values.filled("samples"))) < 2
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         with drawing(canvas, composite=values.whole("composite"), opacity=values.fraction("opacity")) as on:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.registry import effect
-from gpu_renderer.effects.stage import LUMA, Affine, Luma, MatrixEffect, Table, TableEffect
+from gpu_renderer.effects.stage import CSS_LUMA, LUMA, Affine, Luma, MatrixEffect, Table, TableEffect
 from gpu_renderer.effects.values import EffectValues
 
 _SEPIA = ((0.393, 0.769, 0.189), (0.349, 0.686, 0.168), (0.272, 0.534, 0.131))
@@ -44,6 +44,12 @@ def hue_turned(radians: float, luma: Luma) -> Affine:
     return affine_of(grey + c * (np.eye(3) - grey) + s * sine)
 
 
+def _share(values: EffectValues, luma: Luma) -> float:
+    """Return `amount` as a fraction. A CSS filter takes no more than all."""
+    amount = values.fraction("amount")
+    return min(1.0, amount) if luma is CSS_LUMA else amount
+
+
 def _plain(values: EffectValues, key: str) -> tuple[float, float, float]:
     """Only `#rrggbb` is read; anything else is black."""
     r, g, b, a = values.color_with(key, -1.0)
@@ -72,13 +78,13 @@ class Saturate(MatrixEffect):
 @effect("grayscale")
 class Grayscale(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        return [saturated(1 - values.fraction("amount"), luma)]
+        return [saturated(1 - _share(values, luma), luma)]
 
 
 @effect("sepia")
 class Sepia(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        amount = values.fraction("amount")
+        amount = _share(values, luma)
         return [affine_of((1 - amount) * np.eye(3) + amount * np.array(_SEPIA))]
 
 
@@ -101,7 +107,7 @@ class HueSaturation(MatrixEffect):
 @effect("invert")
 class Invert(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        amount = values.fraction("amount")
+        amount = _share(values, luma)
         return [scaled(1 - 2 * amount, amount)]
 
 

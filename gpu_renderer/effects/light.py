@@ -193,7 +193,8 @@ class Bevel(Effect):
 class RadialShadow(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         shadow = canvas.passed("effects/baked/projected.frag", values)
-        soft = box_blurred(canvas.painter, shadow, values.whole("softness", 0), repeat_edge=True)
+        radius = values.whole("softness", 1) if values.number("softness") > 0 else 0
+        soft = box_blurred(canvas.painter, shadow, radius, repeat_edge=True)
         canvas.apply("effects/baked/radial_shadow.frag", values, spent={"u_shadow": soft})
         canvas.painter.pool.give_back(shadow)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.passes import Chain
 
 Vector = tuple[float, float, float]
+VOLUME_MAX, LINE_MAX = 256, 16384
+"""Most steps of a table along an axis, or for each channel: what a texture can hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +36,7 @@ class LookupTable:
     def read(cls, stored: ParameterValue) -> LookupTable | None:
         """Return the table in a stored record, given as (key, value) pairs; None for one that does not hold together."""
         record = _record(stored)
-        volume, line = _whole(record.get("size")), _whole(record.get("size1d"))
+        volume, line = _whole(record.get("size"), VOLUME_MAX), _whole(record.get("size1d"), LINE_MAX)
         if (volume > 0) == (line > 0):
             return None
         steps = _numbers(record.get("data"))
@@ -82,9 +84,9 @@ def _record(stored: ParameterValue) -> dict[str, ParameterValue]:
     return {p[0]: p[1] for p in pairs if isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str)}
 
 
-def _whole(value: ParameterValue) -> int:
+def _whole(value: ParameterValue, most: int) -> int:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return int(value) if is_number and 0 < value <= 256 else 0  # type: ignore[arg-type, operator]
+    return int(value) if is_number and 0 < value <= most else 0  # type: ignore[arg-type, operator]
 
 
 def _numbers(value: ParameterValue) -> npt.NDArray[np.float32]:
@@ -104,7 +106,9 @@ class ApplyColorLut(Effect):
         table = LookupTable.read(values.filled("lut"))
         if table is None:
             return
-        texture = chain.texture(table.packed(), *table.packed_size)
+        # The reference uploads one table a layer: a later effect reads the first one's, by its own size and domain.
+        uploaded = chain.lookup = chain.lookup or table
+        texture = chain.texture(uploaded.packed(), *uploaded.packed_size)
         chain.apply(
             self.shader,
             values,

@@ -18,6 +18,7 @@ from gpu_renderer.effects.gaussian import NEAREST
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.surface import Textures, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues
+from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ KEY_FACTOR = 1442695040888963328
 LATTICES_MAX = 8
 ROW = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
+GRID_CELLS = 256
+"""Cells of baked fractal noise along the longer side of the canvas."""
 FINE = 2.0
 """Above this frequency each pixel brings its own two corners a side: the lattice between them would be larger."""
 
@@ -124,6 +127,18 @@ class AddGrain(Effect):
         shifts = (0.0, 1.7, 5.3, 9.1) if values.number("saturation") else (0.0,)
         uniforms, textures = lattices(canvas, [(frequency, seed + shift) for shift in shifts])
         canvas.apply(self.shader, values, uniforms=uniforms, spent=textures)
+
+
+@effect("fractal-noise")
+class FractalNoise(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        longer = max(canvas.width, canvas.height)
+        if not canvas.is_image or longer <= GRID_CELLS:
+            canvas.apply(self.shader, values)
+            return
+        sides = (max(8, math.floor(side / longer * GRID_CELLS + 0.5)) for side in (canvas.width, canvas.height))
+        cells = canvas.passed(self.shader, values, defines=(("CELLS", "1"),), region=Region(0, 0, *sides))
+        canvas.apply(self.shader, values, defines=(("MEANS", "1"),), spent={"u_means": cells})
 
 
 @effect("turbulent-noise")

@@ -13,8 +13,8 @@
         ["angle", "°", 90, -1440, 1440],
     ]
 
-The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. A state of `idle` or
-`idle_baked` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader declares a
+The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. A state of `idle`,
+`idle_baked` or `invalid` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader declares a
 parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool for flags) and
 gets it, in the pixels of the route.
 
@@ -150,7 +150,7 @@ def read_catalog(folder: Path) -> dict[str, Effect]:
 
 def _read(effect_id: str, family: str, entry: dict[str, Any]) -> Effect:
     try:
-        for states in {"idle", "idle_baked"} & entry.keys():
+        for states in {"idle", "idle_baked", "invalid"} & entry.keys():
             entry[states] = tuple(tuple(starmap(Condition.read, state.items())) for state in entry[states])
         kind = _CODE.get(effect_id, Effect)
         entry.setdefault("is_one_pass", kind.bake is Effect.bake)

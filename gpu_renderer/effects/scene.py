@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.targets import Target
+from motion.snapshot import AdjustmentSource, LayerSnapshot
 
 CELL_MARGIN = 1
 """Cells on every side: single floats of a shader may put a pixel on a border into the next cell."""
@@ -68,10 +69,16 @@ class EffectScene:
 
     @classmethod
     def adjustment(
-        cls, frame: Region, output_scale: float, layer_target: Callable[[str], Target | None] = no_layer
+        cls,
+        frame: Region,
+        layer: LayerSnapshot,
+        output_scale: float,
+        layer_target: Callable[[str], Target | None] = no_layer,
     ) -> EffectScene:
-        """Return the scene of an adjustment layer: its box is one pixel in the frame's corner (effects.md 5)."""
-        return cls(frame, Box(0, 0, 1, 1), 1, 1, output_scale=output_scale, layer_target=layer_target)
+        """Return the scene of an adjustment layer: its own size, in a box of one pixel in the frame's corner (effects.md 5)."""
+        source, corner = layer.source, Box(0, 0, 1, 1)
+        assert isinstance(source, AdjustmentSource)
+        return cls(frame, corner, source.width, source.height, output_scale=output_scale, layer_target=layer_target)
 
 
 class Bounds(NamedTuple):

@@ -90,6 +90,10 @@ class Declaration:
     """States in which it leaves every layer as it is."""
     idle_baked: tuple[State, ...] = ()
     """States in which its raster form, too, leaves the picture as it is (effects.md 4.6): lengths in canvas px."""
+    is_filter: bool = False
+    """True if the raster form is a CSS filter: consecutive ones are applied as one (effects.md 4.2)."""
+    invalid: tuple[State, ...] = ()
+    """States in which a browser rejects the CSS filter, and with it all of a run (effects.md 4.6)."""
     is_drawn: bool = False
     """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
     is_one_pass: bool = False
@@ -109,7 +113,7 @@ class Declaration:
     """True if the raster form keeps the colour of one-colour content, except for rounding."""
 
     def __post_init__(self) -> None:
-        for state in (*self.idle, *self.idle_baked):
+        for state in (*self.idle, *self.idle_baked, *self.invalid):
             if unknown := {condition.key for condition in state} - self.by_key.keys():
                 raise ValueError(f"idle for unknown parameters {unknown}")
 
@@ -151,6 +155,8 @@ class EffectValues:
     by_key: Mapping[str, ParameterValue]
     length_scale: float = 1.0
     """Numbers in px are multiplied by this: raster px per layer px on a baked layer, else 1."""
+    reads_short_hex: bool = False
+    """True for raster kernels, which read `#rgb` and `#rrggbb` alone (effects.md 6)."""
 
     def number(self, key: str) -> float:
         """A number; 0 where the stored value is none. Lengths come in the pixels of the route."""
@@ -182,7 +188,9 @@ class EffectValues:
 
     def color(self, key: str) -> Rgba:
         """A colour as straight sRGB fractions."""
-        return rgba(self.by_key[key])
+        text = self.by_key[key]
+        has_alpha = isinstance(text, str) and len(text) == len("#rrggbbaa")
+        return rgba(FALLBACK_COLOR if self.reads_short_hex and has_alpha else text)
 
     def color_with(self, key: str, opacity: float) -> Rgba:
         """A colour whose alpha is the opacity, unless the stored text carries its own alpha (effects.md 3.1)."""
@@ -210,7 +218,7 @@ class EffectValues:
 
     def scaled(self, length_scale: float) -> EffectValues:
         """Return the same values with lengths in the pixels of a raster."""
-        return EffectValues(self.effect, self.by_key, length_scale)
+        return EffectValues(self.effect, self.by_key, length_scale, reads_short_hex=not self.effect.is_drawn)
 
     def uniforms(self) -> Iterator[tuple[str, float | int | tuple[float, ...]]]:
         """Each number, colour, flag and choice under its uniform's name."""

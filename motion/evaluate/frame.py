@@ -16,7 +16,7 @@ from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import MeasureText, Properties
 from motion.evaluate.rigs import Rig, mesh
-from motion.evaluate.shapes import shape
+from motion.evaluate.shapes import frame_box, shape
 from motion.evaluate.text_animators import WEIGHTS_LIMIT, weight_count
 from motion.evaluate.texts import text
 from motion.model.composition import Composition, Entry
@@ -293,7 +293,7 @@ def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> Lay
 
 def _source(moment: Pass, layer: Layer, values: Values) -> Source:
     if layer.is_adjustment:
-        return AdjustmentSource()
+        return AdjustmentSource(*frame_box(moment, values))
     match layer.content:
         case ShapeContent() as content:
             return shape(moment, content, values)

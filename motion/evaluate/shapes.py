@@ -23,7 +23,7 @@ NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
 
 def shape(moment: Pass, content: ShapeContent, values: Values) -> ShapeSource | MissingSource:
     """Return the shape's source. A live boolean replaces its outline."""
-    width, height = _box(moment, values)
+    width, height = frame_box(moment, values)
     runs = outline(content, values)
     combined = boolean_outline(moment, values.layer)
     if combined is not None:
@@ -92,7 +92,8 @@ def _operand(moment: Pass, layer: Layer, content: ShapeContent) -> booleans.Ring
     return booleans.operand("path" if runs else content.primitive, width, height, runs, moment.world(layer))
 
 
-def _box(moment: Pass, values: Values) -> tuple[float, float]:
+def frame_box(moment: Pass, values: Values) -> tuple[float, float]:
+    """Return the width and height of a layer in px; those of the composition for a solid that fills it."""
     if is_pinned(values.layer):
         return moment.plan.settings.width, moment.plan.settings.height
     return box(values)

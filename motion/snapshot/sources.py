@@ -222,7 +222,10 @@ class ParticleSource:
 
 @dataclass(frozen=True, slots=True)
 class AdjustmentSource:
-    """Draws nothing: regrades all that is below with the layer's effects."""
+    """Draws nothing: regrades all that is below with the layer's effects. Some of them ask for the layer's own size, px."""
+
+    width: float = 1.0
+    height: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ uniform float u_opacity;
 void main() {
     vec4 c = here();
 #ifdef BAKED
-    put(vec4(mix(c.rgb, u_color.rgb, clamp(u_opacity / 100.0, 0.0, 1.0)), c.a));
+    put(vec4(mix(c.rgb, u_color.rgb, u_color.a * clamp(u_opacity / 100.0, 0.0, 1.0)), c.a));
 #else
     float a = c.a * u_color.a;
     put(vec4(srgb_to_linear(u_color.rgb) * a, a));

@@ -2,11 +2,22 @@
 // noise on a coarse grid, as sRGB, on a canvas.
 #include "effect.glsl"
 #include "hash.glsl"
+#ifdef BAKED
+#include "cubic.glsl"
+#endif
 
 uniform float u_scale;
 
 #ifdef BAKED
-// The grid has 256 cells along the longer side; it is stretched bilinearly over the canvas.
+// The grid has 256 cells along the longer side; it is stretched over the canvas, by a cubic if that enlarges an image's.
+// CELLS: this pass makes the grid, its pixels are cells. MEANS: it is made, in u_means.
+#ifdef MEANS
+uniform sampler2D u_means;
+
+float grid(ivec2 cell, vec2 cells) {
+    return texelFetch(u_means, clamp(cell, ivec2(0), ivec2(cells) - 1), 0).r;
+}
+#else
 float grid(ivec2 cell, vec2 cells) {
     vec2 p = clamp(vec2(cell), vec2(0.0), cells - 1.0);
     float frequency = max(1.0, u_scale) / 256.0, amplitude = 0.5, sum = 0.0;
@@ -17,15 +28,28 @@ float grid(ivec2 cell, vec2 cells) {
     }
     return floor(sum / 0.9375 * 255.0 + 0.5) / 255.0;
 }
+#endif
 
 void main() {
     float longer = max(extent().x, extent().y);
     vec2 cells = max(vec2(8.0), floor(extent() / longer * 256.0 + 0.5));
+#ifdef CELLS
+    put(vec4(vec3(grid(pixel(), cells)), 1.0));
+#else
     vec2 at = place() / extent() * cells - 0.5, corner = floor(at), part = at - corner;
     ivec2 c = ivec2(corner);
+#ifdef MEANS
+    float grey = 0.0;
+    for (int i = 0; i < 16; i++) {
+        ivec2 tap = ivec2(i % 4, i / 4) - 1;
+        grey += cubic(float(tap.x) - part.x) * cubic(float(tap.y) - part.y) * grid(c + tap, cells);
+    }
+#else
     float grey = mix(mix(grid(c, cells), grid(c + ivec2(1, 0), cells), part.x),
         mix(grid(c + ivec2(0, 1), cells), grid(c + ivec2(1, 1), cells), part.x), part.y);
+#endif
     put(vec4(vec3(grey), here().a));
+#endif
 }
 #else
 vec2 gradient(vec2 lattice) {

@@ -21,38 +21,45 @@ float strength(float share, float opacity) {
     return opacity * (share < knee ? mix(1.0, 0.35, share / knee) : 0.35 * (1.0 - share) / max(1e-6, 1.0 - knee));
 }
 
-// The light at an offset from the lamp, where the longest ray has length `longest`.
-float rays(vec2 away, float longest, float opacity) {
-    float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count), sum = 0.0;
-    if (distance_ >= longest) return 0.0;
+// The light of each of the three nearest rays at an offset from the lamp, where the longest ray has length `longest`.
+vec3 rays(vec2 away, float longest, float opacity) {
+    float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count);
+    vec3 light = vec3(0.0);
+    if (distance_ >= longest) return light;
     float offset = mod(angle - radians(u_rotation) + PI, 2.0 * PI) - PI;
-    int nearest = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5));
-    int last = nearest + min(1, u_count - 2);
-    for (int k = nearest - 1; k <= last; k++) {
-        vec2 ray = u_rays[(k % u_count + u_count) % u_count];
+    int first = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5)) - 1;
+    int count = min(3, u_count);
+    for (int i = 0; i < count; i++) {
+        vec2 ray = u_rays[((first + i) % u_count + u_count) % u_count];
         float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = longest * ray.y;
 #ifdef BAKED
         float along = distance_ * cos(d);
-        if (d < half_width && along < len) sum += strength(along / len, opacity);
+        if (d < half_width && along < len) light[i] = strength(along / len, opacity);
 #else
-        if (d < half_width && distance_ < len) sum += (1.0 - d / half_width) * strength(distance_ / len, opacity);
+        if (d < half_width && distance_ < len) light[i] = (1.0 - d / half_width) * strength(distance_ / len, opacity);
 #endif
     }
-    return sum;
+    return light;
 }
 
 #ifdef BAKED
 uniform float u_opacity;
 
 void main() {
-    float light = min(1.0, rays(place() - center() - vec2(u_center_x, u_center_y), u_ray_length, u_opacity / 100.0));
-    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(u_color.rgb, 1.0) * light, int(floor(u_composite + 0.5)));
+    vec3 light = rays(place() - center() - vec2(u_center_x, u_center_y), u_ray_length, u_opacity / 100.0);
+    // Each ray is a drawing call of its own: the composite code acts on every one (effects.md 8.6).
+    vec4 c = texelFetch(u_source, pixel(), 0);
+    for (int i = 0; i < 3; i++) {
+        if (light[i] > 0.0) c = composited(c, vec4(u_color.rgb, 1.0) * min(1.0, light[i]), int(floor(u_composite + 0.5)));
+    }
+    f_color = c;
 }
 #else
 void main() {
     vec2 middle = (u_box.xy + 0.5 * u_box.zw + vec2(u_center_x, u_center_y)) / u_frame_size;
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
-    float sum = rays(uv() - middle, u_ray_length * u_length_scale.x * px, u_color.a);
+    vec3 each = rays(uv() - middle, u_ray_length * u_length_scale.x * px, u_color.a);
+    float sum = each.x + each.y + each.z;
     vec4 c = here();
     vec3 light = srgb_to_linear(u_color.rgb) * sum;
     if (floor(u_composite + 0.5) == 0.0) {

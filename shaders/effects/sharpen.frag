@@ -11,7 +11,7 @@ void main() {
     vec4 c = here();
     vec3 around = texel_clamped(p - ivec2(1, 0)).rgb + texel_clamped(p + ivec2(1, 0)).rgb
         + texel_clamped(p - ivec2(0, 1)).rgb + texel_clamped(p + ivec2(0, 1)).rgb;
-    put(vec4(c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around), c.a));
+    put_color(c, c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around));
 }
 #else
 // The buffer at a distance along an axis: between two pixels of one row or column.

@@ -9,5 +9,5 @@ vec3 changed(vec3 c) {
 
 void main() {
     vec4 c = encoded_here();
-    put_encoded(vec4(changed(c.rgb), c.a));
+    put_color(c, changed(c.rgb));
 }

@@ -20,5 +20,5 @@ void main() {
     amount = clamp(amount, -1.0, 1.0);
 #endif
     vec4 c = encoded_here();
-    put_encoded(vec4(c.rgb * clamp(1.0 - amount * eased(t), 0.0, 4.0), c.a));
+    put_color(c, c.rgb * clamp(1.0 - amount * eased(t), 0.0, 4.0));
 }

@@ -121,6 +121,11 @@ void put_encoded(vec4 c) {
     put(c);
 }
 
+// Stores another colour for a pixel that was `own`. Kernels skip transparent pixels, which keep their colour (effects.md 6).
+void put_color(vec4 own, vec3 rgb) {
+    put(own.a > 0.0 ? vec4(rgb, own.a) : own);
+}
+
 // Leaves the pixel as it is, bit for bit unless the canvas becomes straight or premultiplied here.
 void put_through() {
     vec4 t = texelFetch(u_source, ivec2(v_frame), 0);

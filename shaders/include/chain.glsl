@@ -89,6 +89,11 @@ void put_encoded(vec4 c) {
     f_color = vec4(srgb_to_linear(clamp(c.rgb, 0.0, 1.0)) * c.a, c.a);
 }
 
+// Stores another colour for a pixel whose encoded colour was `own`.
+void put_color(vec4 own, vec3 rgb) {
+    put_encoded(vec4(rgb, own.a));
+}
+
 // What pixels outside the layer become in passes that leave them alone, and in passes that erase them (3.7).
 void put_through() {
     f_color = here();

@@ -100,6 +100,8 @@ def test_a_timecode_counts_frames_of_its_rate() -> None:
 def test_a_waveform_without_samples_draws_nothing_and_with_samples_something(painter: Painter) -> None:
     plain = opaque(20, 20, 20, 60, 60)
     assert np.array_equal(baked_pixels(painter, plain, "audio-waveform"), plain)
+    single = baked_pixels(painter, plain, "audio-waveform", samples=(0.5,), displayMode=1.0)
+    assert np.array_equal(single, plain)
     wave = baked_pixels(painter, plain, "audio-waveform", samples=(0.0, 0.5, -0.5, 0.2))
     assert not np.array_equal(wave, plain)
 
@@ -109,6 +111,19 @@ def test_a_spectrum_of_silence_draws_no_bars(painter: Painter) -> None:
     assert np.array_equal(baked_pixels(painter, plain, "audio-spectrum"), plain)
     loud = baked_pixels(painter, plain, "audio-spectrum", magnitudes=(1.0,) * 32, maxHeight=40.0)
     assert not np.array_equal(loud, plain)
+
+
+def test_no_line_of_a_grid_begins_beyond_the_canvas(painter: Painter) -> None:
+    grid: dict[str, ParameterValue] = {
+        "width": 10.0,
+        "height": 1000.0,
+        "anchorY": 500.0,
+        "thickness": 12.0,
+        "color": "#ffffff",
+    }
+    row = baked_pixels(painter, opaque(0, 0, 0, 8, 69), "grid", **grid)[4, :, 0]
+    assert row[:66].min() == 255
+    assert row[66:].max() == 0
 
 
 def test_a_ring_with_a_wide_feather_is_full_where_its_ramps_meet(painter: Painter) -> None:

@@ -40,6 +40,17 @@ def adjustment(effect: EffectSnapshot) -> LayerSnapshot:
     return LayerSnapshot("adjustment", "adjustment", AdjustmentSource(), Transform2D(0, 0), effects=(effect,))
 
 
+def test_sharp_blocks_of_an_adjustment_layer_show_the_corner_of_the_frame(painter: Painter) -> None:
+    """All blocks take the last one's middle, half a layer px from the inner corner of the frame's first pixel."""
+    mosaic = EffectSnapshot("blocks", "mosaic", (("sharpColors", True),))
+    layer = LayerSnapshot("grade", "grade", AdjustmentSource(64.0, 48.0), Transform2D(0, 0), effects=(mosaic,))
+    bright = rect("#ffffff", 32.5, 23.5, 63, 47)  # all but the left column and the bottom row
+    picture = drawn(painter, snapshot(bright, layer, background="#000000"))
+    share = (0.5 - 0.5 / 64) * (0.5 - 0.5 / 48)
+    white = share * 0.844**2  # in the corner of an analytic shape, whose edges are softer than whole pixels
+    assert at(picture, 40, 20)[0] == pytest.approx(255 * (1.055 * white ** (1 / 2.4) - 0.055), abs=4)
+
+
 def test_an_adjustment_layer_blurs_a_group_as_far_as_it_blurs_the_frame(painter: Painter) -> None:
     square = rect("#ffffff", 32, 24, 16, 16)
     alone = drawn(painter, snapshot(square, adjustment(BLUR), background="#000000"))

@@ -125,6 +125,20 @@ def test_a_blurred_plane_lies_where_the_still_one_does(painter: Painter) -> None
 
 
 @pytest.mark.gl
+def test_a_colour_table_acts_on_a_plane_that_has_other_effects(painter: Painter) -> None:
+    def shown(*effects: EffectSnapshot) -> tuple[int, int, int]:
+        source, place = ImageSource("grey", 40, 30), Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT)
+        layer = LayerSnapshot("card", "card", source, place, effects=effects)
+        grey = np.full((30, 40, 4), (100, 100, 100, 255), np.uint8)
+        return at(drawn(painter, snapshot(layer), grey=grey), 32, 24)
+
+    black = EffectSnapshot("table", "levels", (("outputWhite", 0.0),))
+    glow = EffectSnapshot("glow", "glow", (("radius", 2.0),))
+    assert shown(black) == (100, 100, 100)
+    assert shown(black, glow) == (0, 0, 0)
+
+
+@pytest.mark.gl
 def test_a_blurred_plane_is_the_same_whatever_was_drawn_before(painter: Painter) -> None:
     blur = EffectSnapshot("blur", "blur", (("amount", 2.0),))
     turned = [

@@ -120,7 +120,7 @@ def adjust(
 
     The effects can read other layers.
     """
-    where = EffectScene.adjustment(scene.frame, scene.view_scale, layer_target)
+    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
         effects.retouch(painter, into, layer.effects, where, rects, first=grading)

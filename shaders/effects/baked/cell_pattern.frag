@@ -19,5 +19,5 @@ void main() {
         first = min(first, d);
     }
     float v = clamp((u_membrane ? second - first : first) / u_cell * max(0.01, u_contrast / 100.0), 0.0, 1.0);
-    put(vec4(vec3(u_invert ? 1.0 - v : v), here().a));
+    put_color(here(), vec3(u_invert ? 1.0 - v : v));
 }

@@ -15,5 +15,5 @@ void main() {
     vec3 changed = vec3(
         fract(own.x + u_hue_shift / 360.0),
         clamp(own.yz * (1.0 + vec2(u_sat_scale, u_light_scale) / 100.0), 0.0, 1.0));
-    put(vec4(mix(c.rgb, hsl_to_rgb(changed), share), c.a));
+    put_color(c, mix(c.rgb, hsl_to_rgb(changed), share));
 }

@@ -10,5 +10,5 @@ void main() {
     vec3 own = rgb_to_hsl(c.rgb), from = rgb_to_hsl(u_from_color.rgb), to = rgb_to_hsl(u_to_color.rgb);
     vec3 changed = to;
     if (u_preserve_lightness) changed.z = clamp(own.z + (to.z - from.z), 0.0, 1.0);
-    put(vec4(mix(c.rgb, hsl_to_rgb(changed), hsl_match(own, from)), c.a));
+    put_color(c, mix(c.rgb, hsl_to_rgb(changed), hsl_match(own, from)));
 }

@@ -30,5 +30,5 @@ void main() {
     vec4 c = here();
     vec3 at = clamp((c.rgb - u_domain_min) / (u_domain_max - u_domain_min), 0.0, 1.0) * float(abs(u_size) - 1);
     vec3 rgb = u_size > 0 ? volume(at) : vec3(line(at.r, 0), line(at.g, 1), line(at.b, 2));
-    put(vec4(mix(c.rgb, rgb, clamp(u_intensity / 100.0, 0.0, 1.0)), c.a));
+    put_color(c, mix(c.rgb, rgb, clamp(u_intensity / 100.0, 0.0, 1.0)));
 }

@@ -9,5 +9,5 @@ void main() {
     vec4 c = here();
     float u = fract(luma601(c.rgb) * max(0.01, u_cycle_repetitions) + u_phase_shift / 360.0);
     vec3 mapped = texelFetch(u_palette_colors, ivec2(u * 1023.0 + 0.5, 0), 0).rgb;
-    put(vec4(mix(mapped, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)), c.a));
+    put_color(c, mix(mapped, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
 }

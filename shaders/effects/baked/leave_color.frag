@@ -10,5 +10,5 @@ void main() {
     float tolerance = 0.005 * u_tolerance;
     float off = hue_distance(rgb_to_hsl(c.rgb).x, rgb_to_hsl(u_target_color.rgb).x);
     float keep = 1.0 - ramp(tolerance * (1.0 - u_softness / 100.0), tolerance, off);
-    put(vec4(mix(c.rgb, vec3(luma709(c.rgb)), (1.0 - keep) * u_amount / 100.0), c.a));
+    put_color(c, mix(c.rgb, vec3(luma709(c.rgb)), (1.0 - keep) * u_amount / 100.0));
 }

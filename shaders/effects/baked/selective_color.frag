@@ -29,5 +29,5 @@ void main() {
     vec3 sliders = vec3(u_cyan, u_magenta, u_yellow) / 100.0;
     if (k < 1.0) cmyk = vec3(inked(cmyk.x, sliders.x, w), inked(cmyk.y, sliders.y, w), inked(cmyk.z, sliders.z, w));
     k = inked(k, u_black / 100.0, w);
-    put(vec4(floor((1.0 - cmyk) * (1.0 - k) * 255.0 + 0.5) / 255.0, c.a));
+    put_color(c, floor((1.0 - cmyk) * (1.0 - k) * 255.0 + 0.5) / 255.0);
 }

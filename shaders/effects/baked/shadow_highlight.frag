@@ -9,5 +9,5 @@ void main() {
     float luma = luma601(unpremultiplied_bytes(texelFetch(u_soft, pixel(), 0)).rgb), width = max(0.01, u_tonal_width / 100.0);
     float dark = luma / width, bright = (1.0 - luma) / width;
     float gain = 1.0 + u_shadow_amount / 100.0 * exp(-dark * dark) - u_highlight_amount / 100.0 * exp(-bright * bright);
-    put(vec4(c.rgb * gain, c.a));
+    put_color(c, c.rgb * gain);
 }

@@ -1,5 +1,6 @@
 // Moves, scales and turns the picture about its centre; clipped to the canvas (format/effects.md 8.8).
 #include "effect.glsl"
+#include "cubic.glsl"
 
 uniform float u_position_x, u_position_y;  // px
 uniform float u_scale, u_opacity;          // percent
@@ -14,13 +15,17 @@ void main() {
     vec2 v = place() - center() - vec2(u_position_x, u_position_y);
     vec2 q = center() + turned(v, -radians(u_rotation)) / scale - 0.5, corner = floor(q), part = q - corner;
     ivec2 p = ivec2(clamp(corner, vec2(-4.0), extent() + 4.0));
+    bool is_cubic = u_is_image && (u_scale > 100.0 || (u_scale == 100.0 && u_rotation != 0.0));
+    int low = is_cubic ? -1 : 0, high = is_cubic ? 2 : 1;
     vec4 sum = vec4(0.0);
-    for (int i = 0; i < 4; i++) {
-        ivec2 step_ = ivec2(i & 1, i >> 1);
-        vec2 w = mix(1.0 - part, part, vec2(step_));
-        vec4 c = texel(p + step_);
-        sum += w.x * w.y * vec4(c.rgb * c.a, c.a);
+    for (int y = low; y <= high; y++) {
+        for (int x = low; x <= high; x++) {
+            vec2 away = abs(vec2(x, y) - part);
+            float w = is_cubic ? cubic(away.x) * cubic(away.y) : (1.0 - away.x) * (1.0 - away.y);
+            vec4 c = texel(p + ivec2(x, y));
+            sum += w * vec4(c.rgb * c.a, c.a);
+        }
     }
-    vec4 shown = sum * clamp(u_opacity / 100.0, 0.0, 1.0);
+    vec4 shown = clamp(sum, 0.0, 1.0) * clamp(u_opacity / 100.0, 0.0, 1.0);
     put(shown.a > 0.0 ? vec4(shown.rgb / shown.a, shown.a) : vec4(0.0));
 }

@@ -15,5 +15,5 @@ void main() {
         weight *= 0.5;
     }
     float v = (sum / weights - 0.5) * u_contrast / 100.0 + 0.5 + u_brightness / 100.0;
-    put(vec4(vec3(u_invert ? 1.0 - v : v), here().a));
+    put_color(here(), vec3(u_invert ? 1.0 - v : v));
 }

@@ -8,5 +8,5 @@ uniform float u_threshold;
 void main() {
     vec4 c = here();
     vec3 d = c.rgb - unpremultiplied_bytes(texelFetch(u_soft, pixel(), 0)).rgb;
-    put(vec4(c.rgb + d * u_amount / 100.0 * vec3(greaterThan(abs(d) * 255.0, vec3(u_threshold))), c.a));
+    put_color(c, c.rgb + d * u_amount / 100.0 * vec3(greaterThan(floor(abs(d) * 255.0 + 0.5), vec3(u_threshold))));
 }

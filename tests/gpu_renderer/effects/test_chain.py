@@ -11,6 +11,7 @@ from gpu_renderer import effects
 from gpu_renderer.effects import Box, EffectScene, buffer_chain, chain, every_effect, has_chain, spread_px
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
+from motion.snapshot import EffectSnapshot
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
 
 pytestmark = pytest.mark.gl
@@ -229,6 +230,16 @@ def test_tiles_of_the_frame_flow_into_their_neighbours(painter: Painter) -> None
 
 def test_a_matte_that_is_missing_leaves_the_layer(painter: Painter) -> None:
     assert np.abs(chained(painter, picture(), entry("set-matte", matteLayerId="gone")) - picture()).max() == 0
+
+
+def test_a_layer_has_one_colour_table_that_of_its_first_lookup(painter: Painter) -> None:
+    def table(*corners: float) -> EffectSnapshot:
+        data = tuple(value for step in corners for value in (step, step, step))
+        return entry("apply-color-lut", intensity=50.0, lut=(("size", 2.0), ("size1d", 0.0), ("data", data)))
+
+    darker, white = table(*(0.0, 0.5) * 4), table(*(1.0,) * 8)
+    grey = np.tile([0.8, 0.8, 0.8, 1.0], (8, 8, 1))
+    assert chained(painter, grey, darker, white)[4, 4, :3] == pytest.approx([0.2] * 3, abs=0.01)
 
 
 def test_effects_run_in_list_order(painter: Painter) -> None:
