@@ -13,7 +13,7 @@ void main() {
         return;
     }
     vec2 v = place() - center() - vec2(u_position_x, u_position_y);
-    vec2 q = center() + turned(v, -radians(u_rotation)) / scale - 0.5, corner = floor(q), part = q - corner;
+    vec2 point = center() + turned(v, -radians(u_rotation)) / scale, corner = floor(point - 0.5), part = point - 0.5 - corner;
     ivec2 p = ivec2(clamp(corner, vec2(-4.0), extent() + 4.0));
     bool is_cubic = u_is_image && (u_scale > 100.0 || (u_scale == 100.0 && u_rotation != 0.0));
     int low = is_cubic ? -1 : 0, high = is_cubic ? 2 : 1;
@@ -22,10 +22,12 @@ void main() {
         for (int x = low; x <= high; x++) {
             vec2 away = abs(vec2(x, y) - part);
             float w = is_cubic ? cubic(away.x) * cubic(away.y) : (1.0 - away.x) * (1.0 - away.y);
-            vec4 c = texel(p + ivec2(x, y));
+            vec4 c = is_cubic ? texel_clamped(p + ivec2(x, y)) : texel(p + ivec2(x, y));
             sum += w * vec4(c.rgb * c.a, c.a);
         }
     }
-    vec4 shown = clamp(sum, 0.0, 1.0) * clamp(u_opacity / 100.0, 0.0, 1.0);
+    // The cubic repeats the picture's edge, which is anti-aliased where it ends.
+    vec2 covered = is_cubic ? clamp(min(point, extent() - point) * scale + 0.5, 0.0, 1.0) : vec2(1.0);
+    vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * clamp(u_opacity / 100.0, 0.0, 1.0);
     put(shown.a > 0.0 ? vec4(shown.rgb / shown.a, shown.a) : vec4(0.0));
 }
