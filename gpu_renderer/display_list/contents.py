@@ -38,7 +38,7 @@ MESHES_MAX = 4
 GRADIENT_SIDE_MAX_PX = 512.0
 """Longest side of a background gradient's raster."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
-"""Sources whose colour tables are dropped under masks and on planes (effects.md 5)."""
+"""Sources whose colour tables are always dropped. Masks, and planes without spatial effects, drop them too (effects.md 5)."""
 Content = tuple[Paint | None, tuple[float, float]]
 """Paint of a layer, and width and height of the layer's own box, px."""
 
@@ -105,7 +105,8 @@ class LayerContents:
             return Filter(aces_cg=aces, gain=step.gain)
         mask = self._mask(layer) if masks.has_paths(layer) else None
         stage = effects.color_stage(layer.effects)
-        is_tabled = mask is None and step.plane is None and not isinstance(layer.source, _WITHOUT_TABLES)
+        is_tabled = mask is None and not isinstance(layer.source, _WITHOUT_TABLES)
+        is_tabled = is_tabled and (step.plane is None or has_passes(layer))
         return Filter(mask, stage, _table(stage) if is_tabled else None, aces, step.gain)
 
     def background_of(self, paint: LinearGradient | RadialGradient, scene: Scene) -> Image | None:

@@ -162,6 +162,19 @@ def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize(("spatial", "shown"), [((), 100), ((("blur", 2.0),), 255)])
+def test_a_colour_table_shows_on_a_plane_only_with_a_spatial_effect(
+    painter: Painter, spatial: tuple[tuple[str, float], ...], shown: int
+) -> None:
+    grey = np.full((30, 40, 4), (100, 100, 100, 255), np.uint8)
+    brighter = EffectSnapshot("levels", "levels", (("inputWhite", 50.0),))
+    blurs = tuple(EffectSnapshot(kind, kind, (("amount", amount),)) for kind, amount in spatial)
+    place = Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT)
+    card = LayerSnapshot("card", "card", ImageSource("grey", 40, 30), place, effects=(brighter, *blurs))
+    assert at(drawn(painter, snapshot(card, background="#000000"), grey=grey), 32, 24) == (shown,) * 3
+
+
+@pytest.mark.gl
 def test_planes_under_a_moving_layer_keep_their_edges(painter: Painter) -> None:
     def scene(frame: int) -> Snapshot:
         lines = [plane("#ff0000", world(150.25, 41.3 + 37 * i, 2.0 * i, 3), 271, 1.5, f"line {i}") for i in range(4)]
