@@ -84,14 +84,12 @@ class _List:
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
+        """Yield the layers that effects use as maps, without their own effects and at full opacity (compositing.md 2.9)."""
         own = list(with_grouped(self._layers))
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
         for layer in self.relatives or own if named else ():
-            if layer.id in named:
-                alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
-                if (drawn := self._alone(alone)) is not None:
-                    yield layer.id, drawn
+            if layer.id in named and (drawn := self._whole(replace(layer, effects=()))) is not None:
+                yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
         sources = self._matte_sources
@@ -121,7 +119,7 @@ class _List:
         if not isinstance(transform, Transform3D):
             return [(0.0, step) for step in self._steps_of(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
-        if is_plane and (layer.opacity != 0 or layer.samples):
+        if is_plane and not routing.is_faded_out(layer, matte):
             placed = self._in_space(routed(layer, matte), transform, matte)
             if transform.sorted_at is None:
                 return placed
@@ -132,7 +130,7 @@ class _List:
     def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, AdjustmentSource):
             return (Regrade(layer),) if layer.effects else ()
-        if isinstance(layer.source, MissingSource) or (layer.opacity == 0 and not layer.samples):
+        if isinstance(layer.source, MissingSource) or routing.is_faded_out(layer, matte):
             return ()
         layer = routed(layer, matte)
         if not layer.ghosts:
@@ -176,13 +174,14 @@ class _List:
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
-        samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
-        whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
-        return MatteUse(replace(self, opacity=1.0)._alone(whole), layer.matte.mode, layer.matte.inverted)
+        picture = self._whole(replace(source, effects=routing.without_maps(source.effects)))
+        return MatteUse(picture, layer.matte.mode, layer.matte.inverted)
 
-    def _alone(self, layer: LayerSnapshot) -> Draw | None:
-        """Return the step that draws a layer on its own and without depth, or None for an empty layer."""
-        drawn = next((step for step in self._body(layer, None) if isinstance(step, Draw)), None)
+    def _whole(self, layer: LayerSnapshot) -> Draw | None:
+        """Return the step that draws a layer on its own, without depth, at full opacity, or None for an empty layer."""
+        samples = tuple(replace(sample, opacity=1.0) for sample in layer.samples)
+        alone = replace(layer, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
+        drawn = next((step for step in replace(self, opacity=1.0)._body(alone, None) if isinstance(step, Draw)), None)
         return None if drawn is None else replace(drawn, plane=None)
 
     def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
