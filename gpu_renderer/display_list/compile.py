@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
@@ -120,7 +120,7 @@ class _List:
             return [(0.0, step) for step in self._steps_of(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
-            placed = self._in_space(routed(layer, matte), transform, matte)
+            placed = self._in_space(layer, transform, matte)
             if transform.sorted_at is None:
                 return placed
             shared = self.eye.depth_of(transform.sorted_at)
@@ -230,15 +230,20 @@ class _List:
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
     def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Placed]:
-        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
+        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
+
+        A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8).
+        """
         depth = self.eye.depth(transform)
         if depth < DEPTH_MIN:
             return
         blurred = camera.defocused(layer, self.snapshot.camera, depth)
-        if matte or layer.id in self._matte_sources:
-            yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
+        front = Face(extrusion.front(routed(blurred, matte), transform), transform, is_wall=False)
+        if layer.id in self._matte_sources:
+            yield depth, self._without_depth(front, matte)
             return
-        draw = self._plane if routing.keeps_depth(layer) else self._without_depth
+        draw = self._plane if matte is None and routing.keeps_depth(layer) else self._without_depth
+        draw_front = draw if matte is None else partial(self._without_depth, matte=matte)
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)
         for face in behind:
@@ -247,10 +252,10 @@ class _List:
                 yield face_depth, draw(face)
         strips = [] if behind or layer.mesh else self._strips(layer, transform)
         for strip_depth, part in strips:
-            strip = camera.defocused(layer, self.snapshot.camera, strip_depth)
-            yield strip_depth, draw(Face(strip, transform, is_wall=False), part=part)
+            strip = camera.defocused(routed(layer, matte), self.snapshot.camera, strip_depth)
+            yield strip_depth, draw_front(Face(strip, transform, is_wall=False), part=part)
         if not strips:
-            yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
+            yield depth, draw_front(front)
 
     def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
         width, height = self.box(layer.source)

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.space import camera as cameras
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import matrix
@@ -22,6 +24,7 @@ from motion.snapshot import (
     LinearGradient,
     Material,
     Matrix4,
+    Matte,
     Sample,
     ShapeSource,
     Snapshot,
@@ -159,6 +162,18 @@ def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
     # Each channel of #808080 times the gain 0.5 * colour * sqrt(0.5) * 25 / 50 + 0.4 * 50 / 100. A gradient is a raster in the
     # reference, and the gain of a raster is decoded first (compositing.md 1.4): 0.377 becomes 0.117.
     assert at(picture, 32, 24) == pytest.approx(shown, abs=1)
+
+
+def test_a_matted_plane_out_of_focus_is_drawn_in_matted_strips() -> None:
+    card = replace(plane("#ffffff", world(32, 24, 0, 0, 60), 40, 30), matte=Matte("alpha", False, "cut"))
+    eye = replace(camera(32, 24, -80, 80), depth_of_field=True, focus_distance=60, aperture=40, strength=9)
+    scene = replace(snapshot(rect("#ffffff", 32, 24, 64, 48, id="cut"), card), camera=eye)
+    steps = compiled(scene, 64, 48, lambda source: (40.0, 30.0)).steps
+    assert len(steps) > 1
+    for step in steps:
+        assert isinstance(step, Draw)
+        assert step.matte is not None
+        assert step.part[2:] == pytest.approx((1 / len(steps), 1.0))
 
 
 @pytest.mark.gl
