@@ -93,12 +93,12 @@ class _List:
 
     def steps(self) -> tuple[Step, ...]:
         sources = self._matte_sources
-        drawn = [layer for layer in self._layers if layer.visible and not layer.shadow_only]
-        shown = [layer for layer in drawn if layer.id not in sources] if sources else drawn
+        shown = [layer for layer in self._layers if (layer.visible and not layer.shadow_only) or layer.id in sources]
+        ordered: Iterable[Step | None]
         if self.is_group:
             ordered = [step for layer in shown for _, step in self._layer(layer)]
         else:
-            ordered = list(camera.depth_sorted(shown, self._layer))
+            ordered = camera.depth_sorted(shown, self._layer, sources)
         return routing.made_exact(list(routing.depth_grouped(ordered)))
 
     @cached_property
@@ -113,7 +113,9 @@ class _List:
         return {layer.id: layer for layer in self._layers if layer.id in named} if named else {}
 
     def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
-        """Return the steps of a layer, each with its depth in space."""
+        """Return the steps of a layer, each with its depth in space. A matte source is drawn through its mattes alone."""
+        if layer.id in self._matte_sources:
+            return ()
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):

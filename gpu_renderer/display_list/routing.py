@@ -170,10 +170,10 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
     return is_fixed and not (layer.glass or layer.backdrop_blur > 0 or len(layer.samples) > 1 or layer.mesh)
 
 
-def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
-    """Group neighbouring planes. A single plane needs no depth group."""
+def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
+    """Group neighbouring planes. A single plane needs no depth group. None ends a group and draws nothing."""
     for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
-        members = list(run)
+        members = [step for step in run if step is not None]
         if in_depth and len(members) > 1:
             yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
         else:

@@ -75,6 +75,20 @@ def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> N
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize("in_space", [False, True])
+def test_a_matte_source_between_planes_is_a_barrier_though_it_is_not_drawn(painter: Painter, in_space: bool) -> None:
+    crossing = [
+        plane(fill, world(32, 24, 0, 0, turn), 40, 40, fill) for fill, turn in (("#ff0000", 45), ("#0000ff", -45))
+    ]
+    matted = rect("#ffffff", 32, 24, 4, 4, id="matted", matte=Matte("alpha", False, "cut"))
+    cut = replace(rect("#ffffff", 32, 24, 64, 48, id="cut"), visible=False)
+    if in_space:
+        cut = replace(plane("#ffffff", world(32, 24, 0), 64, 48, "cut"), visible=False)
+    picture = drawn(painter, snapshot(matted, crossing[0], cut, crossing[1], background="#000000"))
+    assert {at(picture, 24, 24), at(picture, 40, 24)} == {(0, 0, 255)}
+
+
+@pytest.mark.gl
 def test_pictures_in_space_that_share_an_edge_leave_no_seam(painter: Painter) -> None:
     def half(x: float) -> LayerSnapshot:
         return LayerSnapshot(

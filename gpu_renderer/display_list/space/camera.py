@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_renderer.content.raster import Share
@@ -86,9 +86,14 @@ def anchored(transform: Transform3D) -> Matrix4:
     return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
 
 
-def depth_sorted(layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[Placed]]) -> Iterator[Step]:
+def depth_sorted(
+    layers: Sequence[LayerSnapshot],
+    steps: Callable[[LayerSnapshot], Iterable[Placed]],
+    barriers: Container[str | None] = (),
+) -> Iterator[Step | None]:
     """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places.
 
+    `barriers`: ids of 3D layers that end a run as flat ones do. A layer that ends a run and draws nothing yields None.
     A matted layer keeps its place, and its body is sorted with the layers before it (three-d.md 4 and 8).
     """
     if not any(isinstance(layer.transform, Transform3D) for layer in layers):
@@ -97,14 +102,16 @@ def depth_sorted(layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot
     run: list[Placed] = []
     for layer in layers:
         placed, in_space = list(steps(layer)), isinstance(layer.transform, Transform3D)
-        if in_space and not (layer.matte or isinstance(layer.source, AdjustmentSource)):
+        is_kept = layer.matte is not None or isinstance(layer.source, AdjustmentSource) or layer.id in barriers
+        if in_space and not is_kept:
             run += placed
             continue
         has_body = in_space and layer.matte is not None and not layer.ghosts
         run += [one for one in placed if has_body and _is_unmatted(one[1])]
         yield from _farthest_first(run)
         run = []
-        yield from (step for _, step in placed if not (has_body and _is_unmatted(step)))
+        kept: list[Step | None] = [step for _, step in placed if not (has_body and _is_unmatted(step))]
+        yield from kept or [None]
     yield from _farthest_first(run)
 
 
