@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, Share
@@ -84,23 +84,21 @@ class _List:
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Yield the layers that effects use as maps, drawn alone and without their own effects (effects.md 8.1)."""
+        """Yield the layers that effects use as maps, without their own effects and at full opacity (compositing.md 2.9)."""
         own = list(with_grouped(self._layers))
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
         for layer in self.relatives or own if named else ():
-            if layer.id in named:
-                alone = replace(layer, matte=None, blend="normal", ghosts=(), effects=())
-                if (drawn := self._alone(alone)) is not None:
-                    yield layer.id, drawn
+            if layer.id in named and (drawn := self._whole(replace(layer, effects=()))) is not None:
+                yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
         sources = self._matte_sources
-        drawn = [layer for layer in self._layers if layer.visible and not layer.shadow_only]
-        shown = [layer for layer in drawn if layer.id not in sources] if sources else drawn
+        shown = [layer for layer in self._layers if (layer.visible and not layer.shadow_only) or layer.id in sources]
+        ordered: Iterable[Step | None]
         if self.is_group:
             ordered = [step for layer in shown for _, step in self._layer(layer)]
         else:
-            ordered = list(camera.depth_sorted(shown, self._layer))
+            ordered = camera.depth_sorted(shown, self._layer, sources)
         return routing.made_exact(list(routing.depth_grouped(ordered)))
 
     @cached_property
@@ -115,14 +113,16 @@ class _List:
         return {layer.id: layer for layer in self._layers if layer.id in named} if named else {}
 
     def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
-        """Return the steps of a layer, each with its depth in space."""
+        """Return the steps of a layer, each with its depth in space. A matte source is drawn through its mattes alone."""
+        if layer.id in self._matte_sources:
+            return ()
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
             return [(0.0, step) for step in self._steps_of(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
-        if is_plane and (layer.opacity != 0 or layer.samples):
-            placed = self._in_space(routed(layer, matte), transform, matte)
+        if is_plane and not routing.is_faded_out(layer, matte):
+            placed = self._in_space(layer, transform, matte)
             if transform.sorted_at is None:
                 return placed
             shared = self.eye.depth_of(transform.sorted_at)
@@ -132,7 +132,7 @@ class _List:
     def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, AdjustmentSource):
             return (Regrade(layer),) if layer.effects else ()
-        if isinstance(layer.source, MissingSource) or (layer.opacity == 0 and not layer.samples):
+        if isinstance(layer.source, MissingSource) or routing.is_faded_out(layer, matte):
             return ()
         layer = routed(layer, matte)
         if not layer.ghosts:
@@ -176,13 +176,14 @@ class _List:
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
-        samples = tuple(replace(sample, opacity=1.0) for sample in source.samples)
-        whole = replace(source, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
-        return MatteUse(replace(self, opacity=1.0)._alone(whole), layer.matte.mode, layer.matte.inverted)
+        picture = self._whole(replace(source, effects=routing.without_maps(source.effects)))
+        return MatteUse(picture, layer.matte.mode, layer.matte.inverted)
 
-    def _alone(self, layer: LayerSnapshot) -> Draw | None:
-        """Return the step that draws a layer on its own and without depth, or None for an empty layer."""
-        drawn = next((step for step in self._body(layer, None) if isinstance(step, Draw)), None)
+    def _whole(self, layer: LayerSnapshot) -> Draw | None:
+        """Return the step that draws a layer on its own, without depth, at full opacity, or None for an empty layer."""
+        samples = tuple(replace(sample, opacity=1.0) for sample in layer.samples)
+        alone = replace(layer, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
+        drawn = next((step for step in replace(self, opacity=1.0)._body(alone, None) if isinstance(step, Draw)), None)
         return None if drawn is None else replace(drawn, plane=None)
 
     def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
@@ -231,15 +232,20 @@ class _List:
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
     def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Placed]:
-        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips."""
+        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
+
+        A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8).
+        """
         depth = self.eye.depth(transform)
         if depth < DEPTH_MIN:
             return
         blurred = camera.defocused(layer, self.snapshot.camera, depth)
-        if matte or layer.id in self._matte_sources:
-            yield depth, self._without_depth(Face(blurred, transform, is_wall=False), matte)
+        front = Face(extrusion.front(routed(blurred, matte), transform), transform, is_wall=False)
+        if layer.id in self._matte_sources:
+            yield depth, self._without_depth(front, matte)
             return
-        draw = self._plane if routing.keeps_depth(layer) else self._without_depth
+        draw = self._plane if matte is None and routing.keeps_depth(layer) else self._without_depth
+        draw_front = draw if matte is None else partial(self._without_depth, matte=matte)
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)
         for face in behind:
@@ -248,10 +254,10 @@ class _List:
                 yield face_depth, draw(face)
         strips = [] if behind or layer.mesh else self._strips(layer, transform)
         for strip_depth, part in strips:
-            strip = camera.defocused(layer, self.snapshot.camera, strip_depth)
-            yield strip_depth, draw(Face(strip, transform, is_wall=False), part=part)
+            strip = camera.defocused(routed(layer, matte), self.snapshot.camera, strip_depth)
+            yield strip_depth, draw_front(Face(strip, transform, is_wall=False), part=part)
         if not strips:
-            yield depth, draw(Face(extrusion.front(blurred, transform), transform, is_wall=False))
+            yield depth, draw_front(front)
 
     def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
         width, height = self.box(layer.source)

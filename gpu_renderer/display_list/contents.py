@@ -38,7 +38,7 @@ MESHES_MAX = 4
 GRADIENT_SIDE_MAX_PX = 512.0
 """Longest side of a background gradient's raster."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
-"""Sources whose colour tables are dropped (effects.md 5)."""
+"""Sources whose colour tables are always dropped. Masks, and planes without spatial effects, drop them too (effects.md 5)."""
 Content = tuple[Paint | None, tuple[float, float]]
 """Paint of a layer, and width and height of the layer's own box, px."""
 

@@ -20,11 +20,20 @@ from gpu_renderer.display_list.operations import (
 )
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Region
-from motion.snapshot import AdjustmentSource, CompositionSource, LayerSnapshot, LightWash, ParticleSource, TextSource
+from motion.snapshot import (
+    AdjustmentSource,
+    CompositionSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    LightWash,
+    ParticleSource,
+    TextSource,
+)
 
 FixedFunction = Literal["over", "add", "screen"]
 STENCILS, SILHOUETTES = (31, 32), (33, 34)
 _CUTTING = frozenset((*STENCILS, *SILHOUETTES))
+_READING_MAPS = ("compound-blur", "displacement-map", "set-matte")
 
 
 def fixed_function(step: Draw) -> FixedFunction:
@@ -121,12 +130,33 @@ def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
     if matte is not None:
         return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
     if layer.glass is not None:
-        return replace(layer, preserve_transparency=False, blend="normal")
+        return replace(layer, preserve_transparency=False, blend="normal", effects=without_maps(layer.effects))
     if layer.backdrop_blur > 0:
-        return replace(layer, preserve_transparency=False, blend=fixed)
+        return replace(layer, preserve_transparency=False, blend=fixed, effects=without_maps(layer.effects))
     if layer.preserve_transparency and layer.blend == "add":
         return replace(layer, blend="normal")
     return layer
+
+
+def without_maps(stack: tuple[EffectSnapshot, ...]) -> tuple[EffectSnapshot, ...]:
+    """Return effects that read no other layer.
+
+    The reference draws matte sources, glass and layers with backdrop blur into the buffer that would hold the map
+    (compositing.md 2.9).
+    """
+    return tuple(_without_map(entry) if entry.type in _READING_MAPS else entry for entry in stack)
+
+
+def _without_map(entry: EffectSnapshot) -> EffectSnapshot:
+    return replace(entry, stored=tuple(pair for pair in entry.stored if not pair[0].endswith("LayerId")))
+
+
+def is_faded_out(layer: LayerSnapshot, matte: MatteUse | None) -> bool:
+    """Return True if the opacity at the frame's own time hides a layer, whatever its sub-frames show.
+
+    Matted layers are not culled: the opacity of their sub-frames counts (compositing.md 2.9).
+    """
+    return layer.opacity <= 0.0 and not (matte is not None and layer.samples)
 
 
 def blend_of(layer: LayerSnapshot) -> str:
@@ -140,10 +170,10 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
     return is_fixed and not (layer.glass or layer.backdrop_blur > 0 or len(layer.samples) > 1 or layer.mesh)
 
 
-def depth_grouped(steps: Iterable[Step]) -> Iterator[Step]:
-    """Group neighbouring planes. A single plane needs no depth group."""
+def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
+    """Group neighbouring planes. A single plane needs no depth group. None ends a group and draws nothing."""
     for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
-        members = list(run)
+        members = [step for step in run if step is not None]
         if in_depth and len(members) > 1:
             yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
         else:

@@ -213,7 +213,8 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     else:
         placed = _folded(layer, "placement", values, False, lambda: transform(moment, layer))
     opacity = _opacity(layer, values)
-    glass = stacks.glass(layer.glass, values)
+    is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
+    glass = None if is_placed else stacks.glass(layer.glass, values)
     blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
     is_field = isinstance(
         layer.content, ParticleContent

@@ -44,11 +44,12 @@ def world(moment: Pass, layer: Layer, turn: Point3 | None = None, shift: Shift =
 def sampled(
     moment: Pass, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
 ) -> Matrix4:
-    """Return the world matrix for a sub-frame's values: orientation stays as it is, and parents count or not."""
+    """Return the world matrix for a sub-frame's values: orientation and anchor stay as they are, and parents count or not."""
     now = moment.values(layer)
     turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
     x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
-    own = _composed(values, x, y, rotation, (*scale, now.number("scaleZ", 1.0)), turn, REST)
+    size, anchor_z = (*scale, now.number("scaleZ", 1.0)), now.number("anchorZ", 0.0)
+    own = _composed(values, x, y, rotation, size, turn, REST, anchor_z)
     if layer.parent is None or ignores_parents:
         return own
     return matrix4.product(_parents(moment, layer) or matrix4.of_plane(moment.world(layer.parent)), own)
@@ -143,9 +144,16 @@ def _local(values: Values, scale_z: float, turn: Point3 | None, shift: Shift) ->
 
 
 def _composed(
-    values: Values, x: float, y: float, rotation: float, scale: Point3, turn: Point3 | None, shift: Shift
+    values: Values,
+    x: float,
+    y: float,
+    rotation: float,
+    scale: Point3,
+    turn: Point3 | None,
+    shift: Shift,
+    anchor_z: float | None = None,
 ) -> Matrix4:
-    """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ)."""
+    """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ). `anchor_z` replaces the anchor of the values."""
     turn_x, turn_y, turn_z = turn or tuple(values.number(f"orientation{axis}", 0.0) for axis in AXES)
     placed = matrix4.product(
         matrix4.translation(x + shift.x, y + shift.y, values.number("z", 0.0) + shift.z),
@@ -156,7 +164,7 @@ def _composed(
         ),
     )
     sized = matrix4.scaled(placed, *scale)
-    anchor_z = values.number("anchorZ", 0.0)
+    anchor_z = values.number("anchorZ", 0.0) if anchor_z is None else anchor_z
     return matrix4.product(sized, matrix4.translation(0.0, 0.0, -anchor_z)) if anchor_z else sized
 
 
@@ -192,7 +200,7 @@ def _camera(moment: Pass, layer: Layer) -> Camera:
         aperture=values.number("dofAperture", strength),
         strength=strength,
         f_stop=max(0.0, values.number("fStop", 0.0)),
-        lens_px=values.layer.numbers.get("focalLength", focal_length),
+        lens_px=values.layer.numbers.get("focalLength", _default_focal_length(moment)),  # keyframes do not count
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.space import extrusion
 from gpu_renderer.geometry import color
 from motion.snapshot import (
@@ -13,11 +15,13 @@ from motion.snapshot import (
     LayerSnapshot,
     LinearGradient,
     Material,
+    Matte,
     ShapeSource,
     SolidPaint,
     Stroke,
     Transform3D,
 )
+from tests.gpu_renderer.drawing import rect, snapshot
 from tests.gpu_renderer.test_space import FLAT, world
 
 DEEP = Transform3D(
@@ -70,3 +74,12 @@ def test_the_back_keeps_a_gradient_and_strokes_and_takes_only_the_shade() -> Non
     assert isinstance(back.layer.source, ShapeSource)
     assert (back.layer.source.fills, back.layer.source.strokes) == (stroked.fills, stroked.strokes)
     assert back.gain == 0.55
+
+
+def test_a_matte_hides_the_front_of_a_body_and_nothing_else() -> None:
+    turned = replace(DEEP, matrix=world(32, 24, 0, 0, 40))
+    box = LayerSnapshot("box", "box", replace(BOX, width=20.0, height=20.0), turned, matte=Matte("alpha", False, "cut"))
+    cut = rect("#ffffff", 200, 24, 4, 4, id="cut")
+    steps = compiled(snapshot(cut, box), 64, 48, lambda source: (20.0, 20.0)).steps
+    assert all(isinstance(step, Draw) and step.plane is None for step in steps)
+    assert [isinstance(step, Draw) and step.matte is not None for step in steps] == [False] * 5 + [True]

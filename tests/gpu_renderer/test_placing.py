@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import AdjustmentSource, EffectSnapshot, LayerSnapshot, ShapeSource, SolidPaint, Transform2D
+from motion.snapshot import (
+    AdjustmentSource,
+    EffectSnapshot,
+    LayerSnapshot,
+    Matte,
+    Sample,
+    ShapeSource,
+    SolidPaint,
+    Transform2D,
+)
 from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
@@ -87,6 +98,31 @@ def test_a_map_layer_is_read_without_its_own_effects(painter: Painter) -> None:
     source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, effects=(black,))
     cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
     assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250
+
+
+@pytest.mark.parametrize("opacity", [0.0, 0.4])
+def test_a_map_layer_is_read_whole_however_faint_it_is(painter: Painter, opacity: float) -> None:
+    matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"),))
+    source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, opacity=opacity)
+    cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
+    assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250
+
+
+def test_a_matte_source_reads_no_map_layer(painter: Painter) -> None:
+    nothing = rect("#ffffff", 200, 24, 4, 4, id="map", visible=False)
+    cut = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"),))
+    source = rect("#ffffff", 32, 24, 64, 48, id="matte", effects=(cut,))
+    matted = rect("#ff0000", 32, 24, 20, 20, matte=Matte("alpha", False, "matte"))
+    assert at(drawn(painter, snapshot(nothing, matted, source, background="#000000")), 32, 24) == (255, 0, 0)
+
+
+def test_a_layer_that_is_transparent_at_the_frames_time_is_not_drawn_unless_it_is_matted(painter: Painter) -> None:
+    swept = (Sample(Transform2D(32, 24), 1.0),) * 2
+    faded = rect("#ff0000", 32, 24, 20, 20, opacity=0.0, samples=swept)
+    assert at(drawn(painter, snapshot(faded, background="#000000")), 32, 24) == (0, 0, 0)
+    matte = rect("#ffffff", 32, 24, 64, 48, id="matte")
+    matted = replace(faded, matte=Matte("alpha", False, "matte"))
+    assert at(drawn(painter, snapshot(matted, matte, background="#000000")), 32, 24) == (255, 0, 0)
 
 
 def test_an_adjustment_layer_may_be_cut_by_another_layer(painter: Painter) -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.space import camera as cameras
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import matrix
@@ -22,6 +24,7 @@ from motion.snapshot import (
     LinearGradient,
     Material,
     Matrix4,
+    Matte,
     Sample,
     ShapeSource,
     Snapshot,
@@ -69,6 +72,20 @@ def test_planes_that_cross_hide_each_other_pixel_by_pixel(painter: Painter) -> N
     picture = drawn(painter, snapshot(left_in_front, right_in_front, background="#000000"))
     colors = {at(picture, 24, 24), at(picture, 40, 24)}
     assert colors == {(255, 0, 0), (0, 0, 255)}
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("in_space", [False, True])
+def test_a_matte_source_between_planes_is_a_barrier_though_it_is_not_drawn(painter: Painter, in_space: bool) -> None:
+    crossing = [
+        plane(fill, world(32, 24, 0, 0, turn), 40, 40, fill) for fill, turn in (("#ff0000", 45), ("#0000ff", -45))
+    ]
+    matted = rect("#ffffff", 32, 24, 4, 4, id="matted", matte=Matte("alpha", False, "cut"))
+    cut = replace(rect("#ffffff", 32, 24, 64, 48, id="cut"), visible=False)
+    if in_space:
+        cut = replace(plane("#ffffff", world(32, 24, 0), 64, 48, "cut"), visible=False)
+    picture = drawn(painter, snapshot(matted, crossing[0], cut, crossing[1], background="#000000"))
+    assert {at(picture, 24, 24), at(picture, 40, 24)} == {(0, 0, 255)}
 
 
 @pytest.mark.gl
@@ -125,20 +142,6 @@ def test_a_blurred_plane_lies_where_the_still_one_does(painter: Painter) -> None
 
 
 @pytest.mark.gl
-def test_a_colour_table_acts_on_a_plane_that_has_other_effects(painter: Painter) -> None:
-    def shown(*effects: EffectSnapshot) -> tuple[int, int, int]:
-        source, place = ImageSource("grey", 40, 30), Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT)
-        layer = LayerSnapshot("card", "card", source, place, effects=effects)
-        grey = np.full((30, 40, 4), (100, 100, 100, 255), np.uint8)
-        return at(drawn(painter, snapshot(layer), grey=grey), 32, 24)
-
-    black = EffectSnapshot("table", "levels", (("outputWhite", 0.0),))
-    glow = EffectSnapshot("glow", "glow", (("radius", 2.0),))
-    assert shown(black) == (100, 100, 100)
-    assert shown(black, glow) == (0, 0, 0)
-
-
-@pytest.mark.gl
 def test_a_blurred_plane_is_the_same_whatever_was_drawn_before(painter: Painter) -> None:
     blur = EffectSnapshot("blur", "blur", (("amount", 2.0),))
     turned = [
@@ -173,6 +176,31 @@ def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
     # Each channel of #808080 times the gain 0.5 * colour * sqrt(0.5) * 25 / 50 + 0.4 * 50 / 100. A gradient is a raster in the
     # reference, and the gain of a raster is decoded first (compositing.md 1.4): 0.377 becomes 0.117.
     assert at(picture, 32, 24) == pytest.approx(shown, abs=1)
+
+
+def test_a_matted_plane_out_of_focus_is_drawn_in_matted_strips() -> None:
+    card = replace(plane("#ffffff", world(32, 24, 0, 0, 60), 40, 30), matte=Matte("alpha", False, "cut"))
+    eye = replace(camera(32, 24, -80, 80), depth_of_field=True, focus_distance=60, aperture=40, strength=9)
+    scene = replace(snapshot(rect("#ffffff", 32, 24, 64, 48, id="cut"), card), camera=eye)
+    steps = compiled(scene, 64, 48, lambda source: (40.0, 30.0)).steps
+    assert len(steps) > 1
+    for step in steps:
+        assert isinstance(step, Draw)
+        assert step.matte is not None
+        assert step.part[2:] == pytest.approx((1 / len(steps), 1.0))
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(("spatial", "shown"), [((), 100), ((("blur", 2.0),), 255)])
+def test_a_colour_table_shows_on_a_plane_only_with_a_spatial_effect(
+    painter: Painter, spatial: tuple[tuple[str, float], ...], shown: int
+) -> None:
+    grey = np.full((30, 40, 4), (100, 100, 100, 255), np.uint8)
+    brighter = EffectSnapshot("levels", "levels", (("inputWhite", 50.0),))
+    blurs = tuple(EffectSnapshot(kind, kind, (("amount", amount),)) for kind, amount in spatial)
+    place = Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT)
+    card = LayerSnapshot("card", "card", ImageSource("grey", 40, 30), place, effects=(brighter, *blurs))
+    assert at(drawn(painter, snapshot(card, background="#000000"), grey=grey), 32, 24) == (shown,) * 3
 
 
 @pytest.mark.gl

@@ -174,6 +174,23 @@ def test_sub_frames_of_a_deep_layer_are_in_space() -> None:
     assert {round(math.degrees(math.asin(-place[8])), 6) for place in places} == {25}
 
 
+def test_sub_frames_of_a_deep_layer_share_the_anchor_of_the_frame() -> None:
+    tracks = {"a": {"x": keys((0, 0), (2, 600)), "anchorZ": keys((0, 0), (2, 1200))}}
+    moving = node("a", parent="g", z=0, fx={"motionBlur": True})
+    found = layer(document(node("g", "group", children=["a"]), moving, tracks=tracks), "a", 1)
+    assert found is not None
+    depths = {sample.transform.matrix[11] for sample in found.samples if isinstance(sample.transform, Transform3D)}
+    assert depths == {-600}
+
+
+@pytest.mark.parametrize(("stored", "lens"), [({}, 666.63), ({"focalLength": 500}, 500)])
+def test_the_lens_of_a_camera_does_not_follow_the_keyframes_of_its_focal_length(stored: Json, lens: float) -> None:
+    tracks = {"c": {"focalLength": keys((0, 300), (1, 900))}}
+    held = document(node("a", z=0), node("c", "camera", **stored), composition=WIDE, tracks=tracks)
+    assert camera(held, 0.5).focal_length == 600
+    assert camera(held, 0.5).lens_px == pytest.approx(lens, abs=0.01)
+
+
 def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     held = document(
         node("a", z=0),

@@ -161,6 +161,19 @@ def test_a_placed_composition_is_centred_on_its_instance() -> None:
     assert (found.source.width, found.source.height, found.source.sealed) == (400, 300, True)
 
 
+def test_a_placed_composition_ignores_its_glass_and_motion_blur() -> None:
+    fx = {"precomp": True, "__compRef": "comp_b", "motionBlur": True, "layerStyles": {"glass": {"enabled": True}}}
+    held = document(
+        node("i", "comp", fx=fx),
+        tracks={"i": {"x": keys((0, 0), (1, 300))}},
+        roots=(root(node_id="comp_b"),),
+        comps=NESTED,
+    )
+    found = layer(held, "i", 0.5)
+    assert found is not None
+    assert (found.glass, found.samples) == (None, ())
+
+
 def test_a_collapsed_composition_is_spliced_into_its_host_without_centring() -> None:
     fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
     held = document(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from gpu_renderer.content.raster import Share
-from gpu_renderer.display_list.graph import Step
+from gpu_renderer.display_list.graph import Draw, Step
 from gpu_renderer.geometry.matrix import Matrix3
 from motion.evaluate.matrix4 import Point3, applied, product
 from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnapshot, Matrix4, Snapshot, Transform3D
@@ -87,20 +86,41 @@ def anchored(transform: Transform3D) -> Matrix4:
     return (*m[0:3], moved[0], *m[4:7], moved[1], *m[8:11], moved[2], *m[12:16])
 
 
-def depth_sorted(layers: Sequence[LayerSnapshot], steps: Callable[[LayerSnapshot], Iterable[Placed]]) -> Iterator[Step]:
-    """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places."""
+def depth_sorted(
+    layers: Sequence[LayerSnapshot],
+    steps: Callable[[LayerSnapshot], Iterable[Placed]],
+    barriers: Container[str | None] = (),
+) -> Iterator[Step | None]:
+    """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places.
+
+    `barriers`: ids of 3D layers that end a run as flat ones do. A layer that ends a run and draws nothing yields None.
+    A matted layer keeps its place, and its body is sorted with the layers before it (three-d.md 4 and 8).
+    """
     if not any(isinstance(layer.transform, Transform3D) for layer in layers):
         yield from [step for layer in layers for _, step in steps(layer)]
         return
-    sources = {layer.matte.source_id for layer in layers if layer.matte}
+    run: list[Placed] = []
+    for layer in layers:
+        placed, in_space = list(steps(layer)), isinstance(layer.transform, Transform3D)
+        is_kept = layer.matte is not None or isinstance(layer.source, AdjustmentSource) or layer.id in barriers
+        if in_space and not is_kept:
+            run += placed
+            continue
+        has_body = in_space and layer.matte is not None and not layer.ghosts
+        run += [one for one in placed if has_body and _is_unmatted(one[1])]
+        yield from _farthest_first(run)
+        run = []
+        kept: list[Step | None] = [step for _, step in placed if not (has_body and _is_unmatted(step))]
+        yield from kept or [None]
+    yield from _farthest_first(run)
 
-    def moves(layer: LayerSnapshot) -> bool:
-        kept = layer.matte is not None or layer.id in sources or isinstance(layer.source, AdjustmentSource)
-        return isinstance(layer.transform, Transform3D) and not kept
 
-    for is_sortable, run in groupby(layers, moves):
-        placed = [one for layer in run for one in steps(layer)]
-        yield from (step for _, step in (sorted(placed, key=lambda one: -one[0]) if is_sortable else placed))
+def _is_unmatted(step: Step) -> bool:
+    return isinstance(step, Draw) and step.matte is None
+
+
+def _farthest_first(run: Sequence[Placed]) -> Iterator[Step]:
+    yield from (step for _, step in sorted(run, key=lambda one: -one[0]))
 
 
 def blur_px(camera: Camera | None, depth: float) -> float:

@@ -62,7 +62,13 @@ def wash(source: LightWash) -> Raster:
 
 
 def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
-    delta = np.abs((np.arctan2(y, x) - math.radians(source.angle) + math.pi) % (2 * math.pi) - math.pi)
+    """Return the share of a spot's light in each direction.
+
+    The reference takes the difference to the stored aim from a full turn once only. For aims beyond 180 degrees the
+    result can be negative, and these directions are fully lit (layers.md 2.3).
+    """
+    delta = np.abs(np.arctan2(y, x) - math.radians(source.angle))
+    delta = np.where(delta > math.pi, 2 * math.pi - delta, delta)
     half, feather = _cone_angles(source)
     ramp = (half - delta) / max(feather, 1e-6)
     return np.where(delta > half, 0.0, np.clip(ramp, 0, 1) if feather > 0 else 1.0)
