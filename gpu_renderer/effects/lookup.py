@@ -107,7 +107,8 @@ class ApplyColorLut(Effect):
         if table is None:
             return
         # The reference uploads one table a layer: a later effect reads the first one's, by its own size and domain.
-        uploaded = chain.lookup = chain.lookup or table
+        uploaded = chain.shared.setdefault(ApplyColorLut, table)
+        assert isinstance(uploaded, LookupTable), "no other effect shares by this class"
         texture = chain.texture(uploaded.packed(), *uploaded.packed_size)
         chain.apply(
             self.shader,

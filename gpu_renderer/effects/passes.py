@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gpu_renderer.effects.gaussian import convolved, reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
@@ -16,9 +16,6 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
 from shaders.joining import Joined, name_in
-
-if TYPE_CHECKING:
-    from gpu_renderer.effects.lookup import LookupTable
 
 JOINED_MAX = 8
 """Most passes in one shader, so that its compile time stays bounded."""
@@ -57,8 +54,8 @@ class Chain(Surface):
         self._limit = limit
         self._waiting: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
-        self.lookup: LookupTable | None = None
-        """Colour table of the first effect that has one."""
+        self.shared: dict[type, object] = {}
+        """What the effects of a kind share, by their class: the first of them sets it."""
 
     @property
     def lit(self) -> LayerBuffer:

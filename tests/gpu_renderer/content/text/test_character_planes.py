@@ -70,9 +70,9 @@ def test_sub_frames_and_ghosts_of_the_layer_are_moved_and_faded_with_each_letter
     there = Transform3D((*MOVED[:3], 130.0, *MOVED[4:]), 0.0, 0.0, Transform2D(130, 50))
     moving = layer("A", has_animators=True, poses=(GlyphPose(dx=5, opacity=0.5),))
     (plane,) = planes(replace(moving, samples=(Sample(there, 0.8),), ghosts=(Ghost(there, 0.4, "add"),)))
-    for copy in (*plane.samples, *plane.ghosts):
-        assert isinstance(copy.transform, Transform3D)
-        assert copy.transform.matrix[3] == pytest.approx(135)
+    for transform in (plane.samples[0].transform, plane.ghosts[0].transform):
+        assert isinstance(transform, Transform3D)
+        assert transform.matrix[3] == pytest.approx(135)
     assert (plane.samples[0].opacity, plane.ghosts[0].opacity) == (0.4, 0.2)
 
 
