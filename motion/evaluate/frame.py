@@ -282,7 +282,7 @@ def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> Lay
         name=layer.name,
         source=CompositionSource(inner, settings.width, settings.height, sealed=False),
         transform=centred(moment),
-        opacity=values.number("opacity", 100.0) / 100.0,
+        opacity=_opacity(layer, values),
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
