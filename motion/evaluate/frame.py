@@ -10,7 +10,7 @@ from motion.evaluate import holding, shutter, space, stacks
 from motion.evaluate.boxes import box
 from motion.evaluate.easing import clamp_unit
 from motion.evaluate.mask_keys import sample_mask
-from motion.evaluate.media import media, remapped_time
+from motion.evaluate.media import content_values, media, remapped_time
 from motion.evaluate.moment import Budget, Frame, Pass, Values
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
@@ -238,7 +238,7 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
         draft_quality=layer.draft_quality,
         continuous_raster=layer.continuous_raster,
-        mesh=None if layer.rig is None else _mesh(layer, layer.rig, values),
+        mesh=None if layer.rig is None else _mesh(moment, layer, layer.rig, values),
         samples=shutter.samples(moment, layer, placed) if blurs else (),
         ghosts=shutter.ghosts(moment, layer, placed, opacity),
         casts_shadows=layer.casts_shadows,
@@ -255,13 +255,16 @@ def _opacity(layer: Layer, values: Values) -> float:
     return opacity * (layer.clone.opacity if layer.clone else 1.0)
 
 
-def _mesh(layer: Layer, rig: Rig, values: Values) -> Mesh | None:
-    """Return the layer's rig at its own time."""
+def _mesh(moment: Pass, layer: Layer, rig: Rig, values: Values) -> Mesh | None:
+    """Return the layer's rig at the time of its content (animation.md 8)."""
 
     def made() -> Mesh | None:
+        shown = content_values(moment, values)
         paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
-        moved = {path: value for path in paths if (value := values.moving(path)) is not None}
-        places = {path: values.data(path) for path in layer.data if path.startswith("puppet.")}
+        moved = {path: value for path in paths if (value := shown.moving(path)) is not None}
+        places = {path: shown.data(path) for path in layer.data if path.startswith("puppet.")}
+        values.moved = values.moved or shown.moved
+        values.timed = values.timed or shown.timed
         return mesh(rig, *box(values), moved, places)
 
     return _folded(layer, "mesh", values, False, made)
@@ -282,7 +285,7 @@ def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> Lay
         name=layer.name,
         source=CompositionSource(inner, settings.width, settings.height, sealed=False),
         transform=centred(moment),
-        opacity=values.number("opacity", 100.0) / 100.0,
+        opacity=_opacity(layer, values),
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,

@@ -48,6 +48,15 @@ def content_time(moment: Pass, values: Values) -> float:
     return remapped_time(moment, values.layer)
 
 
+def content_values(moment: Pass, values: Values) -> Values:
+    """Return the layer's properties at the time of its content, which differs from its own time only by a remap."""
+    layer = values.layer
+    if moment.remapped(layer, moment.time) == moment.time:
+        return values
+    values.moved = values.timed = True
+    return moment.values_at(layer, remapped_time(moment, layer))
+
+
 def remapped_time(moment: Pass, layer: Layer) -> float:
     """Return the content time of a video, or of a placed composition."""
     remapped = moment.remapped(layer, moment.time)

@@ -7,6 +7,8 @@ from typing import Final
 
 SILENT_DB: Final = -60.0
 """This level and everything below is silence."""
+LOUDEST_DB: Final = 770.0
+"""The gain of higher levels does not fit a 32-bit number."""
 
 
 def percent_to_db(percent: float) -> float:
@@ -18,4 +20,4 @@ def percent_to_db(percent: float) -> float:
 
 def db_to_gain(db: float) -> float:
     """Return the factor of the amplitude; 0 at SILENT_DB and below."""
-    return 0.0 if not math.isfinite(db) or db <= SILENT_DB else 10.0 ** (db / 20.0)
+    return 0.0 if not math.isfinite(db) or db <= SILENT_DB else 10.0 ** (min(db, LOUDEST_DB) / 20.0)

@@ -163,6 +163,23 @@ def test_a_video_may_be_remapped_by_a_stored_number() -> None:
     assert source(held, "v", VideoSource, 0.0).time == 2
 
 
+def test_a_remapped_layers_rig_moves_at_the_time_of_its_content() -> None:
+    puppet = {"pins": [{"id": "p", "x": 0, "y": 0}]}
+    moved = {"p": [{"x": 0, "y": 0}], "end": [{"x": 100, "y": 0}]}
+    path = [{"t": 0, "value": moved["p"]}, {"t": 10, "value": moved["end"]}]
+    held = document(
+        node("v", "video", src="a.mp4", fx={"puppet": puppet}),
+        tracks={"v": {"timeRemap": keys((0, 2), (10, 0)), "x": keys((0, 0), (10, 1000))}},
+        data={"v": {"puppet.p.position": {"kind": "points", "keyframes": path}}},
+    )
+    found = layer(held, "v", 5.0)
+    assert found is not None
+    assert found.mesh is not None
+    xs = [vertex[0] for vertex in found.mesh.vertices]
+    assert (min(xs) + max(xs)) / 2 == pytest.approx(10)
+    assert place(held, "v", 5.0).x == pytest.approx(500)
+
+
 def test_the_last_frame_stays_when_the_time_is_past_the_end() -> None:
     held = document(node("a"))
     assert layer(held, "a", 10.0) is not None

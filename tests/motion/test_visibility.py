@@ -72,6 +72,13 @@ def test_a_unit_composites_its_layers_as_one() -> None:
     assert [found.transform.x for found in held.source.composition.layers] == [34, 30]  # type: ignore[union-attr]
 
 
+def test_copies_of_a_unit_fade_by_the_step_of_its_cloner() -> None:
+    cloner = {"enabled": True, "count": 3, "step": {"opacity": -50}}
+    group = node("g", "group", children=["a"], opacity=80, fx={"precomp": True, "__cloner": cloner})
+    found = shown(document(group, node("a", parent="g"))).layers
+    assert [held.opacity for held in found] == pytest.approx([0.8, 0.6, 0.4])
+
+
 def test_a_unit_without_live_layers_is_not_there() -> None:
     assert drawn(document(node("g", "group", fx={"precomp": True}))) == []
 

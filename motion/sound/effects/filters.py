@@ -13,6 +13,9 @@ from motion.sound.voice import RATE, AudioEffect, Samples
 
 BASS_HZ: Final = 320.0
 TREBLE_HZ: Final = 3200.0
+GAIN_MAX_DB: Final = 1541.0
+RESONANCE_MAX_DB: Final = 770.0
+"""Beyond these a browser's 32-bit numbers do not go."""
 _CHUNK: Final = 128
 """Sample frames filtered by one product of matrices."""
 
@@ -32,7 +35,7 @@ Shape = Callable[..., Coefficients]
 
 def peaking(frequency: float, gain: float, q: float) -> Coefficients:
     """Raise or lower a band; `gain` in dB."""
-    w, a = 2 * math.pi * frequency / RATE, 10 ** (gain / 40)
+    w, a = _angle(frequency), _amplitude(gain)
     alpha, c = math.sin(w) / (2 * max(q, 0.0001)), math.cos(w)
     return _normalised(1 + alpha * a, -2 * c, 1 - alpha * a, 1 + alpha / a, -2 * c, 1 - alpha / a)
 
@@ -57,15 +60,15 @@ def high_shelf(gain: float) -> Coefficients:
 
 def low_pass(cutoff: float, q: float) -> Coefficients:
     """`q` is in decibels here."""
-    w = 2 * math.pi * cutoff / RATE
-    alpha, c = math.sin(w) / (2 * 10 ** (q / 20)), math.cos(w)
+    w = _angle(cutoff)
+    alpha, c = math.sin(w) / (2 * _resonance(q)), math.cos(w)
     return _normalised((1 - c) / 2, 1 - c, (1 - c) / 2, 1 + alpha, -2 * c, 1 - alpha)
 
 
 def high_pass(cutoff: float, q: float) -> Coefficients:
     """`q` is in decibels here."""
-    w = 2 * math.pi * cutoff / RATE
-    alpha, c = math.sin(w) / (2 * 10 ** (q / 20)), math.cos(w)
+    w = _angle(cutoff)
+    alpha, c = math.sin(w) / (2 * _resonance(q)), math.cos(w)
     return _normalised((1 + c) / 2, -(1 + c), (1 + c) / 2, 1 + alpha, -2 * c, 1 - alpha)
 
 
@@ -168,8 +171,23 @@ class _Chunks:
 
 
 def _shelf(frequency: float, gain: float) -> tuple[float, float, float]:
-    w, a = 2 * math.pi * frequency / RATE, 10 ** (gain / 40)
+    w, a = _angle(frequency), _amplitude(gain)
     return a, math.cos(w), math.sin(w) * math.sqrt(2 * a)
+
+
+def _angle(frequency: float) -> float:
+    """Radians a sample frame, from 0 Hz to the highest that the rate holds: outside of it a filter would not settle."""
+    return 2 * math.pi * min(RATE / 2, max(0.0, frequency)) / RATE
+
+
+def _amplitude(gain: float) -> float:
+    """Return the square root of a gain in dB, as a factor."""
+    return float(10 ** (min(GAIN_MAX_DB, max(-GAIN_MAX_DB, gain)) / 40))
+
+
+def _resonance(q: float) -> float:
+    """Return a resonance in dB as a factor."""
+    return float(10 ** (min(RESONANCE_MAX_DB, max(-RESONANCE_MAX_DB, q)) / 20))
 
 
 def _normalised(b0: float, b1: float, b2: float, a0: float, a1: float, a2: float) -> Coefficients:

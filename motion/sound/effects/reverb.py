@@ -10,6 +10,7 @@ import numpy.typing as npt
 from motion.sound.curves import Floats
 from motion.sound.effects.modulation import share
 from motion.sound.voice import RATE, AudioEffect, Samples
+from motion.timing import round_half_up
 
 _U32: Final = np.uint64(0xFFFF_FFFF)
 FNV_OFFSET, FNV_PRIME = 2166136261, 16777619
@@ -48,8 +49,8 @@ class Reverb:
 
 def response(effect_id: str, decay_seconds: float, pre_delay_ms: float) -> Floats:
     """Return the impulse response of an effect: (sample frames, 2)."""
-    silent = round(min(200.0, max(0.0, pre_delay_ms)) / 1000 * RATE)
-    count = max(1, round(min(10.0, max(0.1, decay_seconds)) * RATE))
+    silent = round_half_up(min(200.0, max(0.0, pre_delay_ms)) / 1000 * RATE)
+    count = max(1, round_half_up(min(10.0, max(0.1, decay_seconds)) * RATE))
     fade = 10.0 ** (-3 * np.arange(count) / count)
     found = np.zeros((silent + count, 2))
     for channel in range(2):
@@ -59,7 +60,7 @@ def response(effect_id: str, decay_seconds: float, pre_delay_ms: float) -> Float
 
 def seed_of(effect_id: str) -> int:
     """32-bit FNV-1a over the UTF-16 units of the id."""
-    units = np.frombuffer(effect_id.encode("utf-16-le"), np.uint16).tolist()
+    units = np.frombuffer(effect_id.encode("utf-16-le", "surrogatepass"), np.uint16).tolist()
     found = FNV_OFFSET
     for unit in units:
         found = (found ^ unit) * FNV_PRIME & 0xFFFF_FFFF

@@ -61,6 +61,21 @@ def test_a_filter_is_the_recursion_that_it_stands_for(moves: bool) -> None:
     assert np.allclose(found[:2000], expected, atol=1e-7)
 
 
+@pytest.mark.parametrize(("mode", "left"), [("lowpass", 1.0), ("highpass", 0.0)])
+def test_a_cutoff_beyond_the_highest_frequency_counts_as_that(mode: str, left: float) -> None:
+    held = with_effects(effect("high-low-pass", cutoff=30_000.0) | {"mode": mode})
+    noise = np.random.default_rng(1).normal(0, 0.1, (RATE, 1))
+    found = mixed(held, {"tone.wav": Held(noise)}, 1.0)[:, 0]
+    assert np.allclose(found, left * noise[:, 0], atol=1e-7)
+
+
+@pytest.mark.parametrize("extreme", [1e9, -1e9])
+def test_decibels_beyond_all_measure_still_give_a_filter(extreme: float) -> None:
+    shapes = [filters.peaking(1000, extreme, 1), filters.low_shelf(extreme), filters.high_shelf(extreme)]
+    shapes += [filters.low_pass(1000, extreme), filters.high_pass(1000, extreme)]
+    assert np.isfinite(shapes).all()
+
+
 def test_echoes_come_at_the_delay_and_fade_by_the_feedback() -> None:
     held = with_effects(effect("delay", time=0.25, feedback=50.0, mix=40.0))
     found = mixed(held, {"tone.wav": click()}, 1.0)[:, 0]
@@ -91,6 +106,15 @@ def test_the_reverbs_noise_is_that_of_the_editor() -> None:
     assert reverb.noise(3826002220, 1, 2).tolist() == pytest.approx([0.138442960, -0.542502933], abs=5e-10)
     assert reverb.noise(2166136261, 0, 1).tolist() == pytest.approx([0.892159128], abs=5e-10)
     assert reverb.noise(2166136261, 1, 1).tolist() == pytest.approx([0.008422906], abs=5e-10)
+
+
+def test_a_reverbs_lengths_are_rounded_half_up() -> None:
+    assert len(reverb.response("", 27 / 256, 0.0)) == 5063  # 5062.5 sample frames
+    assert len(reverb.response("", 27 / 256, 0.09375)) == 5063 + 5
+
+
+def test_the_id_of_a_reverb_may_be_any_units_of_text() -> None:
+    assert reverb.seed_of("\ud800") == (0x811C9DC5 ^ 0xD800) * 16777619 % 2**32
 
 
 def test_a_reverb_convolves_whatever_the_blocks() -> None:

@@ -200,6 +200,10 @@ def test_decibels_become_gain(db: float, gain: float) -> None:
     assert db_to_gain(db) == pytest.approx(gain, abs=5e-7)
 
 
+def test_a_level_beyond_all_measure_is_a_gain_that_32_bits_hold() -> None:
+    assert 1e38 < db_to_gain(1e9) < float(np.finfo(np.float32).max)
+
+
 @pytest.mark.parametrize(("percent", "gain"), [(0, 0), (0.1, 0), (1, 0.01), (40, 0.4), (50, 0.5), (150, 1.5), (200, 2)])
 def test_percent_becomes_gain(percent: float, gain: float) -> None:
     assert db_to_gain(percent_to_db(percent)) == pytest.approx(gain)
