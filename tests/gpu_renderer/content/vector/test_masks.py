@@ -90,6 +90,11 @@ def test_vertices_may_have_feathers_of_their_own() -> None:
     assert edge_right > 12
 
 
+def test_a_path_with_feathers_at_vertices_is_filled_even_odd() -> None:
+    twice = tuple(MaskPoint(x, y, x, y, x, y, 0.0) for x, y in (*SQUARE, *SQUARE))
+    assert at(mask_coverage([MaskPath("m", "add", twice)], 80, 80, 2), 0, 0) == 0
+
+
 def test_a_path_without_points_is_passed_over() -> None:
     assert at(covered(MaskPath("m", "add", ()), mask()), 15, 0) == 0
 
