@@ -51,8 +51,8 @@ def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
         return Transform2D(*parts, corner_pin=layer.corner_pin)
     return Transform2D(
         *parts,
-        skew=values.number("skew", 0.0),
-        skew_axis=values.number("skewAxis", 0.0),
+        skew=values.number("skew", 0.0) if combined is None else 0.0,
+        skew_axis=values.number("skewAxis", 0.0) if combined is None else 0.0,
         anchor_x=values.number("anchorX", 0.0),
         anchor_y=values.number("anchorY", 0.0),
         corner_pin=layer.corner_pin,

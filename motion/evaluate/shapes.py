@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.evaluate import booleans, path_ops
+from motion.evaluate import affine, booleans, path_ops
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.boxes import box, is_pinned, radii
 from motion.evaluate.data_keyframes import outline_points
@@ -89,7 +89,8 @@ def _operand(moment: Pass, layer: Layer, content: ShapeContent) -> booleans.Ring
     values = moment.values(layer)
     width, height = box(values)
     runs = outline(content, values)
-    return booleans.operand("path" if runs else content.primitive, width, height, runs, moment.world(layer))
+    world = affine.placed(*affine.decomposed(moment.world(layer)))
+    return booleans.operand("path" if runs else content.primitive, width, height, runs, world)
 
 
 def frame_box(moment: Pass, values: Values) -> tuple[float, float]:

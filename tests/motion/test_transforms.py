@@ -231,6 +231,30 @@ def test_a_live_boolean_lies_where_its_outline_does() -> None:
     assert (found.width, found.height) == pytest.approx((50, 50))
 
 
+def test_the_result_of_a_live_boolean_keeps_its_anchor_and_no_skew() -> None:
+    held = document(
+        node("p", x=10, width=100, height=50),
+        node("q", x=60, width=100, height=50),
+        node("r", anchorX=7, skew=30, skewAxis=40, fx={"booleanOp": "union", "booleanSources": ["p", "q"]}),
+    )
+    found = place(held, "r")
+    assert (found.anchor_x, found.skew, found.skew_axis) == (7, 0, 0)
+
+
+def test_an_operand_of_a_live_boolean_is_placed_without_shear() -> None:
+    held = document(
+        node("g", "group", children=["p"], scaleX=3),
+        node("p", parent="g", rotation=45, width=100, height=100),
+        node("q", width=1, height=1),
+        node("r", fx={"booleanOp": "union", "booleanSources": ["p", "q"]}),
+    )
+    drawn = place(held, "p")
+    found = source(held, "r", ShapeSource)
+    c, s = abs(math.cos(math.radians(drawn.rotation))), abs(math.sin(math.radians(drawn.rotation)))
+    width, height = 100 * drawn.scale_x, 100 * drawn.scale_y
+    assert (found.width, found.height) == pytest.approx((c * width + s * height, s * width + c * height))
+
+
 def test_a_text_keeps_measuring_its_static_content() -> None:
     text = {"content": "Short", "fontSize": 40, "fill": "#fff"}
     track = {"t": {"text.source": {"kind": "text", "keyframes": [{"t": 0, "value": "A much longer one"}]}}}
