@@ -8,6 +8,7 @@ from motion.evaluate import affine, matrix4, space
 from motion.evaluate.affine import Parts
 from motion.evaluate.boxes import is_pinned
 from motion.evaluate.cloner import Clone
+from motion.evaluate.matrix4 import Point3
 from motion.evaluate.moment import Pass, Values
 from motion.evaluate.shapes import boolean_outline
 from motion.model.content import InstanceContent, LightContent
@@ -96,7 +97,16 @@ def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Tran
         flat=flat,
         material=layer.material,
         extrusion=_extrusion(layer, values),
+        lit_at=_lit_at(moment, layer, values, matrix),
     )
+
+
+def _lit_at(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Point3 | None:
+    """Return the layer's own x, y and z, composed with its parents as a flat layer, None at the matrix's origin."""
+    x, y = moment.world(layer)[4:]
+    place = (x, y, values.number("z", 0.0))
+    is_usual = place == (matrix[3], matrix[7], matrix[11]) or not all(map(math.isfinite, place))
+    return None if is_usual or not layer.material.accepts_lights else place
 
 
 def _facing_eye(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:

@@ -74,3 +74,5 @@ class Transform3D:
     extrusion: Extrusion | None = None
     sorted_at: tuple[float, float, float] | None = None
     """The world point whose depth decides the drawing order, None for the layer's own origin: planes of one text share one."""
+    lit_at: tuple[float, float, float] | None = None
+    """The point at which lights shade the layer as a whole (three-d.md 6.2), None for the matrix's origin."""

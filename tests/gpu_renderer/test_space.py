@@ -11,6 +11,7 @@ import pytest
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.space import camera as cameras
+from gpu_renderer.display_list.space.lights import gain_at_origin
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
@@ -176,6 +177,13 @@ def test_a_plane_without_perspective_is_lit_as_one_at_its_origin(
     # Each channel of #808080 times the gain 0.5 * colour * sqrt(0.5) * 25 / 50 + 0.4 * 50 / 100. A gradient is a raster in the
     # reference, and the gain of a raster is decoded first (compositing.md 1.4): 0.377 becomes 0.117.
     assert at(picture, 32, 24) == pytest.approx(shown, abs=1)
+
+
+def test_a_plane_without_perspective_is_lit_at_the_point_that_it_names() -> None:
+    lamp = Light("lamp", "point", "#ffffff", 1.0, (32, 24, -100), (0, 0, 1), 45, 0.5, 200, "none", 500, False, 1, 0)
+    lit = Transform3D(world(32, 24, 0), 0, 0, FLAT, Material(), lit_at=(32, 24, 50))
+    assert gain_at_origin(lit, (lamp,)) == pytest.approx((0.25, 0.25, 0.25))
+    assert gain_at_origin(replace(lit, lit_at=None), (lamp,)) == pytest.approx((0.5, 0.5, 0.5))
 
 
 def test_a_matted_plane_out_of_focus_is_drawn_in_matted_strips() -> None:

@@ -135,6 +135,15 @@ def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
     assert deep(held, time=3, parity=REPAIRED).matrix[3] == pytest.approx(200)
 
 
+def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:
+    rig = node("n", "null", children=["a"], x=100, z=50, rotationY=90)
+    found = deep(document(rig, node("a", parent="n", x=10, y=20, z=30, acceptsLights=True)))
+    assert (found.matrix[3], found.matrix[11]) != pytest.approx((110, 30))
+    assert found.lit_at == pytest.approx((110, 20, 30))
+    assert deep(document(node("a", x=1, z=2, anchorZ=40, acceptsLights=True))).lit_at == (1, 0, 2)
+    assert deep(document(node("a", x=1, z=2, acceptsLights=True))).lit_at is None
+
+
 def test_a_layer_can_face_the_eye() -> None:
     held = document(node("a", x=900, y=150, z=300, fx={"autoOrient": "camera"}), node("c", "camera", z=-300))
     m = deep(held).matrix

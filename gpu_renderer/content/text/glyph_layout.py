@@ -278,4 +278,4 @@ def _plane_transform(transform: Transform3D, home: tuple[float, float, float], p
     there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
     local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))
     matrix = product(transform.matrix, scaled(local, pose.scale_x, pose.scale_x, 1.0))
-    return replace(transform, matrix=matrix, sorted_at=home, extrusion=None)
+    return replace(transform, matrix=matrix, sorted_at=home, extrusion=None, lit_at=None)

@@ -158,7 +158,7 @@ def _sized(source: Source, width: float, height: float) -> Source:
 
 
 def _moved(transform: Transform3D, local: Matrix4) -> Transform3D:
-    return replace(transform, matrix=product(transform.matrix, local))
+    return replace(transform, matrix=product(transform.matrix, local), lit_at=None)
 
 
 def _outline_source(source: Source) -> ShapeSource | None:

@@ -122,7 +122,7 @@ def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
     material, m = transform.material, transform.matrix
     if not (material.accepts_lights and lights):
         return UNTINTED
-    origin, normal = (m[3], m[7], m[11]), _unit((m[2], m[6], m[10]))
+    origin, normal = transform.lit_at or (m[3], m[7], m[11]), _unit((m[2], m[6], m[10]))
     total = [0.0, 0.0, 0.0]
     for light in _shining(lights):
         strength = light.intensity * _strength_at(light, origin, normal, material)
