@@ -7,7 +7,17 @@ from dataclasses import replace
 import pytest
 
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import LayerSnapshot, Light, Material, ShapeSource, Snapshot, SolidPaint, Transform2D, Transform3D
+from motion.snapshot import (
+    CompositionSource,
+    LayerSnapshot,
+    Light,
+    Material,
+    ShapeSource,
+    Snapshot,
+    SolidPaint,
+    Transform2D,
+    Transform3D,
+)
 from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
 from tests.gpu_renderer.test_space import FLAT, world
 
@@ -30,6 +40,15 @@ def test_a_flat_layer_casts_a_shadow_unless_it_is_told_not_to(painter: Painter) 
     plain = drawn(painter, snapshot(PAPER, caster))
     assert at(drawn(painter, lit(PAPER, caster)), 32, 4) != at(plain, 32, 4)
     assert at(drawn(painter, lit(PAPER, replace(caster, casts_shadows=False))), 32, 4) == at(plain, 32, 4)
+
+
+@pytest.mark.parametrize(("sealed", "is_darker"), [(True, True), (False, False)])
+def test_a_placed_composition_casts_a_shadow_of_its_picture(painter: Painter, sealed: bool, is_darker: bool) -> None:
+    inside = snapshot(rect("#4ad0a0", 32, 14, 20, 12, id="inside", casts_shadows=False), background=None)
+    placed = rect("#000000", 32, 24, 64, 48, id="placed")
+    placed = replace(placed, source=CompositionSource(inside, inside.width, inside.height, sealed))
+    plain = at(drawn(painter, snapshot(PAPER, placed)), 32, 30)
+    assert (sum(at(drawn(painter, lit(PAPER, placed)), 32, 30)) < sum(plain)) is is_darker
 
 
 def test_a_layer_that_only_casts_a_shadow_is_not_drawn_itself(painter: Painter) -> None:

@@ -43,7 +43,7 @@ FAINTEST = 0.001
 SHADOW_RATIO_MAX = 8.0
 _KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
 _FALLOFFS = {"none": 0, "smooth": 1, "inverse-square": 2}
-_SHADOWLESS = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
+_SHADOWLESS = (AdjustmentSource, LightWash, MissingSource, ParticleSource)
 Grid = npt.NDArray[np.float64]
 
 
@@ -189,7 +189,9 @@ def _strength(light: Light) -> float:
 
 
 def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
+    """Return a flat layer with the shadow that it casts. A precomp group leaves the shadows to its layers."""
     is_shadowless = isinstance(layer.source, ShapeSource) and layer.source.is_solid
+    is_shadowless = is_shadowless or (isinstance(layer.source, CompositionSource) and not layer.source.sealed)
     is_shadowless = is_shadowless or isinstance(layer.source, _SHADOWLESS) or not layer.casts_shadows
     if is_shadowless or not isinstance(layer.transform, Transform2D):
         return layer
