@@ -115,12 +115,16 @@ def glow_target(painter: Painter, region: Region, levels: int, format: Format) -
 
 
 class Compositing(NamedTuple):
-    """Opacity and track matte of a buffer, and True if glows keep their tails under 1/255 (compositing/layer.frag)."""
+    """Opacity and track matte of a buffer (compositing/layer.frag).
+
+    `keeps_tails`: glows keep their tails under 1/255. `has_8_bits`: the buffer passes through 8 bits of linear light.
+    """
 
     opacity: float = 1.0
     matte: Target | None = None
     matte_mode: int = 0
     keeps_tails: bool = False
+    has_8_bits: bool = False
 
 
 OPAQUE = Compositing()
@@ -167,6 +171,7 @@ def draw_parts(
         scissor=parts,
         defines={"GLOW": content, "MATTE": how.matte_mode}
         | ({"TAILS": 1} if how.keeps_tails else {})
+        | ({"EIGHT_BITS": 1} if how.has_8_bits else {})
         | ({} if glow is None else glow.defines),
         uniforms={"u_opacity": how.opacity, **({} if glow is None else glow.uniforms)},
     )

@@ -3,6 +3,7 @@
 // MATTE  0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted
 // GLOW   0 the picture alone, 1 the picture over its glow, 2 the glow alone
 // TAILS  a glow under 1/255 stays
+// EIGHT_BITS  the layer passes through 8 bits of linear light
 // u_layer, u_matte: linear premultiplied targets; the matte is read through 8 bits. Out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
@@ -35,6 +36,9 @@ void main() {
 #if GLOW == 1
     layer = grown(layer + glow_at(v_frame) * (1.0 - layer.a));
 #endif
+#endif
+#ifdef EIGHT_BITS
+    layer = floor(clamp(layer, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
 #endif
     o_color = layer * (u_opacity * matte(v_frame));
 }

@@ -87,3 +87,9 @@ def test_an_unknown_blend_mode_is_normal_and_leaves_the_backdrop_as_it_is(painte
     picture = drawn(painter, snapshot(paper("#1a30f8"), rect("#808080", 8, 8, 8, 8, blend="mystery")))
     assert at(picture, 50, 40) == (26, 48, 248)
     assert at(picture, 8, 8) == (128, 128, 128)
+
+
+def test_a_layer_over_its_blurred_backdrop_passes_through_8_linear_bits(painter: Painter) -> None:
+    dark = rect("#141414", 32, 24, 30, 20, id="dark")
+    assert at(drawn(painter, snapshot(dark)), 32, 24) == (20, 20, 20)
+    assert at(drawn(painter, snapshot(replace(dark, backdrop_blur=4.0))), 32, 24) == (22, 22, 22)

@@ -20,7 +20,7 @@ from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
 from gpu_renderer.effects import EffectScene, PointwisePass, layer_buffer
 from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
-from gpu_renderer.effects.layer_buffer import LayerBuffer
+from gpu_renderer.effects.layer_buffer import Compositing, LayerBuffer
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.opengl.painter import Painter
@@ -160,7 +160,8 @@ def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: 
     )  # fmt: skip
     painter.pool.give_back(copy, small, soft)
     if glass is None:
-        layer_buffer.draw(painter, into, LayerBuffer(layer), (part,), fixed_function(step))
+        how = Compositing(has_8_bits=True)  # the reference draws the layer into its 8-bit buffer
+        layer_buffer.draw(painter, into, LayerBuffer(layer), (part,), fixed_function(step), how)
 
 
 def _glass_uniforms(glass: Glass, scene: Scene) -> dict[str, UniformValue]:
