@@ -51,6 +51,6 @@ void main() {
     vec3 dot_ = u_colorize ? mean : u_ink_color.rgb;
     vec4 c = encoded_here();
     vec3 screen = distance(r, middle) <= radius ? dot_ : u_paper_color.rgb;
-    put_encoded(vec4(mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)), c.a));
+    put_color(c, mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
 #endif
 }

@@ -243,6 +243,29 @@ def test_a_kernel_skips_transparent_pixels(painter: Painter, kernel: EffectSnaps
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        entry("find-edges"),
+        entry("emboss"),
+        entry("color-emboss", contrast=400.0),
+        entry("halftone"),
+        entry("texturize", contrast=100.0),
+        entry("threads", spacing=0.0),
+        entry("spill-suppressor", keyColor="#ff0000"),
+        entry("strobe-light", strobeOperation=1.0, strobeDuty=100.0),
+        entry("light-wipe", completion=0.1, lightWidth=400.0),
+    ],
+    ids=lambda kernel: kernel.type,
+)
+def test_a_kernel_leaves_the_colour_of_a_keyed_pixel(painter: Painter, kernel: EffectSnapshot) -> None:
+    steps = opaque(200, 100, 50)
+    steps[:, 4:, :3] = (220, 110, 60)
+    found = run(painter, steps, entry("alpha-levels", outWhite=0.0), kernel, entry("shift-channels", takeAlphaFrom=5.0))
+    assert found.tolist() == steps.tolist()
+
+
+@pytest.mark.gl
 def test_a_kernel_reads_a_colour_with_an_alpha_as_grey(painter: Painter) -> None:
     for shadows, shown in (("#ff0000", [255, 0, 0, 255]), ("#ff0000ff", [128, 128, 128, 255])):
         found = run(painter, opaque(0, 0, 0), entry("tritone", shadows=shadows), REST)
