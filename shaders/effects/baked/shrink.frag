@@ -1,4 +1,5 @@
 // The canvas at a smaller size: the mean of the cell of pixels that each small one stands for (format/effects.md 8.1).
+// out: premultiplied, or with STRAIGHT_OUT straight bytes.
 #include "canvas.glsl"
 
 void main() {
@@ -8,5 +9,9 @@ void main() {
     for (int y = low.y; y < high.y; y++) {
         for (int x = low.x; x < high.x; x++) sum += texelFetch(u_source, ivec2(x, y), 0);
     }
-    f_color = sum / float((high.x - low.x) * (high.y - low.y));
+    vec4 mean = sum / float((high.x - low.x) * (high.y - low.y));
+#ifdef STRAIGHT_OUT
+    if (mean.a > 0.0) mean.rgb /= mean.a;
+#endif
+    f_color = mean;
 }

@@ -266,6 +266,19 @@ def test_a_kernel_leaves_the_colour_of_a_keyed_pixel(painter: Painter, kernel: E
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize(
+    "blur",
+    [entry("bilateral-blur", radius=8.0, colorSigma=255.0), entry("smart-blur", radius=8.0, threshold=255.0, mode=2.0)],
+    ids=lambda blur: blur.type,
+)
+def test_a_blur_at_a_reduced_size_does_not_darken_the_edge_of_a_shape(painter: Painter, blur: EffectSnapshot) -> None:
+    white = np.zeros((200, 200, 4), np.uint8)
+    white[40:-40, 40:-40] = 255
+    found = run(painter, white, blur).astype(int)
+    assert (found[..., 3] - found[..., 0]).max() <= 2
+
+
+@pytest.mark.gl
 def test_a_kernel_reads_a_colour_with_an_alpha_as_grey(painter: Painter) -> None:
     for shadows, shown in (("#ff0000", [255, 0, 0, 255]), ("#ff0000ff", [128, 128, 128, 255])):
         found = run(painter, opaque(0, 0, 0), entry("tritone", shadows=shadows), REST)
