@@ -278,6 +278,28 @@ def test_a_blur_at_a_reduced_size_does_not_darken_the_edge_of_a_shape(painter: P
     assert (found[..., 3] - found[..., 0]).max() <= 2
 
 
+def signed(number: float) -> int:
+    return (int(number) + 2**31) % 2**32 - 2**31
+
+
+def hash_b(a: int, b: int, k: float) -> float:
+    """Hash HB of effects.md 6."""
+    first = signed(a * 374761393.0 + b * 668265263.0 + k)
+    second = signed(float(first ^ (first >> 13)) * 1274126177.0)
+    return (second ^ (second >> 16)) / 4294967295
+
+
+@pytest.mark.gl
+def test_the_hash_of_scattered_rows_adds_the_evolution_last(painter: Painter) -> None:
+    rows = opaque(0, 0, 0, 40, 8)
+    rows[..., 0] = np.arange(40)[:, None]
+    found = run(painter, rows, entry("scatter", amount=10.0, grain=2.0, seed=1.0, evolution=128.0))
+    key = 1442695040888963328.0 + 2 * 2246822519.0 + 128 * 3266489917.0  # in another order the sum rounds otherwise
+    for y in range(40):
+        moved = [y + (2 * hash_b(x, y, key) - 1) * 10 for x in range(8)]
+        assert found[y, :, 0].tolist() == [min(39, max(0, math.floor(place + 0.5))) for place in moved]
+
+
 @pytest.mark.gl
 def test_a_kernel_reads_a_colour_with_an_alpha_as_grey(painter: Painter) -> None:
     for shadows, shown in (("#ff0000", [255, 0, 0, 255]), ("#ff0000ff", [128, 128, 128, 255])):
