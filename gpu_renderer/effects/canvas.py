@@ -249,19 +249,18 @@ class Canvas(Surface):
             self.apply(shader, values, uniforms={"u_window": radius})
             return
         size = Region(0, 0, *(max(1, math.floor(side * share + 0.5)) for side in (self.width, self.height)))
-        small = Canvas(self.painter, self.shrunk(size, straight=True), self.scale * share)
+        small = Canvas(self.painter, self.shrunk(size), self.scale * share)
         small._is_straight = small._stores_straight = True
         small.apply(shader, values, uniforms={"u_window": max(1, math.floor(radius * share + 0.5))})
         self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
 
-    def shrunk(self, size: Region, *, straight: bool = False) -> Target:
-        """Return the means of the cells of pixels that each px of a smaller size stands for; the caller owns it."""
+    def shrunk(self, size: Region) -> Target:
+        """Return the means, straight bytes, of the cells of pixels that each px of a smaller size stands for; the caller owns it."""
         with self.premultiplied() as source:
             return self.painter.applied(
                 "effects/baked/shrink.frag",
                 source,
                 region=size,
-                defines={"STRAIGHT_OUT": "1"} if straight else {},
                 uniforms=self.uniforms("effects/baked/shrink.frag", None, None),
             )
 

@@ -1,5 +1,5 @@
 // The canvas at a smaller size: the mean of the cell of pixels that each small one stands for (format/effects.md 8.1).
-// out: premultiplied, or with STRAIGHT_OUT straight bytes.
+// in: premultiplied. out: straight.
 #include "canvas.glsl"
 
 void main() {
@@ -10,8 +10,5 @@ void main() {
         for (int x = low.x; x < high.x; x++) sum += texelFetch(u_source, ivec2(x, y), 0);
     }
     vec4 mean = sum / float((high.x - low.x) * (high.y - low.y));
-#ifdef STRAIGHT_OUT
-    if (mean.a > 0.0) mean.rgb /= mean.a;
-#endif
-    f_color = mean;
+    f_color = mean.a > 0.0 ? vec4(mean.rgb / mean.a, mean.a) : vec4(0.0);
 }

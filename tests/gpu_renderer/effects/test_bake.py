@@ -278,6 +278,15 @@ def test_a_blur_at_a_reduced_size_does_not_darken_the_edge_of_a_shape(painter: P
     assert (found[..., 3] - found[..., 0]).max() <= 2
 
 
+@pytest.mark.gl
+def test_a_block_of_a_mosaic_keeps_its_colour_at_a_low_alpha(painter: Painter) -> None:
+    dot = np.zeros((8, 16, 4), np.uint8)
+    dot[2, 3] = (100, 100, 100, 255)
+    blocks = entry("mosaic", horizontalBlocks=1.0, verticalBlocks=1.0)
+    found = run(painter, dot, REST, blocks, entry("shift-channels", takeAlphaFrom=5.0))
+    assert found[4, 4].tolist() == [100, 100, 100, 255]
+
+
 def signed(number: float) -> int:
     return (int(number) + 2**31) % 2**32 - 2**31
 
