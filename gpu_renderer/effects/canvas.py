@@ -248,13 +248,14 @@ class Canvas(Surface):
         if share == 1.0:
             self.apply(shader, values, uniforms={"u_window": radius})
             return
-        size = Region(0, 0, max(1, round(self.width * share)), max(1, round(self.height * share)))
+        size = Region(0, 0, *(max(1, math.floor(side * share + 0.5)) for side in (self.width, self.height)))
         small = Canvas(self.painter, self.shrunk(size), self.scale * share)
+        small._is_straight = small._stores_straight = True
         small.apply(shader, values, uniforms={"u_window": max(1, math.floor(radius * share + 0.5))})
         self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
 
     def shrunk(self, size: Region) -> Target:
-        """Return the means of the cells of pixels that each px of a smaller size stands for, premultiplied; the caller owns it."""
+        """Return the means, straight bytes, of the cells of pixels that each px of a smaller size stands for; the caller owns it."""
         with self.premultiplied() as source:
             return self.painter.applied(
                 "effects/baked/shrink.frag",

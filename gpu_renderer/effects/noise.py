@@ -162,8 +162,8 @@ class CellPattern(Effect):
 @effect("scatter")
 class Scatter(Effect):
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
-        base = values.number("seed") * KEY_FACTOR + values.number("evolution") * 3266489917
-        return {"u_keys": hash_keys(base + salt * 2246822519 for salt in (1, 2))}
+        seed, evolution = values.number("seed") * KEY_FACTOR, values.number("evolution") * 3266489917
+        return {"u_keys": hash_keys(seed + salt * 2246822519 + evolution for salt in (1, 2))}  # each sum rounds
 
 
 @effect("roughen-edges")

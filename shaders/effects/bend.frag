@@ -18,7 +18,7 @@ float profile(float w) {
 void main() {
     float theta = radians(abs(u_amount)), side = u_amount < 0.0 ? -1.0 : 1.0;
     if (theta < 1e-6) {
-        put_through();
+        put(sampled(place()));
         return;
     }
     vec2 size = u_layer_size;

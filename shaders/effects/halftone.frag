@@ -25,15 +25,17 @@ float cell() {
     return max(2.0, floor(u_cell_size + 0.5));
 }
 
+// Taps count between the middles of the layer's outermost px. The alpha is 0 if there are none.
 vec4 taps_of(vec2 index) {
     vec4 sum = vec4(0.0);
     for (float y = 0.0; y < TAPS; y++) {
         for (float x = 0.0; x < TAPS; x++) {
             vec2 tap = turned((index + (vec2(x, y) + 0.5) / TAPS) * cell(), radians(u_screen_angle)) + 0.5;
-            if (inside(tap)) sum += vec4(encoded_at(tap).rgb, 1.0);
+            bool counts = all(greaterThanEqual(tap, vec2(0.5))) && all(lessThanEqual(tap, extent() - 0.5));
+            if (counts) sum += vec4(encoded_at(tap).rgb, 1.0);
         }
     }
-    return vec4(sum.rgb / max(1.0, sum.a), 1.0);
+    return vec4(sum.rgb / max(1.0, sum.a), min(sum.a, 1.0));
 }
 
 void main() {
@@ -46,11 +48,15 @@ void main() {
         return;
     }
     vec2 r = turned(q - 0.5, -radians(u_screen_angle)), index = floor(r / cell()), middle = (index + 0.5) * cell();
-    vec3 mean = mean_of(index).rgb;
-    float radius = sqrt(clamp((1.0 - luma(mean)) * max(0.01, u_contrast / 100.0), 0.0, 1.0)) * 0.72 * cell();
-    vec3 dot_ = u_colorize ? mean : u_ink_color.rgb;
+    vec4 mean = mean_of(index);
+    if (mean.a == 0.0) {  // a cell without taps leaves its pixels
+        put_through();
+        return;
+    }
+    float radius = sqrt(clamp((1.0 - luma(mean.rgb)) * max(0.01, u_contrast / 100.0), 0.0, 1.0)) * 0.72 * cell();
+    vec3 dot_ = u_colorize ? mean.rgb : u_ink_color.rgb;
     vec4 c = encoded_here();
     vec3 screen = distance(r, middle) <= radius ? dot_ : u_paper_color.rgb;
-    put_encoded(vec4(mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)), c.a));
+    put_color(c, mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
 #endif
 }

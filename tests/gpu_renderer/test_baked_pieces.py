@@ -104,6 +104,15 @@ def test_a_ball_without_colour_leaves_the_ball_below_visible(painter: Painter) -
     assert found[np.hypot(columns - x, rows - y) < 4, 3].min() == 255
 
 
+def test_a_piece_without_colour_leaves_the_piece_below_visible(painter: Painter) -> None:
+    pixels = np.zeros((120, 120, 4), np.uint8)
+    pixels[60:70, 60:70] = 255
+    for seed in range(8):  # in some, a piece that is drawn later flies over the white one
+        flight = {"completion": 45.0, "gravity": 0.0, "spin": 0.0, "seed": float(seed)}
+        found = baked_pixels(painter, pixels, "pixel-polly", cellSize=10.0, **flight)
+        assert (found[..., 3] == 255).sum() == 100
+
+
 def test_a_sharp_mosaic_on_a_canvas_has_blocks_of_whole_pixels(painter: Painter) -> None:
     pixels = opaque(0, 0, 0)
     pixels[..., 0] = 10 * np.arange(8)

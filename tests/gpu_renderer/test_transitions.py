@@ -89,3 +89,22 @@ def test_a_block_dissolve_removes_about_the_share_asked_for_in_whole_blocks(pain
 
 def test_a_light_wipe_lights_the_band_ahead_of_the_edge(painter: Painter) -> None:
     assert alpha(painter, "light-wipe", completion=100, angle=0, feather=0).max() == 0
+
+
+def test_a_card_wiped_away_keeps_its_middle_line_until_the_end(painter: Painter) -> None:
+    row = alpha(painter, "card-wipe", completion=60, rows=1, columns=6, flipOrder=0)[0]
+    assert np.flatnonzero(row[: WIDTH // 6]).tolist() == [WIDTH // 12]
+
+
+def test_a_cell_of_a_grid_wipe_begins_at_its_first_whole_pixel(painter: Painter) -> None:
+    for completion in range(10, 100, 10):
+        row = alpha(painter, "grid-wipe", completion=completion, rows=1, columns=25, randomSeed=100, feather=0)[40]
+        assert row[72] == row[73]  # cell 15 of 25 begins at 72
+
+
+def test_a_card_between_two_pixels_dances_by_the_later_one(painter: Painter) -> None:
+    pixels = np.full((150, 8, 4), 255, np.uint8)
+    pixels[113:, :, :3] = 0  # card 13 of 18 has its middle at 112.5
+    found = baked_pixels(painter, pixels, "card-dance", rows=18, columns=1, amount=100, cardRotation=0, phase=0)
+    black = (found[..., 3] == 255) & (found[..., 0] == 0)
+    assert not black[:113].any()

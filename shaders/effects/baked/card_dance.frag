@@ -6,8 +6,8 @@ uniform float u_amount;         // percent
 uniform float u_card_rotation;  // degrees
 
 // The texel that a card shows at this pixel; transparent where the card does not lie here.
-vec4 card_at(vec2 card, vec2 size) {
-    vec2 middle = (card + 0.5) * size;
+vec4 card_at(vec2 card, vec2 cards, vec2 size) {
+    vec2 middle = (2.0 * card + 1.0) * extent() / (2.0 * cards);  // one rounding: a middle may lie between two pixels
     float drive = 2.0 * luma709(texel_clamped(ivec2(floor(middle + 0.5))).rgb) - 1.0;
     float wave = sin(2.0 * PI * u_phase / 100.0 + 0.7 * card.x + 0.45 * card.y);
     float moved = (drive + 0.3 * wave) * clamp(u_amount / 100.0, 0.0, 1.0);
@@ -25,7 +25,7 @@ void main() {
     vec2 high = min(cards - 1.0, floor((place() + vec2(half_diagonal, half_diagonal + away)) / size));
     for (float row = high.y; row >= low.y; row--) {
         for (float column = high.x; column >= low.x; column--) {
-            vec4 c = card_at(vec2(column, row), size);
+            vec4 c = card_at(vec2(column, row), cards, size);
             if (c.a > 0.0) {
                 put(c);
                 return;

@@ -16,7 +16,7 @@ void main() {
     float front = u_completion / 100.0 * (span + u_light_width), feather = max(0.001, u_feather);
     float ahead = at - front;
     vec4 c = here();
-    if (ahead >= 0.0 && ahead <= u_light_width && u_light_width > 0.0)
+    if (c.a > 0.0 && ahead >= 0.0 && ahead <= u_light_width && u_light_width > 0.0)
         c.rgb = mix(c.rgb, u_light_color.rgb, (1.0 - ahead / u_light_width) * u_intensity / 100.0);
     put(vec4(c.rgb, c.a * ramp(front - feather, front + feather, at)));
 }

@@ -12,5 +12,6 @@ void main() {
     ivec2 from = ivec2(floor(u_piece.xy + own));
     if (any(greaterThan(abs(own), vec2(0.5 * u_cell))) || !on_canvas(from)) discard;
     vec4 c = texel_clamped(from);
+    if (c.a == 0.0) discard;  // leaves the pieces below visible
     put(vec4(c.rgb, c.a * u_fade));
 }

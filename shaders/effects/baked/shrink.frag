@@ -1,4 +1,5 @@
 // The canvas at a smaller size: the mean of the cell of pixels that each small one stands for (format/effects.md 8.1).
+// in: premultiplied. out: straight.
 #include "canvas.glsl"
 
 void main() {
@@ -8,5 +9,6 @@ void main() {
     for (int y = low.y; y < high.y; y++) {
         for (int x = low.x; x < high.x; x++) sum += texelFetch(u_source, ivec2(x, y), 0);
     }
-    f_color = sum / float((high.x - low.x) * (high.y - low.y));
+    vec4 mean = sum / float((high.x - low.x) * (high.y - low.y));
+    f_color = mean.a > 0.0 ? vec4(mean.rgb / mean.a, mean.a) : vec4(0.0);
 }

@@ -18,5 +18,5 @@ void main() {
     vec3 shown = mix(c.rgb, clean, near * u_amount / 100.0);
     float before = luma709(c.rgb), after = luma709(shown);
     if (u_preserve_luma && after > 1e-4) shown *= before / after;
-    put(vec4(shown, c.a));
+    put_color(c, shown);
 }

@@ -1,10 +1,10 @@
 // A small canvas stretched over this one: bilinear between straight texels, centres aligned (format/effects.md 8.1).
 #include "canvas.glsl"
 
-uniform sampler2D u_small;
+uniform sampler2D u_small;  // straight
 
 vec4 small(ivec2 p) {
-    return unpremultiplied_bytes(texelFetch(u_small, p, 0));
+    return texelFetch(u_small, p, 0);
 }
 
 void main() {

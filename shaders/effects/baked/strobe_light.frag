@@ -10,5 +10,5 @@ void main() {
     int operation = int(floor(u_strobe_operation + 0.5));
     float share = u_intensity / 100.0;
     if (operation == 2) put(vec4(c.rgb, c.a * (1.0 - share)));
-    else put(vec4(mix(c.rgb, operation == 1 ? 1.0 - c.rgb : u_strobe_color.rgb, share), c.a));
+    else put_color(c, mix(c.rgb, operation == 1 ? 1.0 - c.rgb : u_strobe_color.rgb, share));
 }

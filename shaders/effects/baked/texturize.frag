@@ -33,5 +33,5 @@ void main() {
     float scale = 100.0 / max(10.0, u_scale);
     float shade = 1.0 + u_contrast / 100.0 * (texture_at((p + light) * scale) - texture_at((p - light) * scale));
     vec4 c = here();
-    put(vec4(c.rgb * shade, c.a));
+    put_color(c, c.rgb * shade);
 }

@@ -17,5 +17,5 @@ void main() {
     float shade = 0.55 + 0.45 * sin(PI * (across + 0.5) / thick);
     if (upright && level && (under < 1.5 || under > thick - 2.5)) shade *= 1.0 - 0.6 * u_depth / 100.0;
     vec4 c = here();
-    put(vec4(c.rgb * shade, c.a));
+    put_color(c, c.rgb * shade);
 }

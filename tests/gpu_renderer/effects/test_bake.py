@@ -243,6 +243,73 @@ def test_a_kernel_skips_transparent_pixels(painter: Painter, kernel: EffectSnaps
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        entry("find-edges"),
+        entry("emboss"),
+        entry("color-emboss", contrast=400.0),
+        entry("halftone"),
+        entry("texturize", contrast=100.0),
+        entry("threads", spacing=0.0),
+        entry("spill-suppressor", keyColor="#ff0000"),
+        entry("strobe-light", strobeOperation=1.0, strobeDuty=100.0),
+        entry("light-wipe", completion=0.1, lightWidth=400.0),
+    ],
+    ids=lambda kernel: kernel.type,
+)
+def test_a_kernel_leaves_the_colour_of_a_keyed_pixel(painter: Painter, kernel: EffectSnapshot) -> None:
+    steps = opaque(200, 100, 50)
+    steps[:, 4:, :3] = (220, 110, 60)
+    found = run(painter, steps, entry("alpha-levels", outWhite=0.0), kernel, entry("shift-channels", takeAlphaFrom=5.0))
+    assert found.tolist() == steps.tolist()
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(
+    "blur",
+    [entry("bilateral-blur", radius=8.0, colorSigma=255.0), entry("smart-blur", radius=8.0, threshold=255.0, mode=2.0)],
+    ids=lambda blur: blur.type,
+)
+def test_a_blur_at_a_reduced_size_does_not_darken_the_edge_of_a_shape(painter: Painter, blur: EffectSnapshot) -> None:
+    white = np.zeros((200, 200, 4), np.uint8)
+    white[40:-40, 40:-40] = 255
+    found = run(painter, white, blur).astype(int)
+    assert (found[..., 3] - found[..., 0]).max() <= 2
+
+
+@pytest.mark.gl
+def test_a_block_of_a_mosaic_keeps_its_colour_at_a_low_alpha(painter: Painter) -> None:
+    dot = np.zeros((8, 16, 4), np.uint8)
+    dot[2, 3] = (100, 100, 100, 255)
+    blocks = entry("mosaic", horizontalBlocks=1.0, verticalBlocks=1.0)
+    found = run(painter, dot, REST, blocks, entry("shift-channels", takeAlphaFrom=5.0))
+    assert found[4, 4].tolist() == [100, 100, 100, 255]
+
+
+def signed(number: float) -> int:
+    return (int(number) + 2**31) % 2**32 - 2**31
+
+
+def hash_b(a: int, b: int, k: float) -> float:
+    """Hash HB of effects.md 6."""
+    first = signed(a * 374761393.0 + b * 668265263.0 + k)
+    second = signed(float(first ^ (first >> 13)) * 1274126177.0)
+    return (second ^ (second >> 16)) / 4294967295
+
+
+@pytest.mark.gl
+def test_the_hash_of_scattered_rows_adds_the_evolution_last(painter: Painter) -> None:
+    rows = opaque(0, 0, 0, 40, 8)
+    rows[..., 0] = np.arange(40)[:, None]
+    found = run(painter, rows, entry("scatter", amount=10.0, grain=2.0, seed=1.0, evolution=128.0))
+    key = 1442695040888963328.0 + 2 * 2246822519.0 + 128 * 3266489917.0  # in another order the sum rounds otherwise
+    for y in range(40):
+        moved = [y + (2 * hash_b(x, y, key) - 1) * 10 for x in range(8)]
+        assert found[y, :, 0].tolist() == [min(39, max(0, math.floor(place + 0.5))) for place in moved]
+
+
+@pytest.mark.gl
 def test_a_kernel_reads_a_colour_with_an_alpha_as_grey(painter: Painter) -> None:
     for shadows, shown in (("#ff0000", [255, 0, 0, 255]), ("#ff0000ff", [128, 128, 128, 255])):
         found = run(painter, opaque(0, 0, 0), entry("tritone", shadows=shadows), REST)

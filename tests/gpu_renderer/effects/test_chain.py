@@ -207,6 +207,20 @@ def test_a_stylising_pass_erases_what_lies_beyond_the_layers_box(painter: Painte
     assert found[20, 30, 3] == 1
 
 
+def test_a_cell_of_a_halftone_without_taps_in_the_layer_leaves_its_pixels(painter: Painter) -> None:
+    source = picture(margin=0)
+    found = chained(painter, source, entry("halftone", cellSize=2.0, screenAngle=179.5))
+    assert np.abs(found[5:18, 0] - source[5:18, 0]).max() == 0
+    assert np.abs(found[5:18, 1] - source[5:18, 1]).max() > CLOSE
+
+
+def test_a_bend_of_no_amount_erases_what_lies_beyond_the_layers_box(painter: Painter) -> None:
+    source = picture(margin=0)
+    found = chained(painter, source, entry("bend", amount=0.0), scene=scene_of(source, box=Box(20, 10, 20, 20)))
+    assert found[2, 2, 3] == 0
+    assert np.abs(found[12:28, 22:38] - source[12:28, 22:38]).max() < CLOSE
+
+
 def test_a_displacement_map_moves_by_red_and_green_of_another_layer(painter: Painter) -> None:
     source = picture(margin=0)
     grey = np.zeros_like(source) + (0.75, 0.5, 0, 1)
