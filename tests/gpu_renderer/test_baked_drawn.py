@@ -114,14 +114,8 @@ def test_a_spectrum_of_silence_draws_no_bars(painter: Painter) -> None:
 
 
 def test_no_line_of_a_grid_begins_beyond_the_canvas(painter: Painter) -> None:
-    grid: dict[str, ParameterValue] = {
-        "width": 10.0,
-        "height": 1000.0,
-        "anchorY": 500.0,
-        "thickness": 12.0,
-        "color": "#ffffff",
-    }
-    row = baked_pixels(painter, opaque(0, 0, 0, 8, 69), "grid", **grid)[4, :, 0]
+    plain, sides = opaque(0, 0, 0, 8, 69), {"width": 10.0, "height": 1000.0, "anchorY": 500.0}
+    row = baked_pixels(painter, plain, "grid", thickness=12.0, color="#ffffff", **sides)[4, :, 0]
     assert row[:66].min() == 255
     assert row[66:].max() == 0
 

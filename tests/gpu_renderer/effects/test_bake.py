@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from gpu_renderer.content.contents import Contents
@@ -21,8 +20,6 @@ from motion.snapshot import (
     ImageSource,
     LayerSnapshot,
     MaskPath,
-    ParameterValue,
-    ShapeSource,
     SolidPaint,
     Stroke,
     TextSource,
@@ -32,28 +29,8 @@ from motion.snapshot import (
 )
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, snapshot
+from tests.gpu_renderer.effects.baking import SHAPE, Coverage, entry, layer, no_masks, rectangle, run
 from tests.gpu_renderer.fonts import reference_fonts
-
-SHAPE = ShapeSource("rect", 100, 80, ())
-Coverage = npt.NDArray[np.uint8]
-
-
-def layer(*effects: EffectSnapshot, **fields: object) -> LayerSnapshot:
-    return replace(LayerSnapshot("l", "l", SHAPE, Transform2D(0, 0), effects=effects), **fields)  # type: ignore[arg-type]
-
-
-def entry(effect: str, mask_id: str | None = None, **stored: ParameterValue) -> EffectSnapshot:
-    return EffectSnapshot("fx", effect, tuple(stored.items()), mask_id=mask_id)
-
-
-REST = entry("median", radius=0.0)
-"""A raster effect at rest: it takes the layer to the raster route."""
-
-
-def rectangle(rows: int = 40, columns: int = 60, margin: int = 12) -> Pixels:
-    pixels = np.zeros((rows, columns, 4), np.uint8)
-    pixels[margin:-margin, margin:-margin] = (48, 128, 255, 255)
-    return pixels
 
 
 def picture_of(painter: Painter, held: LayerSnapshot, photo: Pixels) -> Picture:
@@ -194,203 +171,6 @@ def test_effects_run_strictly_in_list_order_on_bytes(painter: Painter) -> None:
 
 
 @pytest.mark.gl
-def test_css_filters_weigh_luma_as_browsers_do(painter: Painter) -> None:
-    grey = run(painter, opaque(200, 100, 50), entry("grayscale"), entry("median", radius=0.0))[4, 4, 0]
-    assert grey == round(0.213 * 200 + 0.715 * 100 + 0.072 * 50)
-
-
-@pytest.mark.gl
-@pytest.mark.parametrize("effect", ["grayscale", "sepia", "invert"])
-def test_a_css_filter_takes_no_more_than_all(painter: Painter, effect: str) -> None:
-    most, more = (run(painter, opaque(200, 100, 50), entry(effect, amount=amount), REST) for amount in (100.0, 150.0))
-    assert np.array_equal(more, most)
-
-
-@pytest.mark.gl
-def test_an_invalid_css_filter_takes_the_whole_run_with_it(painter: Painter) -> None:
-    half, invalid, between = entry("brightness", amount=50.0), entry("blur", amount=-1.0), entry("fill", opacity=0.0)
-    assert run(painter, opaque(200, 100, 50), half, invalid, REST)[4, 4].tolist() == [200, 100, 50, 255]
-    assert run(painter, opaque(200, 100, 50), half, between, invalid, REST)[4, 4].tolist() == [100, 50, 25, 255]
-
-
-@pytest.mark.gl
-def test_css_filters_have_no_guard(painter: Painter) -> None:
-    half = np.full((8, 8, 4), (0, 0, 0, 128), np.uint8)
-    glowing = run(painter, half, entry("glow", radius=0.0, color="#ffffff", intensity=100.0), REST)
-    assert glowing[4, 4].tolist() == pytest.approx([64, 64, 64, 192], abs=1)
-
-
-@pytest.mark.gl
-def test_the_colour_of_a_css_shadow_is_held_within_full_opacity(painter: Painter) -> None:
-    half = np.full((8, 8, 4), (0, 0, 0, 128), np.uint8)
-    found = run(painter, half, entry("glow", radius=0.0, color="#ffffff", intensity=150.0), REST)
-    assert found[4, 4, 3] == pytest.approx(192, abs=1)
-
-
-@pytest.mark.gl
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        entry("threshold", level=0.0),
-        entry("tritone", shadows="#ffffff"),
-        entry("cell-pattern", invert=True, size=500.0),
-    ],
-    ids=lambda kernel: kernel.type,
-)
-def test_a_kernel_skips_transparent_pixels(painter: Painter, kernel: EffectSnapshot) -> None:
-    found = run(painter, rectangle(), kernel, entry("shift-channels", takeAlphaFrom=5.0))
-    assert found[2, 2].tolist() == [0, 0, 0, 255]
-
-
-@pytest.mark.gl
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        entry("find-edges"),
-        entry("emboss"),
-        entry("color-emboss", contrast=400.0),
-        entry("halftone"),
-        entry("texturize", contrast=100.0),
-        entry("threads", spacing=0.0),
-        entry("spill-suppressor", keyColor="#ff0000"),
-        entry("strobe-light", strobeOperation=1.0, strobeDuty=100.0),
-        entry("light-wipe", completion=0.1, lightWidth=400.0),
-    ],
-    ids=lambda kernel: kernel.type,
-)
-def test_a_kernel_leaves_the_colour_of_a_keyed_pixel(painter: Painter, kernel: EffectSnapshot) -> None:
-    steps = opaque(200, 100, 50)
-    steps[:, 4:, :3] = (220, 110, 60)
-    found = run(painter, steps, entry("alpha-levels", outWhite=0.0), kernel, entry("shift-channels", takeAlphaFrom=5.0))
-    assert found.tolist() == steps.tolist()
-
-
-@pytest.mark.gl
-@pytest.mark.parametrize(
-    "blur",
-    [entry("bilateral-blur", radius=8.0, colorSigma=255.0), entry("smart-blur", radius=8.0, threshold=255.0, mode=2.0)],
-    ids=lambda blur: blur.type,
-)
-def test_a_blur_at_a_reduced_size_does_not_darken_the_edge_of_a_shape(painter: Painter, blur: EffectSnapshot) -> None:
-    white = np.zeros((200, 200, 4), np.uint8)
-    white[40:-40, 40:-40] = 255
-    found = run(painter, white, blur).astype(int)
-    assert (found[..., 3] - found[..., 0]).max() <= 2
-
-
-@pytest.mark.gl
-def test_a_block_of_a_mosaic_keeps_its_colour_at_a_low_alpha(painter: Painter) -> None:
-    dot = np.zeros((8, 16, 4), np.uint8)
-    dot[2, 3] = (100, 100, 100, 255)
-    blocks = entry("mosaic", horizontalBlocks=1.0, verticalBlocks=1.0)
-    found = run(painter, dot, REST, blocks, entry("shift-channels", takeAlphaFrom=5.0))
-    assert found[4, 4].tolist() == [100, 100, 100, 255]
-
-
-def signed(number: float) -> int:
-    return (int(number) + 2**31) % 2**32 - 2**31
-
-
-def hash_b(a: int, b: int, k: float) -> float:
-    """Hash HB of effects.md 6."""
-    first = signed(a * 374761393.0 + b * 668265263.0 + k)
-    second = signed(float(first ^ (first >> 13)) * 1274126177.0)
-    return (second ^ (second >> 16)) / 4294967295
-
-
-@pytest.mark.gl
-def test_the_hash_of_scattered_rows_adds_the_evolution_last(painter: Painter) -> None:
-    rows = opaque(0, 0, 0, 40, 8)
-    rows[..., 0] = np.arange(40)[:, None]
-    found = run(painter, rows, entry("scatter", amount=10.0, grain=2.0, seed=1.0, evolution=128.0))
-    key = 1442695040888963328.0 + 2 * 2246822519.0 + 128 * 3266489917.0  # in another order the sum rounds otherwise
-    for y in range(40):
-        moved = [y + (2 * hash_b(x, y, key) - 1) * 10 for x in range(8)]
-        assert found[y, :, 0].tolist() == [min(39, max(0, math.floor(place + 0.5))) for place in moved]
-
-
-@pytest.mark.gl
-def test_a_kernel_reads_a_colour_with_an_alpha_as_grey(painter: Painter) -> None:
-    for shadows, shown in (("#ff0000", [255, 0, 0, 255]), ("#ff0000ff", [128, 128, 128, 255])):
-        found = run(painter, opaque(0, 0, 0), entry("tritone", shadows=shadows), REST)
-        assert found[4, 4].tolist() == shown
-
-
-@pytest.mark.gl
-def test_a_drawn_colour_keeps_its_alpha(painter: Painter) -> None:
-    found = run(painter, opaque(0, 0, 0), entry("fill", color="#ff000080"), REST)
-    assert found[4, 4].tolist() == [128, 0, 0, 255]
-
-
-def mitchell(x: float) -> float:
-    """The cubic with B = C = 1/3, as it is defined."""
-    x = abs(x)
-    if x < 1:
-        return (7 * x**3 - 12 * x**2 + 16 / 3) / 6
-    return (-7 / 3 * x**3 + 12 * x**2 - 20 * x + 32 / 3) / 6 if x < 2 else 0.0
-
-
-@pytest.mark.gl
-def test_corner_colours_are_enlarged_by_a_cubic_on_images(painter: Painter) -> None:
-    left, right = {"colorTL": "#000000", "colorBL": "#000000"}, {"colorTR": "#ffffff", "colorBR": "#ffffff"}
-    stack, places = (entry("four-color-gradient", **left, **right), REST), (np.arange(40) + 0.5) / 40
-    on_shape = run(painter, opaque(0, 0, 0, 4, 40), *stack)[2, :, 0]
-    on_image = run(painter, opaque(0, 0, 0, 4, 40), *stack, source=ImageSource("a", 40, 4))[2, :, 0]
-    cubic = [255 * (mitchell(1 - f) + mitchell(2 - f)) for f in places]
-    assert on_shape.tolist() == pytest.approx((255 * places).tolist(), abs=1)
-    assert on_image.tolist() == pytest.approx(cubic, abs=1)
-
-
-@pytest.mark.gl
-def test_a_transformed_image_is_enlarged_by_a_cubic(painter: Painter) -> None:
-    step = opaque(0, 0, 0, 4, 40)
-    step[:, 20:, :3] = 255
-    found = run(painter, step, entry("transform", scale=400.0), source=ImageSource("a", 40, 4))[2, :, 0]
-    at = 20 + ((np.arange(40) + 0.5) - 20) / 4 - 0.5
-    wanted = [255 * sum(mitchell(q - tap) for tap in range(20, 45)) for q in at]
-    assert found.tolist() == pytest.approx(np.clip(wanted, 0, 255).tolist(), abs=1)
-    flat = run(painter, step, entry("transform", scale=400.0))[2, :, 0]
-    assert flat.tolist() == pytest.approx((255 * np.clip(at - 19, 0, 1)).tolist(), abs=1)
-
-
-@pytest.mark.gl
-def test_baked_noise_is_enlarged_by_a_cubic_on_images(painter: Painter) -> None:
-    stack, whole = (entry("fractal-noise", scale=50.0), REST), opaque(0, 0, 0, 96, 768)
-    on_shape = run(painter, whole, *stack)[..., 0].astype(int)
-    on_image = run(painter, whole, *stack, source=ImageSource("a", 768, 96))[..., 0].astype(int)
-    cells = on_shape[1::3, 1::3]  # the middle of each cell of 3 x 3 px
-    padded = np.pad(cells, 1, mode="edge")
-    rows = mitchell(1) * (padded[:-2] + padded[2:]) + mitchell(0) * padded[1:-1]
-    wanted = mitchell(1) * (rows[:, :-2] + rows[:, 2:]) + mitchell(0) * rows[:, 1:-1]
-    assert np.abs(on_image[1::3, 1::3] - wanted).max() <= 1
-
-
-@pytest.mark.gl
-def test_rays_are_composited_one_by_one(painter: Painter) -> None:
-    stack = (entry("light-rays", color="#ffffff", opacity=60.0, falloff=0.0, rayLength=4000.0, composite=0.0), REST)
-    brightest = int(run(painter, opaque(0, 0, 0, 64, 64), *stack)[..., 0].max())
-    assert 255 * 0.6 + 10 < brightest <= 255 * (1 - 0.4 * 0.4) + 1
-
-
-@pytest.mark.gl
-def test_a_projected_shadow_is_softened_by_a_pixel_at_least(painter: Painter) -> None:
-    def alpha(softness: float) -> Pixels:
-        shadow = entry("radial-shadow", lightX=0.0, lightY=0.0, softness=softness, renderMode=1.0, shadowOpacity=100.0)
-        return run(painter, rectangle(), shadow)[..., 3]
-
-    assert set(np.unique(alpha(0.0))) == {0, 255}
-    assert len(np.unique(alpha(0.3))) > 2
-
-
-@pytest.mark.gl
-def test_a_colour_table_by_channel_may_be_long(painter: Painter) -> None:
-    inverse = tuple(1 - step / 1023 for step in range(1024) for _ in range(3))
-    lut = (("size", 0.0), ("size1d", 1024.0), ("data", inverse))
-    found = run(painter, opaque(200, 100, 50), entry("apply-color-lut", lut=lut), REST)
-    assert found[4, 4].tolist() == [55, 155, 205, 255]
-
-
-@pytest.mark.gl
 def test_a_scoped_effect_leaves_what_lies_outside_its_mask(painter: Painter) -> None:
     path = MaskPath("scope", "none", ())
     stack = (entry("invert", mask_id="scope"),)
@@ -504,10 +284,6 @@ def test_absurd_numbers_bake_something_and_end(painter: Painter, effect: str, od
     )
 
 
-def no_masks(*_arguments: object) -> Coverage:
-    return np.zeros((1, 1), np.uint8)
-
-
 def left_half(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
     coverage = np.zeros((round(height), round(width)), np.uint8)
     coverage[:, : coverage.shape[1] // 2] = 255
@@ -516,15 +292,3 @@ def left_half(_paths: object, width: float, height: float, *_rest: object) -> Co
 
 def half_coverage(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
     return np.full((round(height), round(width)), 128, np.uint8)
-
-
-def run(
-    painter: Painter, pixels: Pixels, *effects: EffectSnapshot, masking: object = no_masks, **fields: object
-) -> Pixels:
-    rows, columns = pixels.shape[:2]
-    fields = {"source": ShapeSource("rect", columns, rows, ()), **fields}
-    baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, **fields), masking)  # type: ignore[arg-type]
-    found = Canvas(painter, baked.target, 1.0).pixels().copy()
-    painter.pool.give_back(baked.target)
-    assert painter.pool.acquired_count == 0
-    return found
