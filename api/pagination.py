@@ -40,6 +40,11 @@ def found(row: Row | None, what: str) -> Row:
 
 def checked_id(text: str, what: str) -> str:
     """An identifier fit for a query; raises NotFound for what can name nothing."""
-    if not _ID.fullmatch(text):
+    if not is_id(text):
         raise NotFound(f"There is no such {what}.")
     return text
+
+
+def is_id(text: str) -> bool:
+    """Return True if the text can be an identifier."""
+    return _ID.fullmatch(text) is not None

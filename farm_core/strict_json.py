@@ -1,8 +1,10 @@
-"""JSON as callers may send it: no NaN, no NUL characters, bounded nesting and counts. Large values cost memory once only."""
+"""JSON as callers may send it: no NaN, bounded nesting and counts, no control characters. Large values cost memory once only."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -16,13 +18,23 @@ CONTAINERS_MAX: Final = 250_000
 VALUES_MAX: Final = 2_000_000
 _FREE_FORM: Final = frozenset({"document", "animationData"})
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_NUL: Final = re.compile("\x00")
+_SUSPECT: Final = re.compile(rb"\\u00[01]|\\[bf]|\x7f")
+"""What JSON with a control character holds. JSON without it needs no walk through its values."""
+
+_FAULTS_MAX: Final = 100
+_TOLD_LENGTH: Final = 200
+_Path = tuple[str | int, ...]
 
 
 def parsed(data: bytes) -> Any:
-    """The value of JSON text. Raises json.JSONDecodeError, and BadRequest for what JSON allows and the farm does not."""
+    """The value of JSON text. Raises json.JSONDecodeError, and BadRequest for what JSON allows and the farm does not.
+
+    Control characters are left to `refuse_control_characters`, which knows the fields.
+    """
     check_counts(data)
     value = orjson.loads(data)
-    refuse_nul(value)
+    _written(value, sort=False)
     return value
 
 
@@ -34,38 +46,70 @@ def check_counts(data: bytes) -> None:
         raise BadRequest(f"The JSON holds more than {VALUES_MAX} values.")
 
 
-def refuse_nul(value: Any) -> None:
-    """Raise BadRequest where a name or text holds a NUL character, or the value cannot be written."""
-    storable(value, sort=False)
-
-
-def storable(value: Any, *, sort: bool = True) -> bytes:
+def storable(value: Any) -> bytes:
     """Return the value as JSON, its names in order; raises BadRequest for what JSON allows and the farm cannot keep."""
-    try:
-        data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None)
-    except TypeError:
-        raise BadRequest(f"The JSON is nested deeper than {DEPTH_MAX} levels, or holds half a character.") from None
-    if b"\\u0000" in data and _holds(value, _NUL):
+    data = _written(value, sort=True)
+    if b"\\u0000" in data and next(_faults([value], _NUL, ()), None) is not None:
         raise BadRequest("The JSON holds a NUL character (\\u0000), which no field can hold.")
     return data
 
 
+def character_fault(text: str) -> str | None:
+    """Return why no field can hold the text: a control character other than tabs and line breaks. None if it can."""
+    found = _CONTROL.search(text)
+    return None if found is None else _fault_of(found)
+
+
 def refuse_control_characters(body: Any) -> None:
-    """Raises BadRequest where a field of a request, or its name, holds a control character other than tabs and line breaks.
+    """Raises BadRequest that names every field with a control character other than tabs and line breaks.
 
-    Documents and presets are the editor's own texts and may hold them, except NUL.
+    Documents and presets are the editor's own texts and may hold them, except NUL. The values of a render's inputs are
+    checked with their other rules (`api/renders/rules.py`).
     """
-    held = {name: one for name, one in body.items() if name not in _FREE_FORM} if isinstance(body, dict) else body
-    if _holds(held, _CONTROL):
-        raise BadRequest("A field holds a control character, which no field can hold.")
+    faults = list(islice(_body_faults(body), _FAULTS_MAX))
+    if faults:
+        errors = [{"field": field, "message": message} for field, message in faults]
+        raise BadRequest([f"{field}: {message}" for field, message in faults], errors=errors)
 
 
-_NUL: Final = re.compile("\x00")
+def _written(value: Any, *, sort: bool) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None)
+    except TypeError:
+        raise BadRequest(f"The JSON is nested deeper than {DEPTH_MAX} levels, or holds half a character.") from None
 
 
-def _holds(value: Any, characters: re.Pattern[str]) -> bool:
-    if isinstance(value, str):
-        return characters.search(value) is not None
-    if isinstance(value, dict):
-        return any(characters.search(name) or _holds(one, characters) for name, one in value.items())
-    return isinstance(value, list) and any(_holds(one, characters) for one in value)
+def _body_faults(body: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(body, dict):
+        body = {"body": body}
+    if not _SUSPECT.search(orjson.dumps(body)):
+        return
+    yield from _faults({name: one for name, one in body.items() if name not in _FREE_FORM}, _CONTROL, ())
+    free = {name: one for name, one in body.items() if name in _FREE_FORM}
+    if free and b"\\u0000" in orjson.dumps(free):
+        yield from _faults(free, _NUL, ())
+
+
+def _faults(value: Any, characters: re.Pattern[str], path: _Path) -> Iterator[tuple[str, str]]:
+    """Yield path and fault of each text, and of each name, with one of the characters. The values of inputs are left out."""
+    named = isinstance(value, dict)
+    for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+        for text in (name, one) if named else (one,):
+            if isinstance(text, str) and (found := characters.search(text)):
+                yield _told((*path, name)), _fault_of(found)
+        if isinstance(one, dict | list) and not _is_inputs((*path, name), one):
+            yield from _faults(one, characters, (*path, name))
+
+
+def _is_inputs(path: _Path, value: Any) -> bool:
+    """Return True for the inputs of a render, of a still or of a row of a batch."""
+    return isinstance(value, dict) and (path == ("inputs",) or (path[0] == "rows" and path[2:] == ("inputs",)))
+
+
+def _told(path: _Path) -> str:
+    return ".".join(str(part)[:_TOLD_LENGTH] for part in path)[:_TOLD_LENGTH]
+
+
+def _fault_of(found: re.Match[str]) -> str:
+    name = "a NUL character (U+0000)" if found[0] == "\x00" else f"the control character U+{ord(found[0]):04X}"
+    return f"holds {name}, which no field can hold"

@@ -22,7 +22,6 @@ from farm_core.errors import IdempotencyConflict, InvalidInputs, RateLimited, Up
 from farm_core.ids import new_id
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob
-from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 
 _FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
@@ -44,10 +43,10 @@ async def create(
         repeated = await _repeat(reading, caller, idempotency_key, request_hash)
         if repeated is not None:
             return await _shown(state, caller, repeated, _FIRST_PAGE, origin)
-        row = await templates.owned(reading, caller.account.id, checked_id(wanted.template_id, "template"))
-        template = found(row, "template")
+        requested = await renders.requested_template(reading, caller, wanted.template_id)
         uploads = await _uploads(reading, state, caller, wanted, origin)
-    refused = await _refusals(state, template, wanted, uploads)
+    refused = await _refusals(state, caller, requested, wanted, uploads)
+    template = found(requested, "template")
     await _respect_rate(state, caller)
     now = state.clock.now()
     batch = Batch(
@@ -94,11 +93,13 @@ async def _uploads(
     return await rules.uploads_of(session, caller.account.id, origins, state.links, state.clock.now(), numbered)
 
 
-async def _refusals(state: AppState, template: Template, wanted: BatchRequest, uploads: rules.Uploads) -> Refusals:
+async def _refusals(
+    state: AppState, caller: Caller, template: Template | None, wanted: BatchRequest, uploads: rules.Uploads
+) -> Refusals:
     """Rows with faults. Raises InvalidInputs unless the others may go without them, and there are others."""
     shared = [
         *rules.output_of(template, wanted.output, state.settings.accepted_formats)[1],
-        *await rules.callback_faults(state, wanted.callback_url, template.account_id),
+        *await rules.callback_faults(state, wanted.callback_url, caller.account.id),
     ]
     by_row = await rules.inputs_faults(state, template, [row.inputs for row in wanted.rows], uploads)
     refused: Refusals = []

@@ -18,6 +18,7 @@ from farm_core.assets import repository as assets
 from farm_core.jobs import formats
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.storage.links import PATH_PREFIX, Links
+from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from motion.template import InputField, validate
@@ -64,11 +65,13 @@ def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) ->
     return {name: (uploads.get(value) or value) if name in media else value for name, value in inputs.items()}
 
 
-async def faults_of(state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads) -> Faults:
-    """Return the faults of the request. Without a template only those that can be known."""
+async def faults_of(
+    state: AppState, template: Template | None, wanted: RenderRequest, uploads: Uploads, account_id: str = ""
+) -> Faults:
+    """Return the faults of the request. Without a template only those that can be known, for the account `account_id`."""
     inputs, callback = await asyncio.gather(
         input_faults(state, template, wanted.inputs, uploads),
-        callback_faults(state, wanted.callback_url, template.account_id if template else ""),
+        callback_faults(state, wanted.callback_url, template.account_id if template else account_id),
     )
     named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
     return [
@@ -152,7 +155,7 @@ def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
 def _limit_faults(output: Output) -> Faults:
     """Return the faults that even the template's own output must not have. Only its rate can have a fraction."""
     faults = [
-        (f"output.{name}", f"is {value:g}, the template's own; it must be from {least} to {most}")
+        (f"output.{name}", f"is {value:g}, the template's own; give one from {least} to {most}")
         for name, (least, most) in _BOUNDS.items() if not least <= (value := getattr(output, name)) <= most
     ]  # fmt: skip
     pixels = output.width * output.height
@@ -188,12 +191,20 @@ async def inputs_faults(
 def _value_faults(fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None]) -> Faults:
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
+    unfit = [(name, fault) for name, value in values.items() if (fault := _unfit(value))]
     if fields is None:
-        return []
-    nulls = [(name, "must not be null") for name, value in values.items() if value is None]
+        return [one for one in unfit if values[one[0]] is not None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
-    return found + [one for one in nulls if one[0] not in dict(found)]
+    named = {field for field, _ in found}
+    return found + [one for one in unfit if one[0] not in named]
+
+
+def _unfit(value: Any) -> str | None:
+    """Return why no input takes the value: it is null or a text that cannot be stored. None if one can."""
+    if value is None:
+        return "must not be null"
+    return character_fault(value) if isinstance(value, str) else None
 
 
 async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:
@@ -204,7 +215,7 @@ async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Res
     return await url_fault(url, allow_private=allowed, resolve=resolve, setting="AUTOMATION_ALLOW_PRIVATE_ASSETS")
 
 
-async def callback_faults(state: AppState, url: Any, account_id: str = "") -> Faults:
+async def callback_faults(state: AppState, url: Any, account_id: str) -> Faults:
     """Return the faults of a webhook's address."""
     if url is None:
         return []

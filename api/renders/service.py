@@ -14,7 +14,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.pagination import checked_id, found
+from api.pagination import checked_id, found, is_id
 from api.renders.rules import faults_of, output_of, resolved, uploads_of
 from api.renders.schemas import JobRecord, JobWarning, RenderRequest
 from api.shapes import Listed, Shape
@@ -41,6 +41,7 @@ from farm_core.telemetry import traces
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
+from farm_core.usage.period import RESET
 from farm_core.usage.stored import check_room
 from motion.timing import frame_count
 
@@ -59,7 +60,7 @@ async def create(
 ) -> Job:
     """A queued job, or the one that the same request with the same key made before.
 
-    Checks in order: the plan, a repeat, the template, every fault of the request, the rate, then under the
+    Checks in order: the plan, a repeat, every fault of the request, the template, the rate, then under the
     account's lock the plan and quota as they are at that moment.
     """
     if not caller.limits.api_enabled:
@@ -71,11 +72,12 @@ async def create(
         repeated = await _repeat(reading, caller, idempotency_key, asked_hash)
         if repeated is not None:
             return repeated
-        template = await requested_template(reading, caller, wanted)
+        template = await requested_template(reading, caller, wanted.template_id)
         uploads = await uploads_of(reading, caller.account.id, origins, state.links, state.clock.now(), wanted.inputs)
-    faults = await faults_of(state, template, wanted, uploads)
-    if template is None or faults:
+    faults = await faults_of(state, template, wanted, uploads, caller.account.id)
+    if faults:
         raise InvalidInputs(faults)
+    template = found(template, "template")
     await _respect_rate(state, caller)
     job = job_of(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, asked_hash
@@ -167,12 +169,11 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
     return earlier
 
 
-async def requested_template(session: AsyncSession, caller: Caller, wanted: RenderRequest) -> Template | None:
-    """Return the account's template, or None if the request names none. Raises NotFound."""
-    if not isinstance(wanted.template_id, str) or not isinstance(wanted.inputs, dict):
-        return None  # a malformed body is told of before an unknown template
-    row = await templates.owned(session, caller.account.id, checked_id(wanted.template_id, "template"))
-    return found(row, "template")
+async def requested_template(session: AsyncSession, caller: Caller, template_id: Any) -> Template | None:
+    """Return the account's template, or None if there is none: other faults of the request are reported first."""
+    if not isinstance(template_id, str) or not is_id(template_id):
+        return None
+    return await templates.owned(session, caller.account.id, template_id)
 
 
 async def _respect_rate(state: AppState, caller: Caller) -> None:
@@ -226,7 +227,9 @@ async def respect_quota(session: AsyncSession, state: AppState, account: Account
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes
     if quota is not None and used_ms + reserved_ms > round(quota * _MS_PER_MINUTE):
-        raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / _MS_PER_MINUTE)
+        used, needed = used_ms / _MS_PER_MINUTE, reserved_ms / _MS_PER_MINUTE
+        message = f"This takes {needed:.4g} render minutes; {used:.4g} of this month's {quota:g} are used or reserved. {RESET}"
+        raise QuotaExceeded("render_minutes", limit=quota, used=used, message=message)
 
 
 def _why_not(job: Job) -> str:

@@ -14,6 +14,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.documentation import Fault
+from api.pagination import found
 from api.renders import rules
 from api.renders.schemas import JobWarning, RenderRequest, Validation
 from api.renders.service import requested_template
@@ -41,11 +42,13 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     now = state.clock.now()
     async with state.database.reading() as reading:
-        template = await requested_template(reading, caller, wanted)
+        template = await requested_template(reading, caller, wanted.template_id)
         uploads = await rules.uploads_of(reading, caller.account.id, origins, state.links, now, wanted.inputs)
         minutes = await usage.minutes(reading, caller.account.id, now)
         seconds_per_pixel = await _seconds_per_pixel(reading, caller, template)
-    faults = await rules.faults_of(state, template, wanted, uploads)
+    faults = await rules.faults_of(state, template, wanted, uploads, caller.account.id)
+    if not faults:
+        template = found(template, "template")
     needed = 0.0 if template is None else template.duration_seconds / 60
     quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
     return Validation(

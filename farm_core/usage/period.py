@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Final
+
+RESET: Final = "The count starts again on the first day of the next month (UTC)."
 
 
 def period_of(moment: datetime) -> str:

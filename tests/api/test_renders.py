@@ -161,6 +161,38 @@ def test_missing_and_malformed_fields_are_named(world: World) -> None:
     assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | told
 
 
+def test_a_text_that_cannot_be_stored_is_named_with_all_other_faults(world: World) -> None:
+    ada = world.account()
+    inputs = {"headline": "a\x07b", "size": "7", "photo": "https://media.example.com/\x00.png", "nothing": "\x01"}
+    answer = ada.render(ada.template(), inputs=inputs, output={"width": 1})
+    assert answer.json()["message"] == "Invalid inputs."
+    faults = errors(answer)
+    assert set(faults) == {"headline", "size", "photo", "nothing", "output.width"}
+    assert faults["headline"] == "holds the control character U+0007, which no field can hold"
+    line_breaks = {**PHOTO, "headline": "two\nlines\tand a tab"}
+    assert ada.render(ada.template(), inputs=line_breaks).status_code == 201
+    rows = [{"inputs": PHOTO}, {"inputs": {**PHOTO, "headline": "\x7f"}}]
+    batch = ada.post("/batches", json={"templateId": ada.template(), "rows": rows})
+    assert set(errors(batch)) == {"rows.1.headline"}
+
+
+def test_the_body_is_checked_before_an_unknown_template(world: World) -> None:
+    ada = world.account()
+    for rest, fields in (
+        ({"output": {"width": 1}}, {"output.width"}),
+        ({"output": 7, "callbackUrl": "http://localhost/"}, {"output", "callbackUrl"}),
+        ({"metadata": 7, "templateID": "x"}, {"metadata", "templateID"}),
+    ):
+        body = {"templateId": "tpl_none", "inputs": {}, **rest}
+        answer = ada.post("/renders", json=body)
+        assert (answer.status_code, set(errors(answer))) == (400, fields)
+        assert {one["field"] for one in ada.post("/renders/validate", json=body).json()["errors"]} == fields
+    batch = {"templateId": "tpl_none", "rows": [{"inputs": {}}]}
+    assert ada.post("/batches", json={**batch, "output": {"fps": 0}}).status_code == 400
+    assert ada.post("/batches", json=batch).status_code == 404
+    assert ada.post("/renders", json={"templateId": "tpl_none", "inputs": {}}).status_code == 404
+
+
 def test_fields_have_the_interfaces_names_and_no_others(world: World) -> None:
     ada = world.account()
     answer = ada.post(
