@@ -50,8 +50,8 @@ from farm_core.storage.links import Links
 
 POOL_CONNECTIONS: Final = 12
 
-MIDDLEWARE: Final = (Telemetry, ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
-"""Middleware of every request, outermost first."""
+MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
+"""Middleware of every request, outermost first. Telemetry, and the answers to browsers of other origins, are around it."""
 
 
 def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
@@ -103,7 +103,7 @@ def create_app(state: AppState) -> FastAPI:
         generate_unique_id_function=operation_id,
         redirect_slashes=False,
         strict_content_type=False,
-        middleware=[*_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],
+        middleware=[Middleware(Telemetry), *_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],
     )
     app.state.dependencies = state
     add_error_handlers(app)

@@ -7,6 +7,7 @@ scope, the monthly quota. A key's request is counted once it is known whose it i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -21,6 +22,9 @@ from farm_core.accounts.scopes import Scope
 from farm_core.accounts.tokens import InvalidToken
 from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
+from farm_core.usage.period import RESET
+
+_BAD_TOKEN: Final = "This session token is not valid, or has expired. Sign in again, or send an API key."  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,10 @@ async def session_account(state: AppState, token: str | None) -> Account:
     try:
         account_id = await state.tokens.subject(token)
     except InvalidToken:
-        raise Unauthorized from None
+        raise Unauthorized(_BAD_TOKEN) from None
     account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
-        raise Unauthorized
+        raise Unauthorized(_BAD_TOKEN)
     return _in_good_standing(account)
 
 
@@ -100,7 +104,8 @@ async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
         raise InsufficientScope(need.scope)
     if not key.is_counted:
         limit = caller.limits.monthly_api_requests or 0
-        raise QuotaExceeded("api_requests", limit=limit, used=limit)
+        message = f"All {limit} API requests of this month are used. {RESET}"
+        raise QuotaExceeded("api_requests", limit=limit, used=limit, message=message)
     return caller
 
 
@@ -111,7 +116,7 @@ async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
         lambda connection: admission.use_key(connection, digest, now, is_session_only=need.scope is None)
     )
     if key is None:
-        raise Unauthorized
+        raise Unauthorized("There is no such API key.")
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
     _in_good_standing(key.account)

@@ -22,8 +22,19 @@ from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
 
 _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
-_MESSAGES: Final = {404: "There is nothing here.", 405: "This route does not have this method."}
+_MESSAGES: Final = {404: "There is no such route. /api/docs lists all routes."}
 GENERIC: Final = "Something went wrong on our side. Try again; if it stays, tell the operator the requestId."
+_FAULTS: Final = {
+    "missing": "is required",
+    "dict_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "list_type": "must be a list",
+    "string_type": "must be a string",
+    "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
+}
+"""Messages in place of the framework's, which use words of Python."""
+
 _NUL_STATES: Final = (None, "22021", "22P05")
 """Errors for NUL characters: the driver refuses them in texts, Postgres in JSON."""
 
@@ -108,6 +119,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_methods(request))
+        message = f"This route has no method {request.method}. Its methods are {headers['Allow']}."
     return envelope(request.scope, StatusError(error.status_code, message), headers)
 
 
@@ -134,7 +146,8 @@ def _fault(one: Mapping[str, Any], known: Sequence[str]) -> tuple[str, str]:
     where = [str(part) for part in one["loc"]]
     if one["type"] == "extra_forbidden":
         return ".".join(where[1:]), unknown_field(where[-1], known)
-    return ".".join(where[1:]) or where[0], str(one["msg"]).removeprefix("Value error, ")
+    message = _FAULTS.get(one["type"]) or str(one["msg"]).removeprefix("Value error, ")
+    return ".".join(where[1:]) or where[0], message
 
 
 def _headers(error: FarmError) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from typing import Any, Final
 
 import orjson
@@ -29,7 +30,7 @@ class JSONRequest(Request):
         Raises json.JSONDecodeError, or BadRequest for values that JSON allows and the farm does not.
         """
         if not hasattr(self, "_json"):
-            value = parsed(await self.body())
+            value = parsed((await self.body()).removeprefix(BOM_UTF8))
             refuse_control_characters(value)
             self._json = value
         return self._json

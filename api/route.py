@@ -14,7 +14,7 @@ from starlette.types import Scope as Connection
 
 from api.auth import Need, admit
 from api.conditional import is_known
-from api.json import JSONRequest
+from api.json import JSONDecodeError, JSONRequest
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import BadRequest
 
@@ -80,11 +80,16 @@ def _as_get(scope: Connection) -> Connection:
 async def _require_json(request: JSONRequest) -> None:
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
-        raise BadRequest("The request body must be application/json.")
+        raise BadRequest(f"The request body must be application/json, not {media_type[:100]}.")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise BadRequest("Compressed request bodies are not supported. Send the JSON without Content-Encoding.")
+    if not await request.body():
+        raise BadRequest("The request body is empty. This route takes a JSON object.")
     try:
         await request.json()
-    except ValueError:
-        raise BadRequest("The request body is not valid JSON.") from None
+    except JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadRequest(f"The request body is not valid JSON in UTF-8: {error.msg} ({place}).") from None
 
 
 def _conditional(request: Request, response: Response) -> Response:

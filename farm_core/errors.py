@@ -65,7 +65,11 @@ class Unauthorized(FarmError):
 
     status = 401
 
-    def __init__(self, message: str = "A valid credential is required.") -> None:
+    def __init__(
+        self,
+        message: str = "A credential is required: the header `Authorization: Bearer <API key or session token>` or "
+        "`X-API-Key: <API key>`.",
+    ) -> None:
         super().__init__(message)
 
 
@@ -99,7 +103,7 @@ class UpgradeRequired(Forbidden):
     code = "upgrade_required"
 
     def __init__(self) -> None:
-        super().__init__("This plan does not include API access.")
+        super().__init__("This plan does not include API access. Change the plan to use API keys and to render.")
 
 
 class KeyLimitReached(Forbidden):
@@ -108,7 +112,7 @@ class KeyLimitReached(Forbidden):
     code = "key_limit_reached"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"This plan allows {limit} active API keys.", limit=limit)
+        super().__init__(f"This plan allows {limit} active API keys. Revoke one to create another.", limit=limit)
 
 
 class QuotaExceeded(Forbidden):
@@ -162,8 +166,9 @@ class RateLimited(FarmError):
     status = 429
     code = "rate_limit_exceeded"
 
-    def __init__(self, retry_after_seconds: int, message: str = "Too many requests. Try again later.") -> None:
-        super().__init__(message, retryAfterSeconds=retry_after_seconds)
+    def __init__(self, retry_after_seconds: int, message: str | None = None) -> None:
+        told = message or f"Too many requests. Try again in {retry_after_seconds} s."
+        super().__init__(told, retryAfterSeconds=retry_after_seconds)
 
 
 class Unavailable(FarmError):

@@ -44,4 +44,4 @@ class KeysStayInside:
 def _allowed(scope: Scope) -> bool:
     path: str = scope["path"]
     linked = path.startswith(_LINKED) and b"signature=" in scope.get("query_string", b"")
-    return path.startswith((_PUBLIC, _PAGE)) or path in _OPEN or linked
+    return f"{path}/".startswith((_PUBLIC, _PAGE)) or path in _OPEN or linked

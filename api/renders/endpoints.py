@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header
+from pydantic import AfterValidator, WithJsonSchema
 from starlette.responses import RedirectResponse
 
 from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
@@ -25,13 +27,19 @@ _REDIRECT: dict[int | str, dict[str, Any]] = {
         "headers": {"Location": {"description": "The MP4's address.", "schema": {"type": "string"}}},
     }
 }
+_KEY_PATTERN: Final = r"^[A-Za-z0-9._:-]{8,128}$"
+_KEY_CHARACTERS: Final = "8 to 128 characters from A-Z a-z 0-9 . _ : -"
+
+
+def _key(text: str) -> str:
+    if not re.fullmatch(_KEY_PATTERN, text):
+        raise ValueError(f"must be {_KEY_CHARACTERS}")
+    return text
+
+
 IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        pattern=r"^[A-Za-z0-9._:-]{8,128}$",
-        description="8 to 128 characters from A-Z a-z 0-9 . _ : -; a repeat returns the original job.",
-    ),
+    Annotated[str, AfterValidator(_key), WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN})] | None,
+    Header(alias="Idempotency-Key", description=f"{_KEY_CHARACTERS}; a repeat returns the original job."),
 ]
 
 

@@ -62,6 +62,20 @@ def test_every_route_refuses_a_caller_without_a_valid_credential(world: World) -
         assert Someone(world, {}, "").ask(method, path).status_code == 401, path
 
 
+def test_a_refusal_says_what_is_wrong_with_the_credential(world: World) -> None:
+    ada = world.account()
+    for headers, words in (
+        ({}, "`Authorization: Bearer <API key or session token>` or `X-API-Key: <API key>`"),
+        ({"Authorization": "Basic YTpi"}, "`Authorization: Bearer"),
+        ({"Authorization": "Bearer junk"}, "This session token is not valid, or has expired"),
+        ({"X-API-Key": "pm_live_junk"}, "no such API key"),
+    ):
+        assert words in Someone(world, headers, "").get("/usage").json()["message"], headers
+    key = ada.new_key()
+    ada.delete(f"/keys/{ada.get('/keys').json()['items'][0]['id']}")
+    assert "revoked" in key.get("/usage").json()["message"]
+
+
 def test_a_session_token_works_on_every_route(world: World) -> None:
     ada = world.account()
     for method, path in [*KEY_ROUTES, *(route[:2] for route in ROUTES)]:
@@ -165,6 +179,7 @@ def test_the_request_quota_is_exact_under_concurrency(world: World) -> None:
     assert (refused["code"], refused["kind"], refused["limit"], refused["used"]) == (
         "quota_exceeded", "api_requests", 20, 20,
     )  # fmt: skip
+    assert refused["message"].startswith("All 20 API requests of this month are used.")
     assert ada.usage()["apiRequests"] == 20
     assert ada.get("/keys").json()["items"][0]["requestCount"] == 20
 
@@ -187,6 +202,7 @@ def test_live_keys_are_rejected_outside_v1(world: World) -> None:
         for headers in (key.headers, own, {**ada.headers, **own}):
             assert world.client.get(path, headers=headers).status_code == 403, path
     assert world.client.get("/api/projects").status_code == 404
+    assert world.client.get("/api/v1", headers=own).status_code == 404
 
 
 def test_open_routes_need_no_credential(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import logging
@@ -48,9 +49,71 @@ def test_every_failure_has_the_envelope(world: World) -> None:
     for content in (b"{", b"", b"nonsense", b'{"a": NaN}', b"\xff\xfe", b'{"a": 1}}', deep, b"[" * 100_000, b"null"):
         check(ada.post("/renders", content=content, headers=JSON), 400)
     nul = b'{"templateId":"x","inputs":{"a":"\\u0000"}}'
-    assert "NUL" in str(check(ada.post("/renders", content=nul, headers=JSON), 400)["message"])
+    assert "NUL" in str(check(ada.post("/renders", content=nul, headers=JSON), 400)["errors"])
     for media_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded", "multipart/form-data"):
         check(ada.post("/animations", content=b'{"name":"a"}', headers={"Content-Type": media_type}), 400)
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "words"),
+    [
+        (b'{"name":\n "x",}', JSON, "not valid JSON in UTF-8: trailing comma is not allowed (line 2, column"),
+        (b'{"name": NaN}', JSON, "(line 1, column 10)"),
+        ('{"name": "é"}'.encode("latin-1"), JSON, "UTF-8"),
+        (b"", JSON, "is empty"),
+        (gzip.compress(b"{}", mtime=0), JSON | {"Content-Encoding": "gzip"}, "Compressed request bodies are not supported"),
+        (b"name=x", {"Content-Type": "application/x-www-form-urlencoded"}, "not application/x-www-form-urlencoded"),
+        (b"[]", JSON, "body: must be an object"),
+        (b'{"name": 1}', JSON, "name: must be a string"),
+        (b'{"name": "x"}', JSON, "animationData: is required"),
+        (b'{"name": " ", "animationData": []}', JSON, "name: must not be empty"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_refused_with_the_reason(
+    world: World, content: bytes, headers: dict[str, str], words: str
+) -> None:
+    message = check(world.account().post("/animations", content=content, headers=headers), 400)["message"]
+    assert words in str(message)
+
+
+def test_a_byte_order_mark_before_the_json_is_skipped(world: World) -> None:
+    content = b'\xef\xbb\xbf{"name": "marked", "animationData": {}}'
+    assert world.account().post("/animations", content=content, headers=JSON).status_code == 201
+
+
+def test_fields_with_control_characters_are_named_all_at_once(world: World) -> None:
+    ada = world.account()
+    told = check(ada.post("/keys", json={"name": "a\x07b", "scopes": ["x\x00"]}), 400)
+    assert {one["field"]: one["message"] for one in told["errors"]} == {
+        "name": "holds the control character U+0007, which no field can hold",
+        "scopes.0": "holds a NUL character (U+0000), which no field can hold",
+    }
+    preset = {"name": "Bounce", "animationData": {"note": "bell \x07", "keys": [{"at": "\x00"}]}}
+    assert [one["field"] for one in check(ada.post("/animations", json=preset), 400)["errors"]] == [
+        "animationData.keys.0.at"
+    ]
+    form = ada.post("/templates/import", files={"file": ("a", b"x")}, data={"name": "\x01"})
+    assert [one["field"] for one in check(form, 400)["errors"]] == ["name"]
+
+
+def test_a_missing_route_and_a_missing_method_are_told_with_the_way_on(world: World) -> None:
+    ada = world.account()
+    assert "/api/docs" in check(ada.get("/nothing"), 404)["message"]
+    assert check(ada.ask("PATCH", "/usage"), 405)["message"] == (
+        "This route has no method PATCH. Its methods are GET, HEAD."
+    )
+
+
+def test_answers_to_browsers_have_a_request_id_too(start: Callable[..., World]) -> None:
+    world = start(cors_origins="https://app.example.com")
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    for origin, status in (("https://app.example.com", 200), ("https://elsewhere.example.com", 400)):
+        answer = world.client.options("/api/v1/renders", headers={"Origin": origin, **asked})
+        assert answer.status_code == status
+        assert answer.headers["X-Request-Id"].startswith("req_")
+    refused = world.client.get("/api/v1/usage", headers={"Origin": "https://app.example.com"})
+    assert refused.headers["Access-Control-Allow-Origin"] == "https://app.example.com"
+    assert check(refused, 401)
 
 
 def test_what_answers_get_answers_head(own_world: World) -> None:

@@ -56,6 +56,7 @@ def test_a_job_that_would_exceed_the_quota_is_refused(world: World) -> None:
     assert (answer.status_code, body["code"], body["kind"], body["limit"], body["used"]) == (
         403, "quota_exceeded", "render_minutes", 2, 2,
     )  # fmt: skip
+    assert body["message"].startswith("This takes 1 render minutes; 2 of this month's 2 are used or reserved.")
     ada.post(f"/renders/{jobs[0]}/cancel")
     assert ada.render(template).status_code == 201
 
