@@ -14,14 +14,14 @@ NAME_LENGTH_MAX = 80
 
 
 def _moment(value: object) -> object:
-    """Return the moment of an ISO 8601 text, in UTC. The framework would accept numbers too."""
+    """Return the moment of an ISO 8601 text, which is in UTC if it names no offset. The framework would accept numbers too."""
     if value is None:
         return None
     try:
-        moment = datetime.fromisoformat(str(value).upper())
-        return moment if moment.tzinfo is None else moment.astimezone(UTC)
+        moment = datetime.fromisoformat(value.upper() if isinstance(value, str) else "")
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError("must be an ISO 8601 date and time") from None
+        raise ValueError("must be an ISO 8601 date and time, such as 2030-01-31T12:00:00Z") from None
 
 
 class KeyRequest(Body):
@@ -34,7 +34,7 @@ class KeyRequest(Body):
     name: str = Field("API key", description="Truncated to 80 characters.")
     scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)
     expires_at: Annotated[AwareDatetime | None, BeforeValidator(_moment)] = Field(
-        None, description="In the future; never when left out."
+        None, description="In the future; in UTC if it names no offset; never when left out."
     )
 
 

@@ -201,7 +201,7 @@ export interface KeyRequest {
   /** Truncated to 80 characters. */
   name?: string;
   scopes?: Array<Scope>;
-  /** In the future; never when left out. */
+  /** In the future; in UTC if it names no offset; never when left out. */
   expiresAt?: string | null;
 }
 
