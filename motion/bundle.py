@@ -39,7 +39,7 @@ MAX_NODES = 50_000
 MAX_RATIO = 200
 """Largest ratio of inflated to packed size of a chunk over one megabyte."""
 
-SINGLE_FILE = "the project file"
+SINGLE_FILE = "The file, which is not a zipped bundle,"
 _HERE = re.compile(r"\A(?:\./)++")
 
 

@@ -247,7 +247,7 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
     """Make a media layer an input; answer what its author should know."""
     source = layer.string("src") or ""
     fault = source_fault(source)
-    public = source.startswith(("http://", "https://"))
+    public = source.strip().lower().startswith(("http://", "https://"))
     target = Target(layer.id, _source_holder(layer), "src")
     fields.add(InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target))
     return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []

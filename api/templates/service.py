@@ -27,7 +27,7 @@ from api.templates.schemas import (
     TemplateRequest,
 )
 from api.uploads import Upload
-from farm_core.errors import NotFound, NothingToExpose, UnrenderableAssets
+from farm_core.errors import BadRequest, NotFound, NothingToExpose, UnrenderableAssets
 from farm_core.ids import new_id
 from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
@@ -114,6 +114,8 @@ async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[Te
         "include_text": upload.fields.get("includeText") == "true",
         "has_sound": state.settings.render_audio,
     }
+    if not upload.bytes:
+        raise BadRequest("The file is empty.")
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.NamedTemporaryFile(prefix="farm-template-") as target:
         made = await state.sandbox.call(

@@ -39,7 +39,7 @@ def joined(inputs: Iterable[Mapping[str, Any]], targets: Mapping[str, Any]) -> l
 def _public(field: InputField) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": field.id, "label": field.label, "kind": field.kind, "required": field.required}
     default = str(field.default)
-    if field.kind in ("image", "media") and default.startswith(_WEB) and len(default) <= URL_LENGTH_MAX:
+    if field.kind in ("image", "media") and default.lower().startswith(_WEB) and len(default) <= URL_LENGTH_MAX:
         shown["default"] = field.default
     return shown
 

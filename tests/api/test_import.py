@@ -109,13 +109,24 @@ def test_a_composition_over_the_limits_is_refused(world: World, change: dict[str
     assert next(iter(change)) in str(answer.json()["message"])
 
 
-def test_a_source_that_is_not_public_must_be_replaced(world: World) -> None:
-    made = imported(
-        world.account(), bundle(document(layer("n1", "Photo", "image", src="http://10.0.0.1/x.png")))
-    ).json()
+@pytest.mark.parametrize("source", ["http://10.0.0.1/x.png", "HTTP://10.0.0.1/x.png"])
+def test_a_source_that_is_not_public_must_be_replaced(world: World, source: str) -> None:
+    made = imported(world.account(), bundle(document(layer("n1", "Photo", "image", src=source)))).json()
     assert made["requiredInputs"] == ["photo"]
     assert "default" not in made["inputs"][0]
     assert "public" in made["warnings"][0]
+
+
+def test_a_public_source_is_the_default_whatever_the_case_of_its_scheme(world: World) -> None:
+    source = "HTTPS://media.example.com/x.png"
+    made = imported(world.account(), bundle(document(layer("n1", "Photo", "image", src=source)))).json()
+    assert made["requiredInputs"] == []
+    assert made["inputs"][0]["default"] == source
+
+
+@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"\x89PNG...", "not a zipped bundle")])
+def test_a_file_of_another_kind_is_refused_with_the_reason(world: World, data: bytes, words: str) -> None:
+    assert words in imported(world.account(), data).json()["message"]
 
 
 def test_an_optional_input_may_be_left_out_and_a_required_one_not(world: World) -> None:

@@ -130,6 +130,8 @@ def test_media_that_cannot_be_fetched_is_refused_by_name_and_reason(world: World
         layer("c", "Nothing", "image"), layer("d", "Public", "image", src="https://media.example.com/a.png"),
         layer("e", "Inside", "image", src="http://10.0.0.1/a.png"), layer("f", "Cloud", "image", src="/files/assets/a.png"),
         layer("g", "Replaced", "image", src="blob:https://x/2"),
+        layer("h", "Loud", "image", src="HTTP://10.0.0.1/a.png"),
+        layer("i", "Indented", "image", src=" https://media.example.com/a.png"),
     ]  # fmt: skip
     body = template_body(
         document=document(*layers, fields=[field("photo", "image", "g", "Transform", "src")]),
@@ -138,9 +140,9 @@ def test_media_that_cannot_be_fetched_is_refused_by_name_and_reason(world: World
     answer = ada.post("/templates", json=body)
     assert (answer.status_code, answer.json()["code"]) == (400, "unrenderable_assets")
     found = {one["layer"]: one["reason"] for one in answer.json()["layers"]}
-    assert set(found) == {"Blob", "Disk", "Nothing", "Inside"}
+    assert set(found) == {"Blob", "Disk", "Nothing", "Inside", "Loud", "Indented"}
     assert "blob:" in found["Blob"] and "local file" in found["Disk"] and "no source" in found["Nothing"]
-    assert "public" in found["Inside"]
+    assert "private" in found["Inside"] and "private" in found["Loud"] and "not allowed" in found["Indented"]
     assert ada.get("/templates").json()["total"] == 0
 
 
