@@ -60,7 +60,7 @@ class JobCompleter:
             detail["warnings"] = records(of_lines(report.warnings))
         return Ending(
             job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=_receipt_key(assignment),
-            video_url=video_url(self.dependencies.storage, job.id, job.origin, assignment.video_key),
+            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, assignment.video_key),
             video_bytes=report.bytes, detail=detail,
         )  # fmt: skip
 

@@ -84,7 +84,8 @@ class Planner:
         job = frozen.job
         return Ending(
             job.id, lease_token=job.lease_token, video_key=video.key, receipt_key=video.receipt_key, plan_key=key,
-            renderer=renderer, video_url=video_url(self.dependencies.storage, job.id, job.origin, video.key),
+            renderer=renderer,
+            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.key),
             detail={"reused": video.key}, warnings=video.warnings,
         )  # fmt: skip
 

@@ -17,6 +17,6 @@ def link_seconds(settings: Settings) -> int:
     return min(LINK_SECONDS, round(settings.result_days * 24 * 3600))
 
 
-def video_url(storage: Storage, job_id: str, origin: str, video_key: str) -> str:
-    """A signed address of the job's file that needs no credential and works for a week."""
-    return storage.link(video_key, LINK_SECONDS, origin, file_name(job_id, video_key))
+def video_url(settings: Settings, storage: Storage, job_id: str, origin: str, video_key: str) -> str:
+    """A signed address of the job's file that needs no credential and works for `link_seconds`."""
+    return storage.link(video_key, link_seconds(settings), origin, file_name(job_id, video_key))

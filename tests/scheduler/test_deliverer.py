@@ -6,8 +6,9 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from sqlalchemy import select
@@ -78,6 +79,22 @@ def test_a_finished_job_is_told_once_with_exactly_the_body_and_headers(database_
             assert (body["jobId"], body["status"], body["error"]) == (job.id, "completed", None)
             assert str(body["videoUrl"]).startswith("http://farm/files/results/")
             assert body["renderDurationMs"] == job.render_duration_ms
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_the_link_of_a_webhook_ends_with_results_that_are_kept_for_less_than_a_week(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        async with receiver(204) as hook, farm(database_url, tmp_path, result_days=2) as under_test:
+            job = await under_test.ended(await under_test.create(callback_url=hook.url))
+            await delivered(under_test, job.id)
+            ((_, body),) = hook.requests
+            (expires,) = parse_qs(urlsplit(str(body["videoUrl"])).query)["expires"]
+            assert job.finished_at is not None
+            assert int(expires) <= (job.finished_at + timedelta(days=2, seconds=1)).timestamp()
 
     asyncio.run(story())
 
