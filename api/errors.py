@@ -30,10 +30,25 @@ _FAULTS: Final = {
     "model_attributes_type": "must be an object",
     "list_type": "must be a list",
     "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be an integer",
+    "int_parsing": "must be an integer",
+    "int_from_float": "must be an integer",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
     "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
     "too_short": "must not be empty",
+    "too_long": "must have at most {max_length} items",
 }
-"""Messages in place of the framework's, which use words of Python."""
+"""Messages in place of the framework's, which use words of Python, by its type of fault."""
 
 _NUL_STATES: Final = (None, "22021", "22P05")
 """Errors for NUL characters: the driver refuses them in texts, Postgres in JSON."""
@@ -146,7 +161,8 @@ def _fault(one: Mapping[str, Any], known: Sequence[str]) -> tuple[str, str]:
     where = [str(part) for part in one["loc"]]
     if one["type"] == "extra_forbidden":
         return ".".join(where[1:]), unknown_field(where[-1], known)
-    message = _FAULTS.get(one["type"]) or str(one["msg"]).removeprefix("Value error, ")
+    known_fault = _FAULTS.get(one["type"])
+    message = known_fault.format(**one.get("ctx", {})) if known_fault else str(one["msg"]).removeprefix("Value error, ")
     return ".".join(where[1:]) or where[0], message
 
 

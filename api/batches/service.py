@@ -104,7 +104,7 @@ async def _refusals(
     by_row = await rules.inputs_faults(state, template, [row.inputs for row in wanted.rows], uploads)
     refused: Refusals = []
     for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
-        if all_faults := [*faults, *rules.metadata_faults(row.metadata)]:
+        if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
             refused.append({"index": index, "errors": errors})
     if shared or (refused and (not wanted.partial or len(refused) == len(wanted.rows))):

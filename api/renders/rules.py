@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, METADATA_BYTES_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN, RenderRequest
-from api.shapes import unknown_field
+from api.shapes import Asked, unknown_field
 from farm_core.assets import repository as assets
 from farm_core.jobs import formats
 from farm_core.net.resolver import Resolver, url_fault
@@ -28,6 +28,7 @@ _MEDIA_KINDS = ("image", "media")
 
 
 _BOUNDS: Final = {"width": (SIDE_MIN, SIDE_MAX), "height": (SIDE_MIN, SIDE_MAX), "fps": (1, FPS_MAX)}
+_OUTPUT: Final = ("format", "transparent", *_BOUNDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +86,13 @@ async def faults_of(
 
 def _own_faults(wanted: RenderRequest) -> Faults:
     """Faults of the caller's metadata, and fields that a render does not have."""
-    known = [field.alias or name for name, field in RenderRequest.model_fields.items()]
-    unknown = [(name, unknown_field(name, known)) for name in wanted.model_extra or ()]
-    return [*metadata_faults(wanted.metadata), *unknown]
+    return [*metadata_faults(wanted.metadata), *unknown_fields(wanted)]
+
+
+def unknown_fields(wanted: Asked) -> Faults:
+    """Return the faults of the fields that the schema of a request does not have."""
+    known = [field.alias or name for name, field in type(wanted).model_fields.items()]
+    return [(name, unknown_field(name, known)) for name in wanted.model_extra or ()]
 
 
 def metadata_faults(value: Any, where: str = "metadata") -> Faults:
@@ -113,6 +118,7 @@ def output_of(
         return _NO_OUTPUT, [("output", "must be an object")]
     asked: Mapping[str, Any] = wanted or {}
     name, transparent, faults = _format_of(asked, accepted)
+    faults += [(f"output.{name}", unknown_field(name, _OUTPUT)) for name in asked if name not in _OUTPUT]
     faults += [fault for name in _BOUNDS if (fault := _integer_fault(name, asked.get(name)))]
     if faults or template is None:
         return _NO_OUTPUT, faults

@@ -57,6 +57,19 @@ def test_every_fault_of_every_row_is_named_and_nothing_is_queued(world: World) -
     assert ada.get("/renders").json()["total"] == 0
 
 
+def test_a_field_that_a_row_does_not_have_is_named(world: World) -> None:
+    ada = world.account()
+    wanted = {"templateId": text_template(ada), "rows": [{"headline": "A"}, {"input": {"headline": "B"}}]}
+    refused = ada.post("/batches", json=wanted)
+    assert {one["field"]: one["message"] for one in refused.json()["errors"]} == {
+        "rows.0.headline": "is not a field of this request",
+        "rows.1.input": "is not a field of this request; did you mean inputs?",
+    }
+    some = {**wanted, "rows": [*wanted["rows"], {"inputs": {"headline": "C"}}], "partial": True}
+    made = ada.post("/batches", json=some).json()
+    assert (made["totals"]["queued"], made["totals"]["refused"]) == (1, 2)
+
+
 def test_rows_without_faults_may_go_ahead(world: World) -> None:
     ada = world.account()
     made = batch(ada, text_template(ada), "A", 7, "C", partial=True).json()

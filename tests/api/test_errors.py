@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from farm_core.telemetry import logs
-from tests.api.world import World, picture
+from tests.api.world import World, picture, template_body
 from tests.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.service
@@ -61,7 +61,11 @@ def test_every_failure_has_the_envelope(world: World) -> None:
         (b'{"name": NaN}', JSON, "(line 1, column 10)"),
         ('{"name": "é"}'.encode("latin-1"), JSON, "UTF-8"),
         (b"", JSON, "is empty"),
-        (gzip.compress(b"{}", mtime=0), JSON | {"Content-Encoding": "gzip"}, "Compressed request bodies are not supported"),
+        (
+            gzip.compress(b"{}", mtime=0),
+            JSON | {"Content-Encoding": "gzip"},
+            "Compressed request bodies are not supported",
+        ),
         (b"name=x", {"Content-Type": "application/x-www-form-urlencoded"}, "not application/x-www-form-urlencoded"),
         (b"[]", JSON, "body: must be an object"),
         (b'{"name": 1}', JSON, "name: must be a string"),
@@ -74,6 +78,28 @@ def test_a_body_that_cannot_be_read_is_refused_with_the_reason(
 ) -> None:
     message = check(world.account().post("/animations", content=content, headers=headers), 400)["message"]
     assert words in str(message)
+
+
+def test_bounds_are_told_in_words_of_json(world: World) -> None:
+    ada = world.account()
+    for path, words in (
+        ("/renders?limit=101", "limit: must be at most 100"),
+        ("/renders?limit=x", "limit: must be an integer"),
+        ("/renders?offset=-1", "offset: must be at least 0"),
+    ):
+        assert check_fault(ada.get(path)) == words
+    template = template_body(width=0)
+    assert check_fault(ada.post("/templates", json=template)) == "width: must be more than 0"
+    assert check_fault(ada.post("/templates", json={**template, "width": True})) == "width: must be a number"
+    preset = {"name": "n" * 201, "animationData": {}}
+    assert check_fault(ada.post("/animations", json=preset)) == "name: must have at most 200 characters"
+    told = check_fault(ada.post("/keys", json={"scopes": ["renders"]}))
+    assert told.startswith("scopes.0: must be 'renders:read', 'renders:write'")
+
+
+def check_fault(answer: Any) -> str:
+    (message,) = check(answer, 400)["message"]
+    return str(message)
 
 
 def test_a_byte_order_mark_before_the_json_is_skipped(world: World) -> None:

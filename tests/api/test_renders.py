@@ -107,6 +107,7 @@ def test_a_name_that_does_not_resolve_now_is_left_to_the_fetch(world: World) -> 
         ({"fps": 29.97}, {"output.fps"}),
         ({"fps": 121}, {"output.fps"}),
         ("mp4", {"output"}),
+        ({"widht": 640, "height": 1}, {"output.widht", "output.height"}),
         ({}, set()),
         (None, set()),
     ],
