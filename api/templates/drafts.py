@@ -36,9 +36,10 @@ def published(source: str, target: str, inputs: list[dict[str, Any]], allow_priv
     """
     document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
     fields = _with_targets(document, inputs)
-    if lost := [field.id for field in fields if field.target == NO_TARGET]:
-        names = ", ".join(map(repr, lost[:20]))
-        raise BadRequest(f"These inputs write to no layer of the document: {names}.")
+    if lost := [f"{field.id!r} ({field.kind})" for field in fields if field.target == NO_TARGET]:
+        raise BadRequest(
+            f"These inputs write to no layer of the document that takes their kind: {', '.join(lost[:20])}."
+        )
     unrenderable = template.unrenderable_layers(document, fields) + _unreachable(document, fields, allow_private)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
@@ -78,21 +79,27 @@ def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
 def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
     """Return the declared inputs with their write targets in the document.
 
-    The document's own fields name the targets. For other inputs a layer with the input's name is used.
+    The document's own fields name the targets. For other inputs a layer with the input's name is used. A target takes values
+    of its own kind only: a text must never become the source of a picture, which is fetched.
     """
     authored = {field.id: field for field in template.authored_fields(document)}
     layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}
     by_label = {(field.label, field.kind): field for field in layers.values()}
     return [
-        _declared(one, authored.get(one["id"]) or layers.get(one["id"]) or by_label.get((one["label"], one["kind"])))
+        _declared(one, (authored.get(one["id"]), layers.get(one["id"]), by_label.get((one["label"], one["kind"]))))
         for one in inputs
     ]
 
 
-def _declared(one: Mapping[str, Any], known: InputField | None) -> InputField:
+def _declared(one: Mapping[str, Any], candidates: Iterable[InputField | None]) -> InputField:
     required = one["kind"] in _MEDIA if one["required"] is None else one["required"]
+    known = next((field for field in candidates if field and _takes(field.kind, one["kind"])), None)
     target = known.target if known else NO_TARGET
     return InputField(one["id"], one["label"], one["kind"], required, one["default"], target)
+
+
+def _takes(target_kind: str, kind: str) -> bool:
+    return target_kind == kind or (target_kind in _MEDIA and kind in _MEDIA)
 
 
 def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:

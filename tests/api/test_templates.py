@@ -73,6 +73,20 @@ def test_an_id_that_breaks_the_pattern_is_named(world: World) -> None:
     assert "'caf\u00e9'" in errors[4]["message"]
 
 
+def test_an_input_of_another_kind_than_its_target_is_refused_by_name(world: World) -> None:
+    photo = layer("n2", "Photo", "image", src="https://media.example.com/a.png")
+    fields = [field("photo", "image", "n2", "Transform", "src")]
+    ada = world.account()
+    for held in (document(photo, fields=fields), document(photo)):
+        inputs = [{"id": "photo", "label": "Photo", "kind": "text"}]
+        answer = ada.post("/templates", json=template_body(document=held, inputs=inputs))
+        assert answer.status_code == 400
+        assert "'photo' (text)" in answer.json()["message"]
+        for kind in ("image", "media"):
+            same = template_body(document=held, inputs=[{"id": "photo", "label": "Photo", "kind": kind}])
+            assert ada.post("/templates", json=same).status_code == 201
+
+
 def test_names_and_descriptions_are_truncated(world: World) -> None:
     ada = world.account()
     made = ada.post("/templates", json=template_body(name="n" * 130, description="d" * 600)).json()
