@@ -79,6 +79,26 @@ def test_a_batch_is_followed_row_by_row(farm: FarmClient, ada: Someone) -> None:
     assert farm.batch(batch.batch_id).status == "ended"
 
 
+class Growing(httpx.BaseTransport):
+    """A list of renders that gets a new one, at its head, before each answer."""
+
+    def __init__(self, count: int) -> None:
+        self.jobs = [{"jobId": f"job_{number}", "status": "queued"} for number in range(count)]
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.jobs.insert(0, {"jobId": f"job_new_{len(self.jobs)}", "status": "queued"})
+        limit, offset = (int(request.url.params[name]) for name in ("limit", "offset"))
+        page = {"items": self.jobs[offset : offset + limit], "total": len(self.jobs), "limit": limit, "offset": offset}
+        return httpx.Response(200, json=page)
+
+
+def test_a_list_that_grows_meanwhile_has_every_render_once() -> None:
+    with FarmClient("http://farm", key="k", transport=Growing(250)) as farm:
+        ids = [job.job_id for job in farm.renders()]
+    assert len(ids) == len(set(ids))
+    assert {f"job_{number}" for number in range(250)} <= set(ids)
+
+
 class Flaky(httpx.BaseTransport):
     """Loses the first answers: after the farm has seen the request, or with a 503."""
 

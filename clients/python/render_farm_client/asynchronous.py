@@ -59,10 +59,10 @@ class AsyncFarmClient:
 
     async def templates(self) -> AsyncIterator[Template]:
         """All templates, newest first."""
-        offset = 0
+        offset, seen = 0, set[str]()
         while True:
             page = await self._send(calls.templates(offset))
-            for one in page.items:
+            for one in page.unseen(seen):
                 yield one
             offset += len(page.items)
             if not page.items or offset >= page.total:
@@ -105,10 +105,10 @@ class AsyncFarmClient:
 
     async def renders(self) -> AsyncIterator[Job]:
         """All renders, newest first."""
-        offset = 0
+        offset, seen = 0, set[str]()
         while True:
             page = await self._send(calls.renders(offset))
-            for one in page.items:
+            for one in page.unseen(seen):
                 yield one
             offset += len(page.items)
             if not page.items or offset >= page.total:

@@ -38,6 +38,13 @@ class Page(Generic[Answer]):
 
     items: Sequence[Answer]
     total: int
+    ids: Sequence[str]
+
+    def unseen(self, seen: set[str]) -> list[Answer]:
+        """Return the items that no earlier page had, and note them: rows made meanwhile move others to later pages."""
+        fresh = [item for one, item in zip(self.ids, self.items, strict=True) if one not in seen]
+        seen.update(self.ids)
+        return fresh
 
 
 def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
@@ -156,7 +163,8 @@ def usage() -> Call[dict[str, Any]]:
 def _page(path: str, offset: int, read: Callable[[models.Record], Answer]) -> Call[Page[Answer]]:
     def page(answer: httpx.Response) -> Page[Answer]:
         body = answer.json()
-        return Page([read(one) for one in body["items"]], body["total"])
+        ids = [one.get("jobId") or one["id"] for one in body["items"]]
+        return Page([read(one) for one in body["items"]], body["total"], ids)
 
     return Call("GET", path, page, params={"limit": PAGE, "offset": offset})
 

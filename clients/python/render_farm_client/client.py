@@ -58,10 +58,10 @@ class FarmClient:
 
     def templates(self) -> Iterator[Template]:
         """All templates, newest first."""
-        offset = 0
+        offset, seen = 0, set[str]()
         while True:
             page = self._send(calls.templates(offset))
-            yield from page.items
+            yield from page.unseen(seen)
             offset += len(page.items)
             if not page.items or offset >= page.total:
                 return
@@ -101,10 +101,10 @@ class FarmClient:
 
     def renders(self) -> Iterator[Job]:
         """All renders, newest first."""
-        offset = 0
+        offset, seen = 0, set[str]()
         while True:
             page = self._send(calls.renders(offset))
-            yield from page.items
+            yield from page.unseen(seen)
             offset += len(page.items)
             if not page.items or offset >= page.total:
                 return
