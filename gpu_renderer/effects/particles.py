@@ -6,8 +6,7 @@ Each mark is an instance. Marks overlap in order and mix in floats; the canvas i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,8 @@ import numpy.typing as npt
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
-from gpu_renderer.opengl.targets import Target
 from motion.evaluate.noise import unit_hash, unit_hashes
 
 Numbers = npt.NDArray[np.float64]
@@ -24,8 +23,6 @@ DROPS_MAX = 30
 MARKS_MAX = 4000
 """Bounds the work of absurd amounts and sizes."""
 STEPS_MAX = 1000
-DROPS_AT_ONCE = 64
-"""Bounds the memory for the pixels of absurdly long drops."""
 _PIECES = (("u_piece", 4), ("u_turn", 2))
 _MARKS = (("u_box", 4), ("u_mark", 4))
 _STARS = (*_MARKS, ("u_under", 2))
@@ -50,7 +47,7 @@ class StarBurst(Effect):
         boxes = _boxes(places, np.ceil(4 * sizes))
         stars = np.column_stack([boxes, places, sizes, 0.25 + 0.75 * t, under])
         is_near = ((places >= -4) & (places <= 2 * middle + 4)).all(axis=1)
-        light = canvas.painter.pool.take(canvas.target.region, "f4")
+        light = canvas.painter.pool.take(canvas.target.region, "f2")
         canvas.draw_instances(
             "effects/baked/star.frag", _STARS, stars[is_near], light, "brightest", _tinted(values, "starColor")
         )
@@ -80,22 +77,25 @@ class Rainfall(Effect):
         w, h = canvas.width, canvas.height
         hashes, length = _hashes(values, _count(values, w * h / 2500)), max(1.0, values.number("length"))
         direction = np.array([math.sin(values.radians("angle")), math.cos(values.radians("angle"))])
-        steps = np.arange(min(STEPS_MAX, math.ceil(length)))
-        fade = values.fraction("opacity") * 0.9 * (1 - steps / len(steps))
         travel = values.number("evolution") / 100 * 3 * h * (0.8 + 0.6 * hashes(23))
         x = (hashes(0) * w + direction[0] * travel) % w
         y = np.fmod(hashes(11) * h + direction[1] * travel, h + length) - length / 2
-        heads = np.stack([x, y], axis=1)
-        with _mixed(canvas) as over:
-            for first in range(0, len(heads), DROPS_AT_ONCE):
-                some = heads[first : first + DROPS_AT_ONCE, None]
-                pixels = np.floor(some - steps[:, None] * direction + 0.5).reshape(-1, 2)
-                shares = np.tile(fade, len(some[:, 0]))
-                held = ((pixels >= 0) & (pixels < (w, h))).all(axis=1)
-                dots = np.column_stack([pixels, pixels + 1, pixels + 0.5, np.ones(len(pixels)), shares])
-                canvas.draw_instances(
-                    "effects/baked/mark.frag", _MARKS, dots[held], over, "over", _tinted(values, "rainColor")
-                )
+        heads, steps = np.stack([x, y], axis=1), min(STEPS_MAX, math.ceil(length))
+        ends = np.floor(np.stack([heads, heads - direction * (steps - 1)]) + 0.5)
+        streaks = np.column_stack(
+            [
+                ends.min(axis=0),
+                ends.max(axis=0) + 1,
+                heads,
+                np.full((len(heads), 2), (steps, 0.9 * values.fraction("opacity"))),
+            ]
+        )
+        _mix(
+            canvas,
+            "effects/baked/streak.frag",
+            streaks,
+            {**_tinted(values, "rainColor"), "u_direction": tuple(direction.tolist())},
+        )
 
 
 @effect("drizzle")
@@ -178,20 +178,29 @@ def _boxes(places: Numbers, reach: Numbers) -> Numbers:
 
 def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:
     """Mix soft discs of one colour over the canvas: x, y, radius and opacity of each, shape (discs, 4)."""
-    marks, variant = np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs]), (("DISC", "1"),)
-    with _mixed(canvas) as over:
-        canvas.draw_instances("effects/baked/mark.frag", _MARKS, marks, over, "over", uniforms, variant)
+    _mix(canvas, "effects/baked/disc.frag", np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs]), uniforms)
 
 
-@contextmanager
-def _mixed(canvas: Canvas) -> Iterator[Target]:
-    """Yield the canvas in premultiplied floats, to be drawn over, and store it afterwards.
+def _mix(canvas: Canvas, shader: str, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
+    """Mix marks over the canvas: box, middle, size and strength of each, shape (marks, 8).
 
     Mixing straight colours by a share is source-over of premultiplied ones.
     """
-    over = canvas.passed("effects/baked/floats.frag", format="f4")
-    yield over
+    region = _around(marks[:, :4]).intersection(canvas.target.region)
+    if region.is_empty:
+        return
+    over = canvas.painter.pool.take(region, "f2")
+    canvas.draw_instances(shader, _MARKS, marks, over, "over", uniforms)
     canvas.apply("effects/baked/marked.frag", spent={"u_marks": over})
+
+
+def _around(boxes: Numbers) -> Region:
+    """Return the smallest region that contains all boxes."""
+    if not len(boxes):
+        return Region(0, 0, 0, 0)
+    left, top = (int(side) for side in boxes[:, :2].min(axis=0))
+    right, bottom = (int(side) for side in boxes[:, 2:].max(axis=0))
+    return Region(left, top, right - left, bottom - top)
 
 
 def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles: Numbers) -> tuple[Numbers, Numbers]:

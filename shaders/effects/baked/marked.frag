@@ -1,9 +1,18 @@
-// Stores premultiplied floats, u_marks. Pixels without colour keep that of the canvas.
+// Mixes marks over the canvas where their target, u_marks, lies: premultiplied, with alpha. Pixels without colour keep that of the
+// canvas.
 #include "canvas.glsl"
 
 uniform sampler2D u_marks;
+uniform vec4 u_marks_region;
 
 void main() {
-    vec4 m = texelFetch(u_marks, pixel(), 0);
-    put(m.a > 0.0 ? vec4(m.rgb / m.a, m.a) : vec4(here().rgb, 0.0));
+    vec4 m = vec4(0.0);
+    if (holds_frame(u_marks_region, v_frame)) m = texelFetch(u_marks, pixel() - ivec2(u_marks_region.xy), 0);
+    if (m.a == 0.0) {
+        put_through();
+        return;
+    }
+    vec4 own = here();
+    float under = own.a * (1.0 - m.a), alpha = m.a + under;
+    put(vec4((m.rgb + own.rgb * under) / alpha, alpha));
 }
