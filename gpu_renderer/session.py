@@ -54,7 +54,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
-BUILD = "22"
+BUILD = "23"
 """Raised whenever frames of the same document, or the bytes of their segments, may come out differently."""
 
 H264: Final = FORMATS["mp4"]

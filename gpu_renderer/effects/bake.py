@@ -20,11 +20,12 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.cache.identity import kept_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, find
-from gpu_renderer.effects.values import EffectValues, Route, resolve
+from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import (
@@ -255,7 +256,8 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
 
 
-def _needs_canvas(effects: Sequence[EffectSnapshot]) -> bool:
+@kept_by_identity(KEPT_MAX)
+def _needs_canvas(effects: tuple[EffectSnapshot, ...]) -> bool:
     """Return True if an effect has only a raster form, or is limited to a mask."""
     found = ((entry, find(entry.type)) for entry in effects)
     return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)

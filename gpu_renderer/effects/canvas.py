@@ -28,7 +28,7 @@ from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.kernels.windows import Axis, WindowKernels
-from gpu_renderer.opengl.painter import INSTANCE_BYTES, Instances, Painter
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
 from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 
@@ -203,26 +203,27 @@ class Canvas(Surface):
             uniforms={"u_matrix": tuple(map(float, matrix)), "u_offset": tuple(map(float, offset))},
         )
 
-    def apply_instances(
+    def draw_instances(
         self,
         shader: str,
-        values: EffectValues,
-        vertex: str,
         layout: Layout,
-        attributes: npt.NDArray[np.float32],
+        attributes: npt.NDArray[np.floating[Any]],
+        into: Target,
+        blend: Blend,
         uniforms: dict[str, UniformValue],
+        defines: Defines = (),
+        *,
+        vertex: str = "effects/marks.vert",
     ) -> None:
-        """Replace the picture by what instances of a vertex shader's quad draw on nothing, in order: a row of attributes each."""
-        into = self.painter.pool.take(self.target.region, "f1")
-        given = self.uniforms(shader, values, uniforms)
-        times_max = INSTANCE_BYTES // attributes.itemsize // attributes.shape[1]
-        for first in range(0, len(attributes), times_max):
-            some = attributes[first : first + times_max]
+        """Draw instances of a vertex shader's quad into a target of the canvas's size, in order: a row of attributes each."""
+        given, packed = self.uniforms(shader, None, uniforms, defines), attributes.astype(np.float32)
+        times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
+        for first in range(0, len(packed), times_max):
+            some = packed[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, defines=dict(self.variant(values)), uniforms=given,
-                instances=Instances(vertex, layout, some.tobytes(), len(some)),
+                shader, into, textures={"u_source": self.target}, blend=blend, defines=dict((*self.variant(None), *defines)),
+                uniforms=given, instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
-        self.replace(into)
 
     def blurred(self, sigma: float) -> Target:
         """Return a browser's blur of the picture, transparent outside the canvas; the caller owns it."""

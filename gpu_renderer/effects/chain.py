@@ -7,13 +7,14 @@ target whose region has room for `spread_px`; hand it to `chain` or `buffer_chai
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
+from gpu_renderer.cache.identity import kept_by_identity
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
 from gpu_renderer.effects.passes import Chain, PointwisePass
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.values import EffectValues, Route, resolve
+from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
 from gpu_renderer.geometry.region import Rects
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -97,7 +98,7 @@ def spread_px(
     Grow the region of the layer's buffer by this distance, and clip it to the frame, before drawing the layer. With
     `is_lit` the soft effects at the end are left out, for `buffer_chain`.
     """
-    passes = list(_passes(effects, after_baking))
+    passes = _passes(effects, after_baking)
     margin = sum((effect.margin_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
     limit = max(scene.frame.width, scene.frame.height)
     return limit if margin >= limit else math.ceil(margin) + MARGIN_PX
@@ -105,10 +106,10 @@ def spread_px(
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
     """Return True if passes read the picture itself, and not only blurs of it."""
-    return bool(_body(list(_passes(effects, after_baking))))
+    return bool(_body(_passes(effects, after_baking)))
 
 
-def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, EffectValues]]:
+def _body(passes: Sequence[tuple[Effect, EffectValues]]) -> Sequence[tuple[Effect, EffectValues]]:
     """Return the passes before the soft ones at the end."""
     kept = len(passes)
     while kept and passes[kept - 1][0].is_soft:
@@ -118,7 +119,7 @@ def _body(passes: list[tuple[Effect, EffectValues]]) -> list[tuple[Effect, Effec
 
 def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
     """Return True if `buffer_chain` makes only a glow so soft that it can be drawn at one place and shown at another."""
-    passes = list(_passes(effects, after_baking))
+    passes = _passes(effects, after_baking)
     return bool(passes) and all(
         effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes
     )
@@ -149,15 +150,19 @@ def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
     """Return True if a stack has any pass to run; without one the layer needs no buffer of its own."""
-    return next(_passes(effects, after_baking), None) is not None
+    return bool(_passes(effects, after_baking))
 
 
-def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Iterator[tuple[Effect, EffectValues]]:
+@kept_by_identity(KEPT_MAX)
+def _passes_of(effects: tuple[EffectSnapshot, ...], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
     routes = (Route.GPU_ONLY,) if after_baking else (Route.GPU, Route.GPU_ONLY)
-    for entry in effects:
-        effect = find(entry.type)
-        if effect is None or effect.route not in routes:
-            continue
-        values = resolve(effect, entry)
-        if not effect.is_idle(values):
-            yield effect, values
+    found = ((find(entry.type), entry) for entry in effects)
+    passes = [
+        (effect, resolve(effect, entry)) for effect, entry in found if effect is not None and effect.route in routes
+    ]
+    return tuple([(effect, values) for effect, values in passes if not effect.is_idle(values)])
+
+
+def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
+    """Return the passes of a stack in order, each with its values. A stack that does not move is the same tuple in each frame."""
+    return _passes_of(tuple(effects), after_baking)

@@ -5,48 +5,53 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Point = tuple[float, float]
-Run = list[Point]
-Loop = list[Point]
-Edge = tuple[int, int, int]
-"""A lattice edge: column, row, and 0 for the one to the right or 1 for the one down."""
+Levels = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.float64]
+Points = Numbers
+"""Canvas coordinates, shape (points, 2)."""
+Indices = npt.NDArray[np.int64]
 
 _SEGMENTS: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((3, 2),), 2: ((2, 1),), 3: ((3, 1),), 4: ((1, 0),), 6: ((2, 0),), 7: ((3, 0),),
     8: ((0, 3),), 9: ((0, 2),), 11: ((0, 1),), 12: ((1, 3),), 13: ((1, 2),), 14: ((2, 3),),
+    5: ((3, 2), (1, 0)), 10: ((0, 3), (2, 1)), 16 + 5: ((3, 0), (1, 2)), 16 + 10: ((0, 1), (2, 3)),
 }  # fmt: skip
 """Cell corners inside (8 top-left, 4 top-right, 2 bottom-right, 1 bottom-left) to (from, to) sides, the inside on one
-side all the way; sides are 0 top, 1 right, 2 bottom, 3 left. Saddles (5, 10) are decided by the mean."""
+side all the way; sides are 0 top, 1 right, 2 bottom, 3 left. 16: a saddle whose mean is inside."""
+_SIDES = np.full((32, 2, 2), -1)
+"""The same as a table; -1 for no segment."""
+for _code, _found in _SEGMENTS.items():
+    _SIDES[_code, : len(_found)] = _found
+_SIDE_EDGES = np.array([(0, 0, 0), (0, 1, 1), (1, 0, 0), (0, 0, 1)])
+"""Lattice edge of each side of a cell: rows and columns away, and 0 for the one to the right or 1 for the one down."""
 
 
-def contours(alpha: npt.NDArray[np.uint8], threshold: float) -> list[Loop]:
-    """Closed loops where the alpha, 0 outside the canvas, crosses the threshold: canvas coordinates, first point on top.
+def contours(alpha: Levels, threshold: float) -> list[Points]:
+    """Closed loops where the alpha, 0 outside the canvas, crosses the threshold, first point on top.
 
     They run counter-clockwise on screen around what is inside, as the reference's do.
     """
-    field = np.pad(alpha.astype(np.float64), 1)
-    inside = field >= threshold
-    code = 8 * inside[:-1, :-1] + 4 * inside[:-1, 1:] + 2 * inside[1:, 1:] + inside[1:, :-1]
-    following: dict[Edge, Edge] = {}
-    for row, column in zip(*np.nonzero((code > 0) & (code < 15)), strict=True):
-        cell = int(row), int(column)
-        for start, end in _sides(field, threshold, int(code[cell]), *cell):
-            following[_edge(cell, start)] = _edge(cell, end)
-    loops = []
-    while following:
-        first = at = next(iter(following))
-        edges = []
-        while at in following:
-            edges.append(at)
-            at = following.pop(at)
-        if at == first and len(edges) > 2:
-            loops.append(_turned_to_top([_crossing(field, threshold, edge) for edge in reversed(edges)]))
+    field = np.pad(alpha, 1)
+    starts, ends = _segments(field, threshold)
+    if not len(starts):
+        return []
+    order = np.argsort(starts)
+    following = order[np.searchsorted(starts, ends, sorter=order)].tolist()
+    places, remaining, loops = _crossings(field, threshold, starts), [True] * len(starts), []
+    for first in range(len(starts)):
+        loop, at = [], first
+        while remaining[at]:
+            remaining[at] = False
+            loop.append(at)
+            at = following[at]
+        if len(loop) > 2:
+            loops.append(_turned_to_top(places[loop[::-1]]))
     return loops
 
 
-def runs(loop: Loop, count: int, share: float, shift: float) -> list[Run]:
+def runs(loop: Points, count: int, share: float, shift: float) -> list[Points]:
     """Pieces of a loop: `count` slots of equal length, each drawn for a share of it, all shifted by a share of the loop."""
-    closed = np.array([*loop, loop[0]])
+    closed = np.concatenate([loop, loop[:1]])
     reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
     whole = float(reached[-1])
     if whole <= 0:
@@ -56,40 +61,42 @@ def runs(loop: Loop, count: int, share: float, shift: float) -> list[Run]:
     return [_piece(closed, reached, start, min(whole, share * slot)) for start in starts if share > 0]
 
 
-def _piece(closed: npt.NDArray[np.float64], reached: npt.NDArray[np.float64], start: float, length: float) -> Run:
+def _piece(closed: Points, reached: Numbers, start: float, length: float) -> Points:
     whole = float(reached[-1])
     start %= whole
     inner = np.concatenate([reached[1:], reached[1:] + whole])
     between = inner[(inner > start) & (inner < start + length)]
     at = np.concatenate([[start], between, [start + length]]) % whole
-    return [(float(np.interp(s, reached, closed[:, 0])), float(np.interp(s, reached, closed[:, 1]))) for s in at]
+    return np.stack([np.interp(at, reached, closed[:, axis]) for axis in (0, 1)], axis=1)
 
 
-def _sides(
-    field: npt.NDArray[np.float64], threshold: float, code: int, row: int, column: int
-) -> tuple[tuple[int, int], ...]:
-    if code not in (5, 10):
-        return _SEGMENTS[code]
-    joined = field[row : row + 2, column : column + 2].mean() >= threshold
-    if code == 5:
-        return ((3, 0), (1, 2)) if joined else ((3, 2), (1, 0))
-    return ((0, 1), (2, 3)) if joined else ((0, 3), (2, 1))
+def _segments(field: Levels, threshold: float) -> tuple[Indices, Indices]:
+    """Return the edges, as numbers, where the segments of all cells start and end, in the order of the cells."""
+    inside = (field >= threshold).view(np.uint8)
+    code = inside[:-1, :-1] << 3 | inside[:-1, 1:] << 2 | inside[1:, 1:] << 1 | inside[1:, :-1]
+    rows, columns = np.nonzero((code - np.uint8(1)) < 14)
+    codes = code[rows, columns]
+    corners = (field[rows + down, columns + across] for down in (0, 1) for across in (0, 1))
+    means = sum(corner.astype(np.float64) for corner in corners) / 4
+    codes += np.uint8(16) * (((codes == 5) | (codes == 10)) & (means >= threshold))
+    sides = _SIDES[codes]
+    cell, which = np.nonzero(sides[..., 0] >= 0)
+    edges = _SIDE_EDGES[sides[cell, which]] + np.stack([rows[cell], columns[cell], 0 * cell], axis=1)[:, None]
+    numbers = (edges[..., 0] * field.shape[1] + edges[..., 1]) * 2 + edges[..., 2]
+    return numbers[:, 0], numbers[:, 1]
 
 
-def _edge(cell: tuple[int, int], side: int) -> Edge:
-    row, column = cell
-    return ((column, row, 0), (column + 1, row, 1), (column, row + 1, 0), (column, row, 1))[side]
-
-
-def _crossing(field: npt.NDArray[np.float64], threshold: float, edge: Edge) -> Point:
-    column, row, down = edge
-    low = field[row, column]
-    high = field[row + down, column + 1 - down]
-    part = (threshold - low) / (high - low) if high != low else 0.5
+def _crossings(field: Levels, threshold: float, edges: Indices) -> Points:
+    """Return where the field crosses the threshold on each edge."""
+    down, at = edges % 2, edges // 2
+    row, column = at // field.shape[1], at % field.shape[1]
+    low = field[row, column].astype(np.float64)
+    rise = field[row + down, column + 1 - down] - low
+    part = np.divide(threshold - low, rise, out=np.full(len(edges), 0.5), where=rise != 0)
     # The field has a border of one sample, so its sample (1, 1) is the canvas's (0, 0).
-    return column - 1 + (part if not down else 0.0), row - 1 + (part if down else 0.0)
+    return np.stack([column - 1 + part * (1 - down), row - 1 + part * down], axis=1)
 
 
-def _turned_to_top(loop: Loop) -> Loop:
-    first = min(range(len(loop)), key=lambda i: (loop[i][1], loop[i][0]))
-    return loop[first:] + loop[:first]
+def _turned_to_top(loop: Points) -> Points:
+    first = np.lexsort((loop[:, 0], loop[:, 1]))[0]
+    return np.roll(loop, -first, axis=0)

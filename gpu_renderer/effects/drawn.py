@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import skia
 
-from gpu_renderer.effects.contour import Run, contours, runs
+from gpu_renderer.effects.contour import contours, runs
 from gpu_renderer.effects.drawing import color4f, draw_label, drawing, drawing_over, polyline, stroke_paint
 from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
@@ -68,7 +68,7 @@ class Vegas(Effect):
         with drawing(canvas) as on:
             for loop in loops:
                 for run in runs(loop, count, share, shift):
-                    on.drawPath(polyline(run), paint)
+                    on.drawPath(polyline(run.tolist()), paint)
 
 
 @effect("ellipse")
@@ -187,7 +187,7 @@ def _gradient(values: EffectValues, top: float, bottom: float, *keys: str) -> sk
 class _Bolt(NamedTuple):
     """A jagged line, and how much of the thickness, glow width, opacity and glow opacity it has."""
 
-    points: Run
+    points: list[tuple[float, float]]
     width: float
     glow: float
     opacity: float
@@ -211,7 +211,7 @@ def _bolts(canvas: Canvas, values: EffectValues) -> Iterator[_Bolt]:
         yield _Bolt(branch, 0.6, 0.5, 0.7, 0.2)
 
 
-def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: Iterator[float]) -> Run:
+def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: Iterator[float]) -> list[tuple[float, float]]:
     """Midpoint displacement along the left normal, the left half first; shared points are repeated."""
     if depth == 0:
         return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]

@@ -24,10 +24,13 @@ from gpu_renderer.opengl.programs import UniformValue
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
 
+Doubles = npt.NDArray[np.float64]
 DOUBLE_BITS = 53
 KEY_FACTOR = 1442695040888963328
 """Factor of the seed in the keys of scattering hashes (effects.md 6)."""
 LATTICES_MAX = 8
+BAND_ROWS = 32
+"""Rows of a lattice that stay in the processor's cache."""
 ROW = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
 GRID_CELLS = 256
@@ -57,10 +60,22 @@ def random_numbers(seed: int, factor: float, increment: int) -> Iterator[float]:
         yield state / 2**32
 
 
-def sine_hash(x: npt.ArrayLike, y: npt.ArrayLike, seed: float) -> npt.NDArray[np.float64]:
-    """HS: a hash that needs doubles, so it is made here and reaches shaders as a texture."""
-    wave = np.sin(127.1 * np.asarray(x) + 311.7 * np.asarray(y) + 74.7 * seed) * 43758.5453
-    return np.asarray(wave - np.floor(wave), np.float64)
+def sine_hashes(columns: Doubles, rows: Doubles, seed: float) -> npt.NDArray[np.float32]:
+    """Return HS of a lattice's columns and rows, 0..1: a hash that needs doubles, so it is made here and reaches shaders as a texture.
+
+    The sine of a sum is worked out from those of its parts: one of each column and row instead of each corner.
+    """
+    across, down = 127.1 * columns, 311.7 * rows + 74.7 * seed
+    sines, cosines = np.sin(across), np.cos(across)
+    found = np.empty((len(rows), len(columns)), np.float32)
+    for top in range(0, len(rows), BAND_ROWS):
+        here = down[top : top + BAND_ROWS, None]
+        wave = np.cos(here) * sines
+        wave += np.sin(here) * cosines
+        wave *= 43758.5453
+        wave -= np.floor(wave)
+        found[top : top + BAND_ROWS] = wave
+    return found
 
 
 def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Uniforms, Textures]:
@@ -68,7 +83,7 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Un
     parts, starts, columns, start = [], [], [], 0
     for frequency, seed in octaves:
         x, y = _corners(canvas.width, frequency), _corners(canvas.height, frequency)
-        parts.append(sine_hash(x[None, :], y[:, None], seed).ravel().astype(np.float32))
+        parts.append(sine_hashes(x, y, seed).ravel())
         starts.append(start)
         columns.append(len(x))
         start += parts[-1].size
@@ -84,8 +99,8 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Un
 
 def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Texture:
     """Return the feature point of each cell from (-1, -1) on, in fractions of the cell, as a two-channel texture."""
-    columns, rows = (np.arange(-1, int(side / cell) + 3) for side in (canvas.width, canvas.height))
-    points = np.stack([sine_hash(columns[None, :], rows[:, None], seed + shift) for shift in (0.0, 17.3)], axis=2)
+    columns, rows = (np.arange(-1.0, int(side / cell) + 3) for side in (canvas.width, canvas.height))
+    points = np.stack([sine_hashes(columns, rows, seed + shift) for shift in (0.0, 17.3)], axis=2)
     return _texture(canvas, points, len(columns), len(rows), 2)
 
 

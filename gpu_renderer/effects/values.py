@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from gpu_renderer.cache.identity import kept_by_identity
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
@@ -20,6 +21,8 @@ _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
 """Colour in place of one that cannot be parsed (effects.md 6)."""
+KEPT_MAX = 512
+"""Number of effects and stacks whose values are kept from frame to frame."""
 
 Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
@@ -240,6 +243,7 @@ class EffectValues:
         return holds(self.flag(key) if isinstance(bound, bool) else self.number(key), bound)
 
 
+@kept_by_identity(KEPT_MAX)
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
     """Declared defaults, the legacy single value, stored parameters, the layer's clock, then tracks: each over the last."""
     values: dict[str, ParameterValue] = {p.key: p.default for p in effect.parameters}

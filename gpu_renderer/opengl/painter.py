@@ -46,12 +46,14 @@ _LARGE_PX = 512
 PARTS_MAX = INSTANCE_BYTES // 16
 _SHARES = struct.Struct("4f").pack
 _PARTS: Layout = (("i_part", 4),)
-Blend = Literal["replace", "over", "add", "screen"]
+Blend = Literal["replace", "over", "add", "screen", "brightest"]
+"""`brightest`: colours add up, and the alpha is the larger one."""
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
     "add": (moderngl.ONE, moderngl.ONE),
     # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
     "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+    "brightest": (moderngl.ONE, moderngl.ONE),
 }
 
 
@@ -138,11 +140,15 @@ class Painter:
         else:
             self.context.enable(moderngl.BLEND)
             self.context.blend_func = _FUNCTIONS[blend]  # type: ignore[assignment]  # four factors are allowed too
+        if blend == "brightest":
+            self.context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX
         if instances is None:
             self._fill(program, into, _held(into, scissor))
         else:
             self._aim(into, into.region)
             self._render(program, instances.layout, instances.packed, instances.times)
+        if blend == "brightest":
+            self.context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
         """Run a program over parts of a target: one part with a scissor, several as instances."""

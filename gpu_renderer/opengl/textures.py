@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import moderngl
 import numpy as np
@@ -33,6 +34,10 @@ class Textures:
         self._bytes = 0
         self._bytes_max = KEPT_BYTES_MAX
         self._tables: dict[bytes, moderngl.Texture] = {}
+        self._planes: list[moderngl.Texture] = []
+        """Of the video's frame that was drawn last."""
+        self._planes_used = 0
+        """Number of the trim before which they were."""
 
     def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
         """Return the texture of an array of shape (rows, columns) or (rows, columns, 3 or 4).
@@ -58,6 +63,17 @@ class Textures:
         self._bytes += pixels.nbytes
         return texture
 
+    def planes(self, planes: Sequence[Pixels]) -> Sequence[moderngl.Texture]:
+        """Return textures of the planes of a video's frame, of shape (rows, columns) each, until the next call."""
+        sizes = [(plane.shape[1], plane.shape[0], 1) for plane in planes]
+        if [(*texture.size, texture.components) for texture in self._planes] != sizes:
+            self._release_planes()
+            self._planes = [new_texture(self._context, (columns, rows), 1) for columns, rows, _ in sizes]
+        for texture, plane in zip(self._planes, planes, strict=True):
+            texture.write(np.ascontiguousarray(plane), alignment=1)
+        self._planes_used = self._trims
+        return self._planes
+
     def table(self, table: bytes) -> moderngl.Texture:
         """Return the texture of a colour table: RGB8, 256 texels."""
         if table not in self._tables:
@@ -79,6 +95,8 @@ class Textures:
         self._trims += 1
         for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
             self._spare.pop(size)[0].release()
+        if self._trims - self._planes_used > IDLE_FRAMES_MAX:
+            self._release_planes()
         while self._bytes > self._bytes_max and self._kept:
             pixels, texture = self._kept.popitem(last=False)[1]
             self._bytes -= pixels.nbytes
@@ -93,3 +111,9 @@ class Textures:
             texture.release()
         self._tables.clear()
         self._spare.clear()
+        self._release_planes()
+
+    def _release_planes(self) -> None:
+        for texture in self._planes:
+            texture.release()
+        self._planes = []

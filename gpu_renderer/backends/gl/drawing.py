@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from gpu_renderer.backends.gl import backdrop, planes, quads
+from gpu_renderer.backends.gl import backdrop, footage, planes, quads
 from gpu_renderer.backends.gl.backdrop import Blending
 from gpu_renderer.backends.gl.buffers import LayerBuffers, LayerGlow
 from gpu_renderer.backends.gl.drawable import smooth
@@ -131,11 +131,19 @@ class _Walk:
                 layer = operation.step.layer
                 backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.map)
             case operations.DrawVideo():
-                size, pixels = operation.layer.box, operation.shown.pixels
-                image = Image(pixels, *size, crop=operation.crop, is_opaque=True, is_transient=True)
-                quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
+                self._video(operation, rects)
             case _:
                 assert_never(operation)
+
+    def _video(self, operation: operations.DrawVideo, rects: Rects) -> None:
+        """Draw a video's frame. A GPU converts its samples itself; OpenGL on the processor is slower at it than the kernels."""
+        shown = operation.shown
+        target = None if self._painter.is_software else footage.converted(self._painter, shown)
+        if target is not None:
+            self._buffers.acquired.append(target)
+        pixels = shown.pixels if target is None else target
+        image = Image(pixels, *operation.layer.box, crop=operation.crop, is_opaque=True, is_transient=True)
+        quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
 
     def _bare(self, operation: operations.DrawQuad, rects: Rects) -> None:
         """Draw paint straight over the backdrop. The quad can wait in the batch."""

@@ -70,8 +70,8 @@ class DecodedFrame:
         """Fill a picture with the opaque frame, upright, through filter taps. Needs native kernels."""
         native = self._scalers.native
         assert native is not None, "only the kernels resample"
-        if suits_kernels(self._frame) and self._quarter_turns == 0:
-            native.resampled(self.samples(), self._weights(), columns, rows, picture)
+        if self.has_plain_samples:
+            native.resampled(self.samples(), self.weights(), columns, rows, picture)
         else:
             native.resampled(np.ascontiguousarray(self._converted()), None, columns, rows, picture)
 
@@ -92,6 +92,11 @@ class DecodedFrame:
         return is_fit and is_limited and _matrix(frame) == "bt709"
 
     @property
+    def has_plain_samples(self) -> bool:
+        """True if the frame is upright and of the kind that the kernels convert: `samples` by `weights`."""
+        return self._quarter_turns == 0 and suits_kernels(self._frame)
+
+    @property
     def size(self) -> tuple[int, int]:
         """Columns and rows as decoded."""
         return self._frame.width, self._frame.height
@@ -108,6 +113,10 @@ class DecodedFrame:
         half = np.s_[: frame.height // 2, : frame.width // 2]
         return Samples(luma[: frame.height, : frame.width], blue[half], red[half])
 
+    def weights(self) -> Weights:
+        """Return the weights that convert the samples to colours."""
+        return weights(_matrix(self._frame), full_range=_is_full_range(self._frame))
+
     def _converted(self) -> Pixels:
         rgba = self._decoded(Region(0, 0, *self.size))
         if rgba is None:
@@ -122,10 +131,7 @@ class DecodedFrame:
         native = self._scalers.native
         if native is None or not suits_kernels(self._frame):
             return None
-        return native.colour_decode(self.samples(), self._weights(), part)
-
-    def _weights(self) -> Weights:
-        return weights(_matrix(self._frame), full_range=_is_full_range(self._frame))
+        return native.colour_decode(self.samples(), self.weights(), part)
 
 
 class Scalers:

@@ -1,0 +1,20 @@
+// A fading streak: a pixel for each step from its head on, where two steps may come to the same one (format/effects.md 8.6).
+#include "canvas.glsl"
+
+uniform vec4 u_mark;       // canvas px: its head; its length in steps; its opacity
+uniform vec2 u_direction;  // canvas px a step goes back, across and down
+uniform vec4 u_tint;
+
+void main() {
+    vec2 head = u_mark.xy + 0.5, here = floor(v_frame);
+    bool is_steep = abs(u_direction.y) >= abs(u_direction.x);
+    float at = is_steep ? head.y - here.y : head.x - here.x, along = is_steep ? u_direction.y : u_direction.x;
+    float first = floor(min(at / along, (at - 1.0) / along)), through = 1.0;
+    for (int i = 0; i < 4; i++) {  // no more steps can lie in a row, or in a column, of pixels
+        float k = first + float(i);
+        bool is_here = k >= 0.0 && k < u_mark.z && floor(head - u_direction * k) == here;
+        if (is_here) through *= 1.0 - u_mark.w * (1.0 - k / u_mark.z);
+    }
+    if (through == 1.0) discard;
+    f_color = vec4(u_tint.rgb, 1.0) * (1.0 - through);
+}
