@@ -79,8 +79,8 @@ def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
 def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
     """Return the declared inputs with their write targets in the document.
 
-    The document's own fields name the targets. For other inputs a layer with the input's name is used. A target takes values
-    of its own kind only: a text must never become the source of a picture, which is fetched.
+    The document's own fields name the targets. For other inputs a layer with the input's name is used. A source takes an image
+    or media input only: another kind's value is not checked as an address, and would be fetched.
     """
     authored = {field.id: field for field in template.authored_fields(document)}
     layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}
@@ -99,7 +99,7 @@ def _declared(one: Mapping[str, Any], candidates: Iterable[InputField | None]) -
 
 
 def _takes(target_kind: str, kind: str) -> bool:
-    return target_kind == kind or (target_kind in _MEDIA and kind in _MEDIA)
+    return (target_kind in _MEDIA) == (kind in _MEDIA)
 
 
 def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:
