@@ -32,9 +32,9 @@ from farm_core.ids import new_id
 from farm_core.jobs import claims, repository, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.tasks import Lease, RenderedSegment
+from farm_core.jobs.tasks import RenderedSegment
 from farm_core.usage import repository as usage
-from scheduler.dispatcher import jobs_of, loads_of
+from scheduler.dispatcher import jobs_of, leases_of, loads_of
 from scheduler.placement import FreeWorker, assign
 
 DEPTH: Final = 100_000
@@ -248,10 +248,8 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
         rows = await tasks.open_work(connection, now, WORKERS, ["r"])
         loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
-        made = assign(jobs_of(rows), free, now, loads_of(rows))[:WORKERS]
-        token = new_id("lease")
-        leases = [Lease(o.task_id, o.job_id, f"{token}.{n}", o.worker_id, o.renderer) for n, o in enumerate(made)]
-        leased.extend(await tasks.lease_tasks(connection, now, leases))
+        made = assign(jobs_of(rows), free, loads_of(rows))[:WORKERS]
+        leased.extend(await tasks.lease_tasks(connection, now, leases_of(made, new_id("lease"))))
 
     cost = await meter.cost(database.single(round_of_leases))
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"

@@ -49,7 +49,9 @@ async def execute(
     try:
         cursor = driver.cursor(row_factory=namedtuple_row)
         await cursor.execute(query, values or {}, prepare=True)
-        return [] if cursor.description is None else await cursor.fetchall()
+        return (
+            [] if cursor.rownumber is None else await cursor.fetchall()
+        )  # `description` would build an object for each column
     except psycopg.Error as error:
         if driver.closed:
             await connection.execute(_NOTHING)  # SQLAlchemy finds the loss of the connection, and raises

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.tasks import Lease, lease_tasks, unpin_jobs
+from farm_core.jobs.tasks import Lease, lease_tasks, open_work, unpin_jobs
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -94,9 +94,11 @@ def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: s
         async with database.reading() as session:
             found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
             kept = list(found.scalars())
+            offered = await open_work(session, utc_now(), 8, ["another"])
         again = await leased(database, leases(["bob1.0"], "b", "another"))
         await database.close()
         assert kept == ["ada1"], "the other jobs begin again on another renderer"
+        assert {row.id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
         assert again == ["bob1.0"]
 
     asyncio.run(story())

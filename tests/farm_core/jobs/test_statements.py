@@ -153,6 +153,29 @@ def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database_url: str)
 
 
 @pytest.mark.service
+def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+            await session.execute(text(FILL), {"first": 1, "last": 200})
+            await session.execute(text("UPDATE jobs SET renderer = 'r' WHERE status = 'processing'"))
+            await session.execute(text(TASKS))
+            found = await open_work(session, utc_now(), 8, ["r"])
+            assert {row.renderer for row in found} == {"r"}
+            assert await open_work(session, utc_now(), 8, ["another"]) == []
+            explained = text(f"EXPLAIN (ANALYZE, TIMING OFF) {statement('open_work')}")
+            values = {"now": utc_now(), **OPEN["open_work"], "renderers": ["r"]}
+            lines = list(await session.scalars(explained, values))
+        await database.close()
+        looks = [line for line in lines if "on jobs" in line]
+        assert looks and all("never executed" in line for line in looks), looks
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
 def test_a_connection_prepares_a_statement_at_its_first_use(database_url: str) -> None:
     """Postgres would plan it anew at five uses more."""
 
