@@ -110,7 +110,7 @@ class SimStore:
         for job in self.processing.values():
             heads = self._heads(job, now, heads_max)
             if heads:
-                place = job.created + (job.open_frames / FPS if job.open_frames else -1e12)
+                place = job.created + (job.open_frames / FPS if job.open_frames else -1e6)
                 found.append(OpenJob(job.id, job.account, place, job.renderer, job.leased_frames, tuple(heads)))
         return found
 
