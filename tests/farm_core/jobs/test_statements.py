@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
+from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.sql import names, statement
+from farm_core.jobs.sql import _query, names, statement
 from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, DeliveryStatus, JobStatus, TaskStatus
 from farm_core.jobs.tasks import open_work
 from tests.farm_core import rows
@@ -62,6 +63,12 @@ def test_every_move_follows_an_edge_of_the_state_table(name: str) -> None:
     sources = {str(before) for (before, event), _ in edges.items() if event in events}
     named = {word for group in _LITERALS.findall(body(name)) for word in re.findall(r"'(\w+)'", " ".join(group))}
     assert sources <= named, f"{name} does not check that it moves from {sorted(sources)}"
+
+
+def test_no_statement_but_one_is_too_long_for_the_cache_of_psycopg() -> None:
+    """Without their comments. A longer one is searched for parameters at each use."""
+    assert {name for name in names() if len(_query(name, ())) > MAX_CACHED_STATEMENT_LENGTH} == {"end_jobs"}
+    assert not any("--" in _query(name, ()) for name in names())
 
 
 OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
