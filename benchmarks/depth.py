@@ -56,11 +56,11 @@ _FILL: Final = (
 )
 _JOBS: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key, renderer)
+        request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key, renderer, composition_seconds)
     SELECT '{status}_' || lpad(n::text, 9, '0'), account, 'tpl_' || account, '{status}', 0, '{{}}', 1280, 720, 30, 90,
         1000 + (n::bigint * 7919) % 60000, 'http://farm', '', 0, now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}),
         now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}), {finished}, {video}, 'frozen/' || n % 1000, 'plan' || n,
-        {renderer}
+        {renderer}, 3
     FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL (
         SELECT 'acc_' || lpad((CASE WHEN n % 2 = 0 THEN 0 ELSE (n::bigint * 7919) % {accounts} END)::text, 5, '0') AS account
     ) AS owner

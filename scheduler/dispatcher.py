@@ -176,23 +176,19 @@ def leases_of(made: Iterable[Placement], token: str) -> list[Lease]:
 
 def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     """Return the jobs in the rows of `open_work`, each with its tasks."""
+    heads: dict[str, list[OpenTask]] = {}
     jobs: list[OpenJob] = []
-    last, heads = None, list[OpenTask]()
     for row in rows:
         job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ = row
-        if job_id != last:
-            last, heads = job_id, []
-            jobs.append(OpenJob(job_id, account_id, place, renderer, leased_frames, heads))
-        heads.append(OpenTask(task_id, _KINDS[kind], frame_count, avoid_worker))
+        tasks_of_job = heads.get(job_id)
+        if tasks_of_job is None:
+            tasks_of_job = heads[job_id] = []
+            jobs.append(OpenJob(job_id, account_id, place, renderer, leased_frames, tasks_of_job))
+        tasks_of_job.append(OpenTask(task_id, _KINDS[kind], frame_count, avoid_worker))
     return jobs
 
 
 def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
     """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    loads: dict[str, AccountLoad] = {}
-    last = None
-    for row in rows:
-        if row.account_id != last:
-            last = row.account_id
-            loads[last] = AccountLoad(row.account_frames, row.account_priority)
-    return loads
+    loads = {row.account_id: row for row in rows}
+    return {account_id: AccountLoad(row.account_frames, row.account_priority) for account_id, row in loads.items()}

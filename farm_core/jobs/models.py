@@ -116,6 +116,9 @@ class Job(SQLModel, table=True):
     request_hash: str
     document_key: str | None = None
     media: dict[str, str] | None = json(nullable=True)
+    composition_id: str | None = None
+    composition_seconds: float | None = None
+    """Composition that is rendered and its length, as in the template when the document was frozen. No length: the template says both."""
     renderer: str | None = None
     plan_key: str | None = None
     ingest_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
