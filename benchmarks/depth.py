@@ -32,9 +32,9 @@ from farm_core.ids import new_id
 from farm_core.jobs import claims, repository, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.tasks import Lease, RenderedSegment
+from farm_core.jobs.tasks import RenderedSegment
 from farm_core.usage import repository as usage
-from scheduler.dispatcher import jobs_of, loads_of
+from scheduler.dispatcher import jobs_of, leases_of, loads_of
 from scheduler.placement import FreeWorker, assign
 
 DEPTH: Final = 100_000
@@ -56,11 +56,11 @@ _FILL: Final = (
 )
 _JOBS: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key, renderer)
+        request_hash, attempt, created_at, started_at, finished_at, video_key, document_key, plan_key, renderer, composition_seconds)
     SELECT '{status}_' || lpad(n::text, 9, '0'), account, 'tpl_' || account, '{status}', 0, '{{}}', 1280, 720, 30, 90,
         1000 + (n::bigint * 7919) % 60000, 'http://farm', '', 0, now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}),
         now() - make_interval(secs => {age} - n * {age}::float8 / {jobs}), {finished}, {video}, 'frozen/' || n % 1000, 'plan' || n,
-        {renderer}
+        {renderer}, 3
     FROM generate_series({first}, {last}) AS n CROSS JOIN LATERAL (
         SELECT 'acc_' || lpad((CASE WHEN n % 2 = 0 THEN 0 ELSE (n::bigint * 7919) % {accounts} END)::text, 5, '0') AS account
     ) AS owner
@@ -248,10 +248,8 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
         rows = await tasks.open_work(connection, now, WORKERS, ["r"])
         loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
-        made = assign(jobs_of(rows), free, now, loads_of(rows))[:WORKERS]
-        token = new_id("lease")
-        leases = [Lease(o.task_id, o.job_id, f"{token}.{n}", o.worker_id, o.renderer) for n, o in enumerate(made)]
-        leased.extend(await tasks.lease_tasks(connection, now, leases))
+        made = assign(jobs_of(rows), free, loads_of(rows))[:WORKERS]
+        leased.extend(await tasks.lease_tasks(connection, now, leases_of(made, new_id("lease"))))
 
     cost = await meter.cost(database.single(round_of_leases))
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"

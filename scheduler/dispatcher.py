@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain, groupby, islice
-from operator import attrgetter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -20,7 +19,7 @@ from farm_core.settings import Settings
 from farm_core.telemetry.traces import TraceContext
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
-from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, assign
+from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, assign
 from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
@@ -86,11 +85,10 @@ class Dispatcher(Service):
         candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(rows)
-        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), now, accounts)
+        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), accounts)
         if not made:
             return []
-        token = new_id("lease")
-        leases = [Lease(a.task_id, a.job_id, f"{token}.{n}", a.worker_id, a.renderer) for n, a in enumerate(made)]
+        leases = leases_of(made, new_id("lease"))
         return await tasks.lease_tasks(connection, now, leases)
 
     def _order(self, row: Any) -> TaskAssignment:
@@ -168,21 +166,29 @@ def _rendered(row: Any) -> RenderedJob | None:
     )  # fmt: skip
 
 
+def leases_of(made: Iterable[Placement], token: str) -> list[Lease]:
+    """Return the leases of the placements, under tokens that begin with `token`."""
+    return [
+        Lease(task_id, job_id, f"{token}.{n}", worker_id, renderer, is_first)
+        for n, (task_id, job_id, worker_id, renderer, is_first) in enumerate(made)
+    ]
+
+
 def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     """Return the jobs in the rows of `open_work`, each with its tasks."""
-    return [_job(list(group)) for _, group in groupby(rows, key=attrgetter("id"))]
+    heads: dict[str, list[OpenTask]] = {}
+    jobs: list[OpenJob] = []
+    for row in rows:
+        job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ = row
+        tasks_of_job = heads.get(job_id)
+        if tasks_of_job is None:
+            tasks_of_job = heads[job_id] = []
+            jobs.append(OpenJob(job_id, account_id, place, renderer, leased_frames, tasks_of_job))
+        tasks_of_job.append(OpenTask(task_id, _KINDS[kind], frame_count, avoid_worker))
+    return jobs
 
 
 def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
     """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    accounts = groupby(rows, key=attrgetter("account_id", "account_frames", "account_priority"))
-    return {account_id: AccountLoad(frames, priority) for (account_id, frames, priority), _ in accounts}
-
-
-def _job(rows: list[Any]) -> OpenJob:
-    first = rows[0]
-    heads = tuple([OpenTask(row.task_id, _KINDS[row.kind], row.frame_count, row.avoid_worker) for row in rows])
-    return OpenJob(
-        first.id, first.account_id, first.fps, first.created_at, first.renderer,
-        first.leased_frames, first.open_frames, heads, first.priority,
-    )  # fmt: skip
+    loads = {row.account_id: row for row in rows}
+    return {account_id: AccountLoad(row.account_frames, row.account_priority) for account_id, row in loads.items()}

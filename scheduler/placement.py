@@ -15,14 +15,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from farm_core.jobs.plan import TaskKind
-
-PRIORITY_SECONDS: Final = 86400.0
-"""Waiting time that a step of a job's priority is worth, as in `WaitingJob.place` (farm_core/jobs/queue_models.py)."""
 
 
 class OpenTask(NamedTuple):
@@ -35,17 +31,17 @@ class OpenTask(NamedTuple):
 
 
 class OpenJob(NamedTuple):
-    """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done."""
+    """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done.
+
+    `place` orders the jobs of an account, the most pressing first: `OpenJob.ready_place` in `farm_core/jobs/queue_models.py`.
+    """
 
     id: str
     account_id: str
-    fps: float
-    created_at: datetime
+    place: float
     renderer: str | None
     leased_frames: int
-    open_frames: int
-    heads: tuple[OpenTask, ...]
-    priority: int = 0
+    heads: Sequence[OpenTask]
 
 
 class AccountLoad(NamedTuple):
@@ -65,18 +61,18 @@ class FreeWorker(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """A task is to be leased for a worker, whose renderer its job keeps from then on."""
+    """A task is to be leased for a worker, whose renderer its job keeps from then on. `is_first`: the job had no renderer yet."""
 
     task_id: str
     job_id: str
     worker_id: str
     renderer: str
+    is_first: bool = True
 
 
 def assign(
     jobs: Sequence[OpenJob],
     workers: Sequence[FreeWorker],
-    now: datetime,
     accounts: Mapping[str, AccountLoad] | None = None,
 ) -> list[Placement]:
     """Return the assignments to make now, fairest first: at most one per task and `room` per worker.
@@ -85,19 +81,19 @@ def assign(
     """
     pool = _Pool(workers)
     tail, waiting = min(len(workers), TAIL_TASKS_MAX), sum(len(job.heads) for job in jobs)
-    shares = _shares(jobs, now, accounts or {})
-    turns = [share.turn(account) for account, share in shares.items()]
+    shares = _shares(jobs, accounts or {})
+    turns = [(share.leased_frames / share.weight, share.place, account, share) for account, share in shares.items()]
     heapq.heapify(turns)
     made: list[Placement] = []
     while turns and pool:
-        _, _, account, share = turns[0]
+        _, place, account, share = turns[0]
         is_tail = share.leased_frames > 0 and waiting - len(made) <= tail
         assignment = share.take(pool, idle_only=is_tail)
         if assignment is None:
             heapq.heappop(turns)
             continue
         made.append(assignment)
-        heapq.heapreplace(turns, share.turn(account))
+        heapq.heapreplace(turns, (share.leased_frames / share.weight, place, account, share))
     return made + _first_ones(shares.values(), workers)
 
 
@@ -118,67 +114,61 @@ def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list
     return [placement for placement in made if placement is not None]
 
 
-@dataclass(slots=True, order=False)
 class _Share:
-    """Open work of one account, the most urgent job first."""
+    """Open work of one account, the most urgent job first. `place` is that of the first job."""
 
-    leased_frames: int = 0
-    weight: float = 1.0
-    jobs: list[tuple[tuple[bool, float], str, OpenJob]] = field(default_factory=list)
-    cursors: dict[str, int] = field(default_factory=dict)
-    pins: dict[str, str] = field(default_factory=dict)
-    first: int = 0
-    """Number of jobs at the beginning whose tasks are all assigned."""
+    __slots__ = ("cursors", "first", "jobs", "leased_frames", "pins", "place", "weight")
 
-    def turn(self, account: str) -> tuple[float, tuple[bool, float], str, _Share]:
-        """Sorts accounts: the least load first, then the one whose first job is most pressing."""
-        return self.leased_frames / self.weight, self.jobs[0][0] if self.jobs else (True, math.inf), account, self
+    def __init__(self, load: AccountLoad | None) -> None:
+        self.leased_frames, self.weight = (0, 1.0) if load is None else (load.leased_frames, 2.0**load.priority)
+        self.jobs: list[OpenJob] = []
+        self.place = math.inf
+        self.cursors: dict[str, int] = {}
+        self.pins: dict[str, str] = {}
+        self.first = 0
+        """Number of jobs at the beginning whose tasks are all assigned."""
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
         for position in range(self.first, len(self.jobs)):
-            job = self.jobs[position][2]
-            at = self.cursors.get(job.id, 0)
-            if at >= len(job.heads):
+            name, _, _, renderer, _, heads = self.jobs[position]
+            at = self.cursors.get(name, 0)
+            if at >= len(heads):
                 self.first += position == self.first
                 continue
-            task = job.heads[at]
-            worker = pool.take(job.renderer or self.pins.get(job.id), task.avoid_worker, idle_only=idle_only)
+            task_id, _, frame_count, avoid = heads[at]
+            worker = pool.take(renderer or self.pins.get(name), avoid, idle_only=idle_only)
             if worker is None:
                 continue
-            self.cursors[job.id] = at + 1
-            self.pins[job.id] = worker.renderer
-            self.leased_frames += task.frame_count
-            return Placement(task.id, job.id, worker.id, worker.renderer)
+            self.cursors[name] = at + 1
+            if renderer is None:
+                self.pins[name] = worker.renderer
+            self.leased_frames += frame_count
+            return Placement(task_id, name, worker.id, worker.renderer, renderer is None)
         return None
 
 
-def _shares(jobs: Iterable[OpenJob], now: datetime, accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
+def _shares(jobs: Iterable[OpenJob], accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
     shares: dict[str, _Share] = {}
     for job in jobs:
         load = accounts.get(job.account_id)
         share = shares.get(job.account_id)
         if share is None:
-            share = shares[job.account_id] = _Share() if load is None else _share_of(load)
+            share = shares[job.account_id] = _Share(load)
         if load is None:
             share.leased_frames += job.leased_frames
         if job.heads:
-            share.jobs.append((_urgency(job, now), job.id, job))
+            share.jobs.append(job)
     for share in shares.values():
         if len(share.jobs) > 1:
-            share.jobs.sort(key=lambda entry: entry[:2])
+            share.jobs.sort(key=_PLACE)
+        if share.jobs:
+            share.place = share.jobs[0].place
     return shares
 
 
-def _share_of(load: AccountLoad) -> _Share:
-    return _Share(load.leased_frames, 2.0**load.priority)
-
-
-def _urgency(job: OpenJob, now: datetime) -> tuple[bool, float]:
-    """Sorts the most pressing first: nearly done, then seconds of output left less seconds waited and the priority's days."""
-    waited = (now - job.created_at).total_seconds()
-    urgency = job.open_frames / job.fps - waited - PRIORITY_SECONDS * job.priority
-    return job.heads[0].kind is not TaskKind.assemble, urgency
+_PLACE: Final = itemgetter(2, 0)
+"""Sorts jobs by their places, and by their ids among equals."""
 
 
 class _Pool:

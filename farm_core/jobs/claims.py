@@ -165,6 +165,8 @@ def _columns_of_jobs(planned: Sequence[PlannedJob]) -> dict[str, list[Any]]:
         "plan_keys": [one.plan_key for one in planned],
         "renderers": [one.renderer for one in planned],
         "segments": [len(one.tasks) - 1 if one.tasks else None for one in planned],
+        "composition_ids": [one.job.composition_id for one in frozen],
+        "composition_seconds": [one.job.duration_seconds for one in frozen],
     }
 
 

@@ -114,8 +114,8 @@ FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]), CAST(:media AS text[]),
         CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]), CAST(:plan_keys AS text[]), CAST(:renderers AS text[]),
-        CAST(:segments AS int[]))
-        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments)
+        CAST(:segments AS int[]), CAST(:composition_ids AS text[]), CAST(:composition_seconds AS float8[]))
+        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments, composition_id, composition_seconds)
 ), held AS (
     SELECT jobs.id, jobs.account_id, jobs.document_key IS NULL AS fresh
     FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
@@ -126,6 +126,8 @@ WITH wanted AS (
         media = CASE WHEN held.fresh THEN CAST(wanted.media AS jsonb) ELSE jobs.media END,
         ingest_bytes = CASE WHEN held.fresh THEN wanted.ingest_bytes ELSE jobs.ingest_bytes END,
         warnings = CASE WHEN held.fresh THEN CAST(wanted.warnings AS jsonb) ELSE jobs.warnings END,
+        composition_id = CASE WHEN held.fresh THEN wanted.composition_id ELSE jobs.composition_id END,
+        composition_seconds = CASE WHEN held.fresh THEN wanted.composition_seconds ELSE jobs.composition_seconds END,
         plan_key = CASE WHEN wanted.segments IS NULL THEN jobs.plan_key ELSE wanted.plan_key END,
         renderer = CASE WHEN wanted.segments IS NULL THEN jobs.renderer ELSE wanted.renderer END,
         lease_token = CASE WHEN wanted.segments IS NULL THEN jobs.lease_token END,
@@ -246,6 +248,9 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
 -- Accounts are read in order until there are two tasks for each place. `depth`: tasks of each account, more where there are fewer accounts
 -- than places, and at least `depth_least`.
+-- Rows come in the order of their indexes, without sorts, which would read one job more of each account: the lists after ORDER BY end
+-- where the order within an account or a job begins. Where Postgres must sort all the same, rows of one account can be mixed, and tasks
+-- of one job can change places. A job is looked up only if `open_jobs` does not know its renderer.
 -- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
 -- each use, which takes as long as the statement.
 -- The planner guesses that half of the tasks meet a condition in coalesce, and nearly all of them one with IS NOT UNKNOWN. With the
@@ -255,36 +260,47 @@ WITH depth AS MATERIALIZED (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
     ) AS places
 )
-SELECT id, account_id, fps, created_at, renderer, priority, leased_frames, open_frames, task_id, kind, frame_count, avoid_worker,
-    account_frames, account_priority, depth
-FROM (
-    SELECT heads.*, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.load, ready.ready_place,
-        depth.tasks AS depth
-    FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
-        SELECT jobs.id, jobs.account_id, jobs.fps, jobs.created_at, jobs.renderer, jobs.priority, open_jobs.leased_frames,
-            open_jobs.open_frames, open_jobs.ready_place AS job_place, waiting.*
-        FROM open_jobs JOIN jobs ON jobs.id = open_jobs.job_id
-        CROSS JOIN LATERAL (
-            SELECT tasks.id AS task_id, tasks.kind, tasks.index, tasks.frame_count, tasks.avoid_worker FROM tasks
-            WHERE tasks.job_id = jobs.id AND tasks.status = 'pending'
-                AND nullif(coalesce(tasks.not_before <= :now, true), false) IS NOT UNKNOWN
-                AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
-            ORDER BY tasks.index LIMIT depth.tasks
-        ) AS waiting
-        WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
-            AND jobs.status = 'processing' AND jobs.lease_token IS NULL
-            AND coalesce(array_position(CAST(:renderers AS text[]), CAST(jobs.renderer AS text)) > 0,
-                jobs.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
-        ORDER BY open_jobs.ready_place, open_jobs.job_id, waiting.index LIMIT depth.tasks
-    ) AS heads
-    WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
-    ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
-) AS work ORDER BY load, ready_place, account_id, job_place, id, index
+SELECT heads.id, ready.account_id, heads.place, heads.renderer, heads.leased_frames, heads.task_id, heads.kind, heads.frame_count,
+    heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, depth.tasks AS depth
+FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
+    SELECT open_jobs.job_id AS id, open_jobs.ready_place AS place, known.renderer, open_jobs.leased_frames, waiting.*
+    FROM open_jobs CROSS JOIN LATERAL (
+        SELECT coalesce(open_jobs.renderer, (SELECT jobs.renderer FROM jobs WHERE jobs.id = open_jobs.job_id)) AS renderer
+    ) AS known CROSS JOIN LATERAL (
+        SELECT tasks.id AS task_id, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
+        WHERE tasks.job_id = open_jobs.job_id AND tasks.status = 'pending'
+            AND nullif(coalesce(tasks.not_before <= :now, true), false) IS NOT UNKNOWN
+            AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
+        ORDER BY tasks.index LIMIT depth.tasks
+    ) AS waiting
+    WHERE open_jobs.account_id = ready.account_id AND open_jobs.ready_place IS NOT NULL
+        AND coalesce(array_position(CAST(:renderers AS text[]), CAST(known.renderer AS text)) > 0,
+            known.renderer IS NULL OR CAST(:renderers AS text[]) IS NULL)
+    ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT depth.tasks
+) AS heads
+WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
+
+-- pin_jobs --
+-- The first lease of a job decides its renderer. Jobs that another scheduler has locked are left to it. The commit does not wait for the
+-- disk, as that of the lease.
+WITH quickly AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'off', true)
+), wanted AS MATERIALIZED (
+    SELECT DISTINCT ON (wanted.job_id) wanted.* FROM quickly CROSS JOIN unnest(CAST(:job_ids AS text[]), CAST(:renderers AS text[]))
+        AS wanted(job_id, renderer) ORDER BY wanted.job_id
+), held AS MATERIALIZED (
+    SELECT jobs.id, wanted.renderer FROM wanted JOIN jobs ON jobs.id = wanted.job_id
+    WHERE jobs.status = 'processing' AND jobs.renderer IS NULL ORDER BY jobs.id FOR NO KEY UPDATE OF jobs SKIP LOCKED
+)
+UPDATE jobs SET renderer = held.renderer FROM held WHERE jobs.id = held.id
 
 -- lease_tasks --
--- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. The first lease of a job
--- decides its renderer, and only that one locks the job: if a job ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
--- `stop_leases` keeps leases from a job whose renderer is taken away. What another scheduler has locked is left to it. Templates and sums are looked up row by row, whatever the statistics say.
+-- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. A job without a renderer has been
+-- pinned to one before. No job is locked: if one ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
+-- `stop_leases` keeps leases from a job whose renderer is taken away. What another scheduler has locked is left to it. Sums are looked up row by
+-- row, whatever the statistics say. Jobs are joined as a table: of a subquery, Postgres copies whole rows. Templates are looked up only for
+-- jobs that a release before migration 0020 froze.
 -- The commit does not wait for the disk. A crash of Postgres itself can lose the leases of its last moments: these tasks wait again, and
 -- results under the lost tokens do not count. Any later commit that waits makes the leases before it durable.
 WITH quickly AS MATERIALIZED (
@@ -292,26 +308,13 @@ WITH quickly AS MATERIALIZED (
 ), wanted AS (
     SELECT wanted.* FROM quickly CROSS JOIN unnest(CAST(:task_ids AS text[]), CAST(:job_ids AS text[]), CAST(:tokens AS text[]),
         CAST(:workers AS text[]), CAST(:renderers AS text[])) AS wanted(task_id, job_id, token, worker, renderer)
-), first AS MATERIALIZED (
-    SELECT jobs.id FROM jobs WHERE jobs.id = ANY(CAST(:job_ids AS text[])) AND jobs.status = 'processing' AND jobs.renderer IS NULL
-    ORDER BY jobs.id FOR NO KEY UPDATE SKIP LOCKED
-), pins AS MATERIALIZED (
-    SELECT DISTINCT ON (wanted.job_id) wanted.job_id, wanted.renderer FROM first JOIN wanted ON wanted.job_id = first.id ORDER BY wanted.job_id
-), pinned AS (
-    UPDATE jobs SET renderer = pins.renderer FROM pins WHERE jobs.id = pins.job_id
 ), waiting AS MATERIALIZED (
     SELECT wanted.*, tasks.ctid AS version FROM wanted JOIN tasks ON tasks.id = wanted.task_id
     WHERE tasks.status = 'pending' FOR NO KEY UPDATE OF tasks SKIP LOCKED
 )
 UPDATE tasks SET status = 'leased', attempt = tasks.attempt + 1, lease_token = waiting.token, worker = waiting.worker,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds), not_before = NULL
-FROM waiting CROSS JOIN LATERAL (
-    SELECT jobs.* FROM jobs WHERE jobs.id = waiting.job_id AND jobs.status = 'processing'
-        AND coalesce(jobs.renderer, (SELECT pins.renderer FROM pins WHERE pins.job_id = jobs.id)) = waiting.renderer LIMIT 1
-) AS held
-CROSS JOIN LATERAL (
-    SELECT composition_id, duration_seconds FROM templates WHERE templates.id = held.template_id LIMIT 1
-) AS template
+FROM waiting JOIN jobs AS held ON held.id = waiting.job_id AND held.status = 'processing' AND held.renderer = waiting.renderer
 CROSS JOIN LATERAL (
     SELECT held.frame_count - open_jobs.open_frames AS frames, open_jobs.spent_seconds AS seconds
     FROM open_jobs WHERE open_jobs.job_id = held.id LIMIT 1
@@ -322,7 +325,10 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin,
     CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,
-    template.composition_id, template.duration_seconds, CASE
+    CASE WHEN held.composition_seconds IS NOT NULL THEN held.composition_id
+        ELSE (SELECT composition_id FROM templates WHERE templates.id = held.template_id) END AS composition_id,
+    coalesce(held.composition_seconds, (SELECT duration_seconds FROM templates WHERE templates.id = held.template_id)) AS duration_seconds,
+    CASE
         WHEN tasks.kind = 'assemble' THEN (
             SELECT json_agg(json_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
                 'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))
@@ -817,13 +823,13 @@ LEFT JOIN LATERAL (
 ORDER BY page.id
 
 -- miscounted_accounts --
--- Accounts with other jobs in processing than their queue row says, other frames in flight, or wrong sums of a job's tasks. Jobs in
+-- Accounts with other jobs in processing than their queue row says, other frames in flight, wrong sums of a job's tasks, or a wrong renderer. Jobs in
 -- processing are known by their leases and open tasks.
 WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
         UNION SELECT job_id FROM held_jobs
-    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
+    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status, renderer FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
 ), counted AS MATERIALIZED (
     SELECT account_id, count(*) AS jobs FROM processing GROUP BY account_id
 )
@@ -845,6 +851,7 @@ SELECT processing.account_id FROM processing CROSS JOIN LATERAL (
 ) AS sums LEFT JOIN LATERAL (SELECT * FROM open_jobs WHERE open_jobs.job_id = processing.id LIMIT 1) AS kept ON true
 WHERE sums.tasks > 0 AND (kept.leased_frames, kept.open_frames, kept.waiting, kept.running, kept.assemblies)
     IS DISTINCT FROM (sums.leased_frames, sums.open_frames, sums.waiting, sums.running, sums.assemblies)
+    OR (kept.renderer IS NOT NULL AND kept.renderer IS DISTINCT FROM processing.renderer)
 
 -- add_queue_rows --
 INSERT INTO account_queues (account_id, priority, held)
@@ -907,9 +914,9 @@ WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
         UNION SELECT job_id FROM held_jobs
-    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status, created_at, priority, fps FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
+    ) AS known CROSS JOIN LATERAL (SELECT id, account_id, status, created_at, priority, fps, renderer FROM jobs WHERE jobs.id = known.job_id OFFSET 0) AS jobs WHERE jobs.status = 'processing'
 ), summed AS MATERIALIZED (
-    SELECT processing.id, processing.account_id, job_base(processing.created_at, processing.priority) AS base, processing.fps, sums.*
+    SELECT processing.id, processing.account_id, job_base(processing.created_at, processing.priority) AS base, processing.fps, processing.renderer, sums.*
     FROM processing CROSS JOIN LATERAL (
         SELECT count(*) AS tasks, coalesce(sum(frame_count) FILTER (WHERE status = 'leased'), 0) AS leased_frames,
             coalesce(sum(frame_count) FILTER (WHERE kind = 'render' AND status IN ('pending', 'leased')), 0) AS open_frames,
@@ -923,9 +930,9 @@ WITH processing AS MATERIALIZED (
 ), gone AS (
     DELETE FROM open_jobs WHERE account_id = ANY(:account_ids) AND NOT EXISTS (SELECT 1 FROM summed WHERE summed.id = open_jobs.job_id)
 ), kept AS (
-    INSERT INTO open_jobs (job_id, account_id, base, fps, leased_frames, open_frames, waiting, running, assemblies, spent_seconds)
-    SELECT id, account_id, base, fps, leased_frames, open_frames, waiting, running, assemblies, spent_seconds FROM summed
-    ON CONFLICT (job_id) DO UPDATE SET base = excluded.base, leased_frames = excluded.leased_frames,
+    INSERT INTO open_jobs (job_id, account_id, base, fps, renderer, leased_frames, open_frames, waiting, running, assemblies, spent_seconds)
+    SELECT id, account_id, base, fps, renderer, leased_frames, open_frames, waiting, running, assemblies, spent_seconds FROM summed
+    ON CONFLICT (job_id) DO UPDATE SET base = excluded.base, renderer = excluded.renderer, leased_frames = excluded.leased_frames,
         open_frames = excluded.open_frames, waiting = excluded.waiting, running = excluded.running,
         assemblies = excluded.assemblies, spent_seconds = excluded.spent_seconds
 )

@@ -127,6 +127,8 @@ class OpenJob(SQLModel, table=True):
     account_id: str
     base: float
     fps: float
+    renderer: str | None = None
+    """As in `jobs`, or null if it is to be read there."""
     leased_frames: int = _count()
     open_frames: int = _count()
     waiting: int = _count()

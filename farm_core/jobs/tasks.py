@@ -33,13 +33,14 @@ RESCUES_MAX: Final = 500
 
 
 class Lease(NamedTuple):
-    """One wish to lease a task for a worker of that renderer."""
+    """One wish to lease a task for a worker of that renderer. `is_first`: the job may have no renderer yet."""
 
     task_id: str
     job_id: str
     token: str
     worker: str
     renderer: str
+    is_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,15 @@ async def open_work(
 
 
 async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> list[Any]:
-    """Leases what is still waiting; a row for each task that is now ours, with all that its order needs; one statement."""
+    """Lease what is still waiting; return a row for each task that is now ours, with all that its order needs.
+
+    One statement, and one before it if there are first leases: a job keeps the renderer that it gets there, though another scheduler
+    may be faster with its task.
+    """
+    first = [lease for lease in leases if lease.is_first]
+    if first:
+        pins = {"job_ids": [lease.job_id for lease in first], "renderers": [lease.renderer for lease in first]}
+        await execute(session, "pin_jobs", pins)
     columns = {
         "task_ids": [lease.task_id for lease in leases],
         "job_ids": [lease.job_id for lease in leases],

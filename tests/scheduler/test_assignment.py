@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 from farm_core.jobs.plan import TaskKind
 from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GPU, CPU = "gl:gpu", "gl:cpu"
 
 
@@ -22,8 +19,8 @@ def job(
 ) -> OpenJob:
     kind = TaskKind.assemble if assembly else TaskKind.render
     heads = tuple(OpenTask(f"{name}.{index}", kind, 30, avoid) for index in range(1 if assembly else segments))
-    created = NOW - timedelta(seconds=waited_seconds)
-    return OpenJob(name, account, 30, created, renderer, leased_frames, 30 * segments, heads)
+    place = -1e12 if assembly else segments - waited_seconds
+    return OpenJob(name, account, place, renderer, leased_frames, heads)
 
 
 def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
@@ -31,7 +28,7 @@ def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
 
 
 def chosen(jobs: list[OpenJob], free: list[FreeWorker]) -> list[str]:
-    return [assignment.task_id for assignment in assign(jobs, free, NOW)]
+    return [assignment.task_id for assignment in assign(jobs, free)]
 
 
 def test_accounts_take_turns_whatever_the_length_of_their_jobs() -> None:
@@ -61,7 +58,7 @@ def test_the_assembly_of_a_job_that_is_nearly_done_comes_first() -> None:
 
 
 def test_a_task_goes_elsewhere_than_to_the_worker_that_failed_it() -> None:
-    made = assign([job("poison", segments=1, avoid=f"{CPU}-0")], workers(2), NOW)
+    made = assign([job("poison", segments=1, avoid=f"{CPU}-0")], workers(2))
     assert [assignment.worker_id for assignment in made] == [f"{CPU}-1"]
 
 
@@ -70,7 +67,7 @@ def test_the_only_worker_gets_even_a_task_it_has_failed() -> None:
 
 
 def test_segments_of_one_job_never_mix_renderers() -> None:
-    made = assign([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)], NOW)
+    made = assign([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)])
     assert len({assignment.renderer for assignment in made}) == 1
     assert len(made) == 2
 
@@ -80,7 +77,7 @@ def test_a_job_begun_on_one_renderer_waits_for_it() -> None:
 
 
 def test_a_worker_gets_no_more_than_it_has_room_for_and_idle_ones_are_filled_first() -> None:
-    made = assign([job("one", segments=9)], workers(2, room=2), NOW)
+    made = assign([job("one", segments=9)], workers(2, room=2))
     assert [assignment.worker_id for assignment in made] == [f"{CPU}-0", f"{CPU}-1", f"{CPU}-0", f"{CPU}-1"]
 
 

@@ -8,12 +8,11 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.plan import TaskKind
 from scheduler.placement import FreeWorker, assign
-from tests.simulation.store import EPOCH, SimJob, SimStore, SimTask
+from tests.simulation.store import SimJob, SimStore, SimTask
 
 DEPTH = 2
 
@@ -144,7 +143,7 @@ class SimulatedFarm:
         if not free:
             return
         room = sum(worker.room for worker in free)
-        for made in assign(self.store.open_work(self.now, room), free, EPOCH + timedelta(seconds=self.now)):
+        for made in assign(self.store.open_work(self.now, room), free):
             token = f"t{next(self._tokens)}"
             task = self.store.lease(made, token, self.now)
             if task is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
@@ -12,7 +11,6 @@ from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.status import JOB_TERMINAL, TASK_EDGES, JobStatus, TaskStatus, effects, next_status
 from scheduler.placement import OpenJob, OpenTask, Placement
 
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE_SECONDS = 15.0
 FPS = 30.0
 
@@ -112,19 +110,8 @@ class SimStore:
         for job in self.processing.values():
             heads = self._heads(job, now, heads_max)
             if heads:
-                created = EPOCH + timedelta(seconds=job.created)
-                found.append(
-                    OpenJob(
-                        job.id,
-                        job.account,
-                        FPS,
-                        created,
-                        job.renderer,
-                        job.leased_frames,
-                        job.open_frames,
-                        tuple(heads),
-                    )
-                )
+                place = job.created + (job.open_frames / FPS if job.open_frames else -1e6)
+                found.append(OpenJob(job.id, job.account, place, job.renderer, job.leased_frames, tuple(heads)))
         return found
 
     def _heads(self, job: SimJob, now: float, heads_max: int) -> list[OpenTask]:

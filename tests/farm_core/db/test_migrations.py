@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from alembic import command
 from sqlalchemy import create_engine
 
 from farm_core.db import migrate
@@ -42,9 +43,9 @@ def test_migrations_build_the_declared_schema(database_url: str, empty_database_
 
 
 def test_running_the_migrations_at_once_from_many_processes_is_running_them_once(empty_database_url: str) -> None:
-    command = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
+    words = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
     environment = os.environ | {"DATABASE_URL": empty_database_url}
-    running = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(3)]
+    running = [subprocess.Popen(words, cwd=ROOT, env=environment) for _ in range(3)]
     assert [process.wait(60) for process in running] == [0, 0, 0]
     with psycopg.connect(empty_database_url) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrate.head(),)]
@@ -65,3 +66,41 @@ def test_a_schema_of_a_later_release_is_left_alone_if_this_release_works_on_it(
         with pytest.raises(migrate.DatabaseUnfit, match="newer version"):
             migrate.upgrade(empty_database_url)
     assert catalogue(empty_database_url) == before
+
+
+ROWS = """
+    INSERT INTO accounts (id, name, plan, created_at) VALUES ('a', 'ada', 'pro', now());
+    INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at, updated_at)
+    VALUES ('t', 'a', 't', 64, 64, 30, 3, '[]', '{}', '', now(), now());
+"""
+OPEN_JOBS = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, renderer)
+    SELECT name, 'a', 't', 'processing', 0, '{{}}', 64, 64, 30, 90, 3000, '', '', 0, now(), renderer
+    FROM (VALUES ('{0} any', NULL), ('{0} mine', 'r')) AS made(name, renderer);
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id, id, 0, 'render', 0, 90, 'pending', 0, now() FROM jobs WHERE id LIKE '{0} %';
+"""
+
+
+def test_open_jobs_know_their_renderers_after_the_migration_and_its_way_back(empty_database_url: str) -> None:
+    config = migrate._config(empty_database_url)
+    command.upgrade(config, "0017")
+    before = catalogue(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(ROWS)
+        connection.execute(OPEN_JOBS.format("old").encode())
+    command.upgrade(config, "0018")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(OPEN_JOBS.format("new").encode())
+        found = connection.execute("SELECT job_id, renderer FROM open_jobs ORDER BY job_id").fetchall()
+    assert found == [("new any", None), ("new mine", "r"), ("old any", None), ("old mine", "r")]
+    command.downgrade(config, "0017")
+    assert catalogue(empty_database_url) == before
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(OPEN_JOBS.format("former").encode())
+        connection.execute(
+            "UPDATE jobs SET status = 'cancelled', finished_at = now(), renderer = NULL WHERE id LIKE 'old %'"
+        )
+        found = connection.execute("SELECT job_id FROM open_jobs ORDER BY job_id").fetchall()
+    assert found == [("former any",), ("former mine",), ("new any",), ("new mine",)]

@@ -10,7 +10,9 @@ from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.tasks import Lease, lease_tasks, unpin_jobs
+from farm_core.jobs.claims import FrozenJob, PlannedJob, claim_jobs, plan_jobs
+from farm_core.jobs.plan import plan
+from farm_core.jobs.tasks import Lease, lease_tasks, open_work, unpin_jobs
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -94,9 +96,47 @@ def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: s
         async with database.reading() as session:
             found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
             kept = list(found.scalars())
+            offered = await open_work(session, utc_now(), 8, ["another"])
         again = await leased(database, leases(["bob1.0"], "b", "another"))
         await database.close()
         assert kept == ["ada1"], "the other jobs begin again on another renderer"
+        assert {row.id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
         assert again == ["bob1.0"]
+
+    asyncio.run(story())
+
+
+QUEUED: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at)
+    SELECT made.id, account_id, templates.id, 'queued', 0, '{}', 64, 64, 30, 90, 3000, '', '', 0, now()
+    FROM templates CROSS JOIN (VALUES ('new'), ('former')) AS made(id)
+"""
+
+
+def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_url: str) -> None:
+    """A former release does not keep it: the template still says it then."""
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            await rows.template(session, await rows.account(session))
+            await session.execute(text("UPDATE templates SET composition_id = 'intro'"))
+            await session.execute(text(QUEUED))
+        jobs = await database.single(lambda connection: claim_jobs(connection, utc_now(), 8))
+        planned = [
+            PlannedJob(FrozenJob(job, "frozen/a.json", {}, 0), "r", "plan", plan(90, 30, 64, 64)) for job in jobs
+        ]
+        await database.single(lambda connection: plan_jobs(connection, utc_now(), planned))
+        async with database.work() as session:
+            await session.execute(
+                text("UPDATE jobs SET composition_id = NULL, composition_seconds = NULL WHERE id = 'former'")
+            )
+            await session.execute(text("UPDATE templates SET composition_id = 'later', duration_seconds = 8"))
+        wanted = leases(["new.0", "former.0"], "a")
+        found = await database.single(lambda connection: lease_tasks(connection, utc_now(), wanted))
+        await database.close()
+        compositions = {row.job_id: (row.composition_id, row.duration_seconds) for row in found}
+        assert compositions == {"new": ("intro", 3), "former": ("later", 8)}
 
     asyncio.run(story())

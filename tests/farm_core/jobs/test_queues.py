@@ -24,6 +24,10 @@ CLAIM: Final = "UPDATE jobs SET status = 'processing', lease_expires_at = now() 
 RENEW: Final = (
     "UPDATE jobs SET lease_expires_at = lease_expires_at + interval '1 s' WHERE status = 'processing' AND {some}"
 )
+PIN: Final = """
+    UPDATE jobs SET renderer = CASE WHEN abs(hashtext(id || '{number}')) % 7 > 1 THEN 'r' || {number} % 2 END
+    WHERE status = 'processing' AND {some}
+"""
 FREE: Final = "UPDATE jobs SET lease_expires_at = NULL WHERE status = 'processing' AND {some}"
 PLAN: Final = """
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
@@ -55,8 +59,10 @@ STEPS: Final = (
     CLAIM,
     CLAIM,
     RENEW,
+    PIN,
     PLAN,
     PLAN,
+    PIN,
     FREE,
     LEASE,
     LEASE,
@@ -96,11 +102,16 @@ TRUE_OPEN: Final = """
         coalesce(sum((report ->> 'seconds')::float8) FILTER (WHERE kind = 'render' AND tasks.status = 'done'), 0)
     FROM tasks JOIN jobs ON jobs.id = tasks.job_id WHERE jobs.status = 'processing' GROUP BY job_id ORDER BY job_id
 """
+WRONG_RENDERER: Final = """
+    SELECT job_id FROM open_jobs JOIN jobs ON jobs.id = job_id
+    WHERE open_jobs.renderer IS NOT NULL AND open_jobs.renderer IS DISTINCT FROM jobs.renderer
+"""
+NONE: Final = "SELECT WHERE false"
 WAITING: Final = "SELECT account_id, place, job_id, created_at FROM waiting_jobs ORDER BY job_id"
 TRUE_WAITING: Final = f"SELECT account_id, {PLACE}, id, created_at FROM jobs WHERE status = 'queued' ORDER BY id"
 HELD: Final = "SELECT job_id, account_id, lease_expires_at FROM held_jobs ORDER BY job_id"
 TRUE_HELD: Final = "SELECT id, account_id, lease_expires_at FROM jobs WHERE lease_expires_at IS NOT NULL ORDER BY id"
-DERIVED: Final = ((KEPT, TRUE), (OPEN, TRUE_OPEN), (WAITING, TRUE_WAITING), (HELD, TRUE_HELD))
+DERIVED: Final = ((KEPT, TRUE), (OPEN, TRUE_OPEN), (WRONG_RENDERER, NONE), (WAITING, TRUE_WAITING), (HELD, TRUE_HELD))
 """Each derived table, and the same from jobs and tasks."""
 
 

@@ -78,6 +78,7 @@ def test_rows_that_were_loaded_without_triggers_are_found_counted_and_claimed(da
         "DELETE FROM account_queues",
         "DELETE FROM open_jobs",
         "UPDATE open_jobs SET waiting = 0",
+        "UPDATE open_jobs SET renderer = 'another'",
         "UPDATE account_queues SET next_job_id = NULL",
         "UPDATE account_queues SET leased_frames = 900",
         "UPDATE account_queues SET processing = 0",

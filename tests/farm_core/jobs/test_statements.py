@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
+from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.sql import names, statement
+from farm_core.jobs.sql import _query, names, statement
 from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, DeliveryStatus, JobStatus, TaskStatus
 from farm_core.jobs.tasks import open_work
 from tests.farm_core import rows
@@ -62,6 +63,12 @@ def test_every_move_follows_an_edge_of_the_state_table(name: str) -> None:
     sources = {str(before) for (before, event), _ in edges.items() if event in events}
     named = {word for group in _LITERALS.findall(body(name)) for word in re.findall(r"'(\w+)'", " ".join(group))}
     assert sources <= named, f"{name} does not check that it moves from {sorted(sources)}"
+
+
+def test_no_statement_but_one_is_too_long_for_the_cache_of_psycopg() -> None:
+    """Without their comments. A longer one is searched for parameters at each use."""
+    assert {name for name in names() if len(_query(name, ())) > MAX_CACHED_STATEMENT_LENGTH} == {"end_jobs"}
+    assert not any("--" in _query(name, ()) for name in names())
 
 
 OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -148,6 +155,29 @@ def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database_url: str)
             plan = "\n".join(lines)
         await database.close()
         assert "Index Scan using tasks_waiting" in plan, plan
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(database_url: str) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for number in range(20):
+                await rows.template(session, await rows.account(session, f"a{number}"))
+            await session.execute(text(FILL), {"first": 1, "last": 200})
+            await session.execute(text("UPDATE jobs SET renderer = 'r' WHERE status = 'processing'"))
+            await session.execute(text(TASKS))
+            found = await open_work(session, utc_now(), 8, ["r"])
+            assert {row.renderer for row in found} == {"r"}
+            assert await open_work(session, utc_now(), 8, ["another"]) == []
+            explained = text(f"EXPLAIN (ANALYZE, TIMING OFF) {statement('open_work')}")
+            values = {"now": utc_now(), **OPEN["open_work"], "renderers": ["r"]}
+            lines = list(await session.scalars(explained, values))
+        await database.close()
+        looks = [line for line in lines if "on jobs" in line]
+        assert looks and all("never executed" in line for line in looks), looks
 
     asyncio.run(story())
 
