@@ -20,6 +20,21 @@ def test_css_filters_weigh_luma_as_browsers_do(painter: Painter) -> None:
     assert grey == round(0.213 * 200 + 0.715 * 100 + 0.072 * 50)
 
 
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        (entry("brightness", amount=107.0), [214, 107, 53]),
+        (entry("contrast", amount=110.0), [207, 97, 42]),
+        (entry("invert", amount=99.0), [56, 154, 203]),
+        (entry("hue-saturation", hue=0.0, saturation=0.0, lightness=7.0), [214, 107, 53]),
+    ],
+)
+def test_css_filters_of_single_channels_drop_fractions(
+    painter: Painter, filter: EffectSnapshot, expected: list[int]
+) -> None:
+    assert run(painter, opaque(200, 100, 50), filter, REST)[4, 4, :3].tolist() == expected
+
+
 @pytest.mark.parametrize("effect", ["grayscale", "sepia", "invert"])
 def test_a_css_filter_takes_no_more_than_all(painter: Painter, effect: str) -> None:
     most, more = (run(painter, opaque(200, 100, 50), entry(effect, amount=amount), REST) for amount in (100.0, 150.0))
