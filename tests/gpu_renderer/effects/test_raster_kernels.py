@@ -214,3 +214,13 @@ def test_a_colour_table_by_channel_may_be_long(painter: Painter) -> None:
     lut = (("size", 0.0), ("size1d", 1024.0), ("data", inverse))
     found = run(painter, opaque(200, 100, 50), entry("apply-color-lut", lut=lut), REST)
     assert found[4, 4].tolist() == [55, 155, 205, 255]
+
+
+@pytest.mark.parametrize("shift", [(2.0, 0.0), (-2.0, 0.0), (0.0, 3.0), (-35.0, -47.0), (70.0, 95.0)])
+def test_an_offset_wraps_on_canvases_whose_sides_are_no_powers_of_two(
+    painter: Painter, shift: tuple[float, float]
+) -> None:
+    rows, columns = np.mgrid[:11, :13]
+    picture = np.dstack([10 * columns, 10 * rows, 0 * rows, 255 + 0 * rows]).astype(np.uint8)
+    found = run(painter, picture, entry("offset", shiftX=shift[0], shiftY=shift[1]), REST)
+    assert np.array_equal(found, np.roll(picture, (int(shift[1]), int(shift[0])), axis=(0, 1)))
