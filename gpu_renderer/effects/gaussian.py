@@ -33,6 +33,8 @@ code values there, ten where several ends meet. Those take finer cells than a si
 """
 BOX_RADIUS_MAX = 32
 """A wider box first halves the picture along its axes."""
+BOX_SIGMA_MIN = 2.0
+"""A smaller sigma is a Gaussian on every canvas."""
 SIGMA_MAX = 1000.0
 """A wider blur leaves nothing to see of a frame, and is not made wider."""
 NEGLIGIBLE, NEGLIGIBLE_SMALL = 1e-5, 3e-4
@@ -56,12 +58,21 @@ def reference_gaussian(sigma: float) -> Kernel:
 
 @lru_cache(256)
 def canvas_gaussian(sigma: float) -> Kernel:
-    """Return the kernel of a browser's canvas blur: a Gaussian up to four sigmas.
-
-    The reference's frames show one of the full sigma, not three boxes.
-    """
+    """Return the kernel of a browser's blur on a GPU canvas: a Gaussian up to four sigmas."""
     sigma = min(sigma, SIGMA_MAX)
     return normalised(np.exp(-0.5 * (np.arange(max(1, math.ceil(4 * sigma)) + 1) / sigma) ** 2))
+
+
+@lru_cache(256)
+def canvas_boxes(sigma: float) -> Kernel:
+    """Return the kernel of a browser's blur on a canvas on the processor: three boxes of whole pixels from a sigma of 2 on."""
+    sigma = min(sigma, SIGMA_MAX)
+    if sigma < BOX_SIGMA_MIN:
+        return canvas_gaussian(sigma)
+    width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
+    side, last = np.ones(width), np.ones(width | 1)  # two boxes of an even width lie half a px to either side
+    whole = np.convolve(np.convolve(side, side), last)
+    return normalised(whole[len(whole) // 2 :])
 
 
 def box(width: float) -> Kernel:
@@ -280,19 +291,24 @@ def enlarged(
     return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": factor})
 
 
-def canvas_blurred(painter: Painter, source: Target, sigma: float, region: Region) -> Target:
-    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it."""
+def canvas_blurred(
+    painter: Painter, source: Target, sigma: float, region: Region, kernel: Callable[[float], Kernel] = canvas_gaussian
+) -> Target:
+    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it.
+
+    `kernel`: `canvas_gaussian` or `canvas_boxes`.
+    """
     if sigma <= 0:
         return painter.applied("effects/baked/crop.frag", source, region=region)
     levels = levels_of(sigma)
     if not levels:
-        return blurred(painter, source, canvas_gaussian(sigma), region=region, clear_outside=True)
+        return blurred(painter, source, kernel(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
     halves = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _fitting(canvas_gaussian, sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, halves, _fitting(kernel, sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
     painter.pool.give_back(framed, halves, soft)
     return large

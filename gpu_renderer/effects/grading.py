@@ -6,6 +6,7 @@ On a baked layer eight of the matrices are the browser's CSS filter functions, w
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,27 @@ def _share(values: EffectValues, luma: Luma) -> float:
     return min(1.0, amount) if luma is CSS_LUMA else amount
 
 
+def _linear(slope: float, intercept: float = 0.0) -> Table:
+    """Return the table of a CSS filter that is linear in each channel.
+
+    Browsers work out an entry in single precision and drop its fraction: `brightness(107%)` takes 50 to 53, not 54.
+    """
+    levels = LEVELS.astype(np.float32)
+    return _truncated(np.float32(slope) * levels + np.float32(255) * np.float32(intercept))
+
+
+def _between(first: float, last: float) -> Table:
+    """Return the table of a CSS filter that goes from one value to another, fractions dropped."""
+    low, high = float(np.float32(first)), float(np.float32(last))
+    table = _truncated(255.0 * (low + X * (high - low)))
+    table[-1] = _truncated(np.array([255.0 * high]))[0]
+    return table
+
+
+def _truncated(levels: npt.NDArray[np.floating]) -> Table:
+    return np.repeat(np.clip(levels, 0, 255).astype(np.uint8)[:, None], 3, axis=1)
+
+
 def _plain(values: EffectValues, key: str) -> tuple[float, float, float]:
     """Only `#rrggbb` is read; anything else is black."""
     r, g, b, a = values.color_with(key, -1.0)
@@ -61,12 +83,19 @@ class Brightness(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         return [scaled(values.fraction("amount"))]
 
+    def filters(self, values: EffectValues) -> Sequence[Table]:
+        return [_linear(values.fraction("amount"))]
+
 
 @effect("contrast")
 class Contrast(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         amount = values.fraction("amount")
         return [scaled(amount, (1 - amount) / 2)]
+
+    def filters(self, values: EffectValues) -> Sequence[Table]:
+        amount = values.fraction("amount")
+        return [_linear(amount, 0.5 - 0.5 * amount)]
 
 
 @effect("saturate")
@@ -103,12 +132,20 @@ class HueSaturation(MatrixEffect):
             scaled(1 + values.fraction("lightness")),
         ]
 
+    def filters(self, values: EffectValues) -> Sequence[Affine | Table]:
+        hue, saturation, _ = self.steps(values, CSS_LUMA)
+        return [hue, saturation, _linear(1 + values.fraction("lightness"))]
+
 
 @effect("invert")
 class Invert(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         amount = _share(values, luma)
         return [scaled(1 - 2 * amount, amount)]
+
+    def filters(self, values: EffectValues) -> Sequence[Table]:
+        amount = _share(values, CSS_LUMA)
+        return [_between(amount, 1 - amount)]
 
 
 @effect("tint")

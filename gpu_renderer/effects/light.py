@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred, canvas_blurred
+from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred
 from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
@@ -127,7 +127,7 @@ def inner_light(
     far = max(abs(offset[0]), abs(offset[1]))
     around = canvas.target.region.grown(math.ceil(3 * sigma + far) + 2)
     outside = canvas.painter.applied("effects/baked/inverse.frag", canvas.silhouette, region=around)
-    soft = canvas_blurred(canvas.painter, outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
+    soft = canvas.soft(outside, sigma, canvas.target.region.grown(math.ceil(far) + 1))
     canvas.apply(
         "effects/baked/inner_light.frag",
         uniforms={
@@ -160,7 +160,7 @@ class Satin(Effect):
         offset = shadow_offset(values)
         margin = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
         region = canvas.target.region.grown(margin)
-        soft = canvas_blurred(canvas.painter, canvas.silhouette, max(0.0, values.number("size")), region)
+        soft = canvas.soft(canvas.silhouette, max(0.0, values.number("size")), region)
         canvas.apply(
             "effects/baked/satin.frag",
             values,
@@ -178,7 +178,7 @@ class Bevel(Effect):
         scale = width / canvas.width
         work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
         small = painter.applied("effects/baked/resize.frag", shape, region=work)
-        height = canvas_blurred(painter, small, max(0.5, max(1.0, values.number("size")) * scale), work)
+        height = canvas.soft(small, max(0.5, max(1.0, values.number("size")) * scale), work)
         bands = painter.applied(
             "effects/baked/bevel_bands.frag",
             height,

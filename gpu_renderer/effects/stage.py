@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ Affine = npt.NDArray[np.float64]
 """Three rows of four: out = A[:, :3] @ rgb + A[:, 3], on straight colours of 0..1."""
 Table = npt.NDArray[np.uint8]
 """Shape (256, 3): what each encoded level of each channel becomes."""
+TABLE_SHAPE = (256, 3)
 
 Luma = tuple[float, float, float]
 """Weights of red, green and blue in the luma."""
@@ -42,9 +43,16 @@ class MatrixEffect(Effect):
         """Return the map of the GPU route."""
         return functools.reduce(lambda done, step: after(step, done), self.steps(values, LUMA))
 
+    def filters(self, values: EffectValues) -> Sequence[Affine | Table]:
+        """Return the matrices and tables that follow each other on the raster route."""
+        return self.steps(values, CSS_LUMA)
+
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        for step in self.steps(values, CSS_LUMA):
-            canvas.matrix(step)
+        for step in self.filters(values):
+            if step.shape == TABLE_SHAPE:
+                canvas.table(step.astype(np.uint8))
+            else:
+                canvas.matrix(step.astype(np.float64))
 
 
 class TableEffect(Effect):

@@ -68,10 +68,29 @@ def inverse(m: Affine) -> Affine:
     )
 
 
+def hypot(*sides: float) -> float:
+    """Return the root of the sum of squares as JavaScript engines round it.
+
+    Scales that come out of a matrix choose the raster tier without a tolerance (layers.md 5.3), so the last bit counts:
+    `math.hypot` is correctly rounded, V8 divides by the largest side and adds the squares with Kahan's compensation.
+    """
+    largest = max(map(abs, sides), default=0.0)
+    if largest == 0.0 or not math.isfinite(largest):
+        return math.hypot(*sides)
+    total = compensation = 0.0
+    for side in sides:
+        share = side / largest
+        term = share * share - compensation
+        added = total + term
+        compensation = (added - total) - term
+        total = added
+    return math.sqrt(total) * largest
+
+
 def decomposed(m: Affine) -> Parts:
     """Position, rotation and scale, the shear thrown away (animation.md 6.3)."""
     a, b, c, d, e, f = m
     if not math.isfinite(a + b + c + d + e + f):
         return NOWHERE
     angle = math.atan2(b, a)
-    return Parts(e, f, math.degrees(angle), math.hypot(a, b), d * math.cos(angle) - c * math.sin(angle))
+    return Parts(e, f, math.degrees(angle), hypot(a, b), d * math.cos(angle) - c * math.sin(angle))

@@ -1,6 +1,7 @@
 // Rays of light from a point (effects.md 8.6). u_rays: angle in radians and length as a share of the longest,
 // computed from the seed; a ray is narrower than the spacing, so only the three nearest are looked at.
 #include "effect.glsl"
+#include "modulo.glsl"
 #ifdef BAKED
 #include "composite.glsl"
 #endif
@@ -30,7 +31,7 @@ vec3 rays(vec2 away, float longest, float opacity) {
     int first = int(floor((offset + 0.5 * u_arc) / u_arc * float(u_count) + 0.5)) - 1;
     int count = min(3, u_count);
     for (int i = 0; i < count; i++) {
-        vec2 ray = u_rays[((first + i) % u_count + u_count) % u_count];
+        vec2 ray = u_rays[modulo(first + i, u_count)];
         float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = longest * ray.y;
 #ifdef BAKED
         float along = distance_ * cos(d);

@@ -2,6 +2,7 @@
 // rest, as the reference is.
 #include "effect.glsl"
 #include "around.glsl"
+#include "modulo.glsl"
 
 uniform float u_shift_x;
 uniform float u_shift_y;
@@ -10,7 +11,7 @@ uniform float u_blend;
 #ifdef BAKED
 vec4 wrapped(ivec2 p) {
     ivec2 size = ivec2(u_canvas_size);
-    return texel(((p % size) + size) % size);
+    return texel(ivec2(modulo(p.x, size.x), modulo(p.y, size.y)));
 }
 
 vec4 shifted(vec2 q) {

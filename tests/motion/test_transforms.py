@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate.affine import Affine, applied, placed, product
+from motion.evaluate.affine import Affine, applied, decomposed, placed, product
 from motion.snapshot import CompositionSource, ShapeSource, SolidPaint, TextSource, Transform2D
 from tests.motion.documents import document, keys, node, root
 from tests.motion.frames import fill, layer, place, shown, source
@@ -275,3 +275,17 @@ def test_a_composition_within_itself_ends_in_black_though_its_instances_override
     inner = source(held, "i", CompositionSource).composition.layers[0]
     assert isinstance(inner.source, CompositionSource)
     assert inner.source.black
+
+
+@pytest.mark.parametrize(
+    ("rotation", "is_larger"),
+    [(8, True), (12, True), (-12, True), (-0.2, True), (12.8, True), (10, False), (23.8, False), (90, False)],
+)
+def test_a_scale_of_one_returns_from_the_matrix_as_javascript_rounds_it(rotation: float, is_larger: bool) -> None:
+    found = decomposed(placed(0, 0, rotation, 1, 1))
+    assert (max(found.scale_x, found.scale_y) > 1) is is_larger
+
+
+def test_scales_of_degenerate_matrices_stay_plain_numbers() -> None:
+    assert decomposed((0, 0, 0, 2, 0, 0)).scale_x == 0
+    assert decomposed((3e200, 4e200, 0, 1, 0, 0)).scale_x == pytest.approx(5e200)

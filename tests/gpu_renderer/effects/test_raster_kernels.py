@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from gpu_renderer.effects.gaussian import canvas_boxes, canvas_gaussian
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, ImageSource
 from tests.gpu_renderer.canvases import Pixels, opaque
@@ -18,6 +19,21 @@ pytestmark = pytest.mark.gl
 def test_css_filters_weigh_luma_as_browsers_do(painter: Painter) -> None:
     grey = run(painter, opaque(200, 100, 50), entry("grayscale"), entry("median", radius=0.0))[4, 4, 0]
     assert grey == round(0.213 * 200 + 0.715 * 100 + 0.072 * 50)
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        (entry("brightness", amount=107.0), [214, 107, 53]),
+        (entry("contrast", amount=110.0), [207, 97, 42]),
+        (entry("invert", amount=99.0), [56, 154, 203]),
+        (entry("hue-saturation", hue=0.0, saturation=0.0, lightness=7.0), [214, 107, 53]),
+    ],
+)
+def test_css_filters_of_single_channels_drop_fractions(
+    painter: Painter, filter: EffectSnapshot, expected: list[int]
+) -> None:
+    assert run(painter, opaque(200, 100, 50), filter, REST)[4, 4, :3].tolist() == expected
 
 
 @pytest.mark.parametrize("effect", ["grayscale", "sepia", "invert"])
@@ -199,3 +215,30 @@ def test_a_colour_table_by_channel_may_be_long(painter: Painter) -> None:
     lut = (("size", 0.0), ("size1d", 1024.0), ("data", inverse))
     found = run(painter, opaque(200, 100, 50), entry("apply-color-lut", lut=lut), REST)
     assert found[4, 4].tolist() == [55, 155, 205, 255]
+
+
+def test_a_canvas_on_the_processor_blurs_by_three_boxes_of_whole_pixels() -> None:
+    even, odd = canvas_boxes(2.2), canvas_boxes(2.6)  # boxes of 4, 4 and 5 px, and three of 5 px
+    assert len(even) == 6 and len(odd) == 7
+    assert even[-1] == pytest.approx(1 / (4 * 4 * 5)) and odd[-1] == pytest.approx(1 / 5**3)
+    assert even[0] + 2 * even[1:].sum() == pytest.approx(1)
+    assert np.array_equal(canvas_boxes(1.9), canvas_gaussian(1.9))
+
+
+def test_pictures_blur_by_boxes_and_shapes_of_coarse_rasters_by_a_gaussian(painter: Painter) -> None:
+    soft, square = entry("blur", amount=6.0), rectangle(60, 80, 20)
+    photo = run(painter, square, soft, REST, source=ImageSource("photo", 80, 60))
+    shape = run(painter, square, soft, REST)
+    beyond = 20 - len(canvas_boxes(6.0))
+    assert photo[30, beyond, 3] == 0
+    assert shape[30, beyond, 3] == 1
+
+
+@pytest.mark.parametrize("shift", [(2.0, 0.0), (-2.0, 0.0), (0.0, 3.0), (-35.0, -47.0), (70.0, 95.0)])
+def test_an_offset_wraps_on_canvases_whose_sides_are_no_powers_of_two(
+    painter: Painter, shift: tuple[float, float]
+) -> None:
+    rows, columns = np.mgrid[:11, :13]
+    picture = np.dstack([10 * columns, 10 * rows, 0 * rows, 255 + 0 * rows]).astype(np.uint8)
+    found = run(painter, picture, entry("offset", shiftX=shift[0], shiftY=shift[1]), REST)
+    assert np.array_equal(found, np.roll(picture, (int(shift[1]), int(shift[0])), axis=(0, 1)))

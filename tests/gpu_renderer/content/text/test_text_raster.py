@@ -181,3 +181,21 @@ def test_a_huge_size_draws_within_the_limits_of_a_raster() -> None:
     drawn = raster(text("H", TextStyle(size=1e7)))
     assert max(drawn.pixels.shape) <= 16384
     assert drawn.pixels[..., 3].max() == 255
+
+
+@pytest.mark.parametrize(
+    ("pose", "is_snapped"),
+    [
+        (GlyphPose(scale_y=1.5), True),
+        (GlyphPose(skew=15), True),
+        (GlyphPose(scale_x=0.7, skew=-8), True),
+        (GlyphPose(rotation=5), False),
+    ],
+)
+def test_the_baseline_stands_on_a_whole_row_unless_letters_turn(pose: GlyphPose, is_snapped: bool) -> None:
+    pictures = set()
+    for dy in (0.0, 0.1, 0.2, 0.3, 0.4):
+        drawn = raster(posed(replace(pose, dy=dy)))
+        left, top, right, bottom = painted(drawn)
+        pictures.add(drawn.pixels[top:bottom, left:right].tobytes())
+    assert (len(pictures) == 1) is is_snapped

@@ -206,6 +206,8 @@ def test_gradients_are_dithered_by_the_reference_s_square() -> None:
     assert np.array_equal(wide[0:2, 1600:1608] + wide[0:2, 4800:4808], [[0, 1] * 4, [1, 2] * 4])
     twice = rgba_of(raster(rect(6400, 8, levels), 2))[..., 0]
     assert np.array_equal(twice[:, 6400:6408].sum(axis=1), [0, 8] * 8), "counted in pixels of the raster"
+    fine = rgba_of(raster(rect(3200, 8, levels), 4))[..., 0]
+    assert np.array_equal(fine[:2, 6400:6408], [[0, 1] * 4, [1, 0] * 4]), "finer rasters are dithered as on a processor"
 
 
 def brush(*points: tuple[float, float], mode: str = "paint", size: float = 6, **fields: float) -> BrushStroke:
