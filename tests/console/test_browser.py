@@ -278,6 +278,38 @@ def test_a_finished_video_has_no_bars_above_and_below(member: Person, window: Wi
     assert box["width"] / box["height"] == pytest.approx(16 / 9, rel=0.02)
 
 
+def test_a_phone_shows_the_status_of_renders_without_scrolling_sideways(member: Person, window: Window) -> None:
+    names, page = farm(member), window(member, phone=True)
+    page.goto(f"{member.origin}/console/renders")
+    for job in (names["queued"], names["failed"]):
+        box = page.locator(f"#row-{job} .state").bounding_box()
+        assert box["x"] + box["width"] < 350
+
+
+def test_long_webhook_addresses_leave_room_for_what_became_of_them(member: Person, window: Window) -> None:
+    world, job = member.api.world, farm(member)["queued"]
+    world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
+    world.database.execute(
+        "INSERT INTO deliveries (id, job_id, url, body, status, attempt, attempts, due_at, created_at)"
+        " VALUES (%s, %s, %s, '{}', 'delivered', 1, '[]', now(), now())",
+        (new_id("d"), job, "https://example.com/" + "long/" * 60),
+    )
+    page = window(member)
+    page.goto(f"{member.origin}/console/account/webhooks")
+    table = page.locator("[aria-label=Webhooks]")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_the_keyboard_shows_where_it_is_on_the_upload(member: Person, window: Window) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{member.api.template()}/playground")
+    page.focus("#in-photo")
+    page.keyboard.press("Tab")
+    upload = page.get_by_label("Upload a file for Photo")
+    assert upload.evaluate("input => input === document.activeElement")
+    assert page.locator("[data-upload-label]").evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
+
+
 def test_the_console_works_without_scripts(operator: Person, window: Window) -> None:
     names, page = farm(operator), window(operator, java_script_enabled=False)
     page.goto(f"{operator.origin}/console/renders")
