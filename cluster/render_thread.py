@@ -112,9 +112,10 @@ class RenderThread(Generic[RunnerT]):
         )  # fmt: skip
         self._turns = turns
         self._ready.set_result(work)
-        while not (turns.is_idle and self._closing and self._arriving.empty()):
+        while not (turns.is_idle and self._closing and self._arriving.empty() and self._stills.is_empty):
             if turns.is_idle:
-                self._await_arrival()
+                if self._stills.is_empty:  # else the wake-up of a waiting still may be spent already
+                    self._await_arrival()
                 self._stills.draw_next(work)
             turns.run_next()
 

@@ -43,6 +43,11 @@ class StillQueue:
         self._wake = wake
         self._waiting: queue.SimpleQueue[_Frame] = queue.SimpleQueue()
 
+    @property
+    def is_empty(self) -> bool:
+        """Return True if no frame waits."""
+        return self._waiting.empty()
+
     def drawn(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
         began = time.perf_counter()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from dotenv import load_dotenv
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from farm_core.failure import Failure
@@ -23,6 +24,18 @@ ORIGIN: Final = r"^https?://[^/\s]+/?$"
 WEB_ADDRESS: Final = r"^https?://\S+$"
 
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
+
+
+def _addresses(value: str) -> str:
+    """Return the list without blanks. Raises ValueError for what is no address, network or `*`: it would match no proxy."""
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    for part in parts:
+        try:
+            if part != "*":
+                ip_network(part)
+        except ValueError:
+            raise ValueError(f"{part!r} is not an IP address, a network such as 10.0.0.0/8, or *") from None
+    return ",".join(parts)
 
 
 class BadSettings(Failure):
@@ -90,8 +103,9 @@ class Settings(BaseSettings):
         300, ge=1, description="Stills (previews, posters, thumbnails) a minute of one account."
     )
     batches_per_minute: int = Field(6, ge=1, description="Batches of up to 1,000 renders a minute of one account.")
-    trusted_proxies: str = Field(
-        "", description="Addresses of proxies whose `X-Forwarded-*` headers are believed, separated by commas."
+    trusted_proxies: Annotated[str, AfterValidator(_addresses)] = Field(
+        "",
+        description="IP addresses or networks of proxies whose `X-Forwarded-*` headers are believed, separated by commas.",
     )
     font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
@@ -123,7 +137,7 @@ class Settings(BaseSettings):
     )
     render_audio: bool = Field(False, description="Render the sound of compositions; the interface has silent videos.")
     result_days: float = Field(
-        30, gt=0, description="Days that an ended job and its video are kept; then both are deleted."
+        30, gt=0, le=36_500, description="Days that an ended job and its video are kept; then both are deleted."
     )
     metrics_port: int | None = Field(
         None,

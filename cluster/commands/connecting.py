@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from render_farm_client import AsyncFarmClient, FarmClient
 
 from cluster.local.accounts import session_token
 from farm_core import running
+from farm_core.cli.words import folder
 from farm_core.failure import Failure
 from farm_core.settings import settings
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--server", metavar="URL", help="the farm's origin (default: the farm that runs here)")
     parser.add_argument("--key", metavar="KEY", help="an API key of that farm")
     parser.add_argument("--account", default="local", metavar="NAME", help="account on the farm that runs here (local)")
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+    parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="the farm's data folder (.farm)")
 
 
 def credential(arguments: argparse.Namespace) -> tuple[str, str]:

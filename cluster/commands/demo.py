@@ -22,6 +22,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
+from farm_core.cli.words import folder
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings, settings
 from farm_core.telemetry import logs
@@ -45,7 +46,7 @@ class DemoFailed(Failure):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Output file and data folder."""
     parser.add_argument("-o", "--output", type=Path, default=Path("out/demo.mp4"), metavar="FILE")
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm/demo)")
+    parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="data folder (.farm/demo)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from rich.console import Console
 
 from cluster.diagnosis.finding import Finding
 from cluster.diagnosis.machine import machine_findings
 from cluster.diagnosis.stores import store_findings
+from farm_core.cli.words import folder
 from farm_core.settings import Settings, settings
 
 MARKS = {"good": "[green]ok  [/]", "poor": "[yellow]note[/]", "bad": "[red]BAD [/]"}
@@ -21,7 +21,7 @@ MARKS = {"good": "[green]ok  [/]", "poor": "[yellow]note[/]", "bad": "[red]BAD [
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--data DIR`."""
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="data folder (.farm)")
+    parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="data folder (.farm)")
 
 
 def run(arguments: argparse.Namespace) -> int:

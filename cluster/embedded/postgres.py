@@ -147,9 +147,10 @@ def _make_cluster(folder: Path, user: str | None) -> None:
     unprivileged.give(folder, user)
     unprivileged.give(fresh, user)
     command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
+    # In a session of its own: Ctrl-C goes to the farm, which ends in order, and not to a half-made cluster.
     done = subprocess.run(  # noqa: S603
         process.as_user([*command, "--encoding=UTF8", *_LOCALE, *_set(_memory_options())], user),
-        cwd=fresh, capture_output=True, text=True, check=False,
+        cwd=fresh, capture_output=True, text=True, check=False, start_new_session=True,
     )  # fmt: skip
     if done.returncode:
         raise process.ServerFailed(f"initdb failed:\n{done.stdout}{done.stderr}")

@@ -21,7 +21,7 @@ from console.playground.form import PREFIX, defaults_of, entries, general_faults
 from console.snippets import snippets
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
-from farm_core.errors import FarmError, InvalidInputs
+from farm_core.errors import FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, of_template, request_still
 from farm_core.templates import repository
 from farm_core.templates.models import Template
@@ -82,6 +82,8 @@ async def render(
         told: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in told]
         return await _form(request, state, viewer, template, values, faults)
+    except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
+        return await _form(request, state, viewer, template, values, [], refusal=error)
     await record(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
@@ -155,17 +157,19 @@ def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
 
 
 async def _form(
-    request: Request, state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], faults: Faults
-) -> Response:
+    request: Request, state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], faults: Faults,
+    refusal: FarmError | None = None,
+) -> Response:  # fmt: skip
     async with state.database.reading() as session:
         minutes = await usage.minutes(session, viewer.account.id, state.clock.now())
     code = snippets(origin_of(request), template.id, {name: one for name, one in values.items() if one != ""})
     shown: dict[str, Any] = {
         "template": template, "entries": entries(template, values, faults), "faults": general_faults(template, faults),
         "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
-        "title": f"Playground of {template.name}",
+        "title": f"Playground of {template.name}", "refusal": refusal,
     }  # fmt: skip
-    return page(request, "playground/playground.html", **shown)
+    status = refusal.status if refusal else 200
+    return page(request, "playground/playground.html", status_code=status, **shown)
 
 
 def _query(values: Mapping[str, Any]) -> dict[str, str]:

@@ -11,11 +11,14 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from console.playground.form import MEDIA
 from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from farm_core.progress.reader import SegmentState
+from farm_core.storage.links import PATH_PREFIX
+from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from farm_core.webhooks.models import Delivery
 
@@ -53,6 +56,16 @@ class Detail:
     tasks: Sequence[Task]
     events: Sequence[JobEvent]
     delivery: Delivery | None
+
+    def inputs_at(self, origin: str) -> dict[str, Any]:
+        """Return the inputs as a caller gives them: the account's uploads with their full addresses."""
+        media = {field.id for field in fields_of(self.template) if field.kind in MEDIA}
+        uploads = {
+            name: origin.rstrip("/") + value
+            for name, value in self.job.inputs.items()
+            if name in media and isinstance(value, str) and value.startswith(PATH_PREFIX)
+        }
+        return dict(self.job.inputs) | uploads
 
     @property
     def segments(self) -> list[Task]:

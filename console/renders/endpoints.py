@@ -86,8 +86,10 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     if is_part(request):
         return page(request, "renders/live.html", **values)
     output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
-    code = snippets(origin_of(request), shown.template.id, shown.job.inputs, output)
-    return page(request, "renders/one.html", snippets=code, **values)
+    origin = origin_of(request)
+    inputs = shown.inputs_at(origin)
+    code = snippets(origin, shown.template.id, inputs, output)
+    return page(request, "renders/one.html", snippets=code, inputs=inputs, **values)
 
 
 @router.get("/{job_id}/video.mp4")

@@ -60,7 +60,9 @@
     if (!live) return;
     const video = live.querySelector("video");
     if (video && !video.paused) return;
-    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" });
+    const ended = () => ENDED.has(document.getElementById("live")?.dataset.status);
+    if (ended()) return;
+    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => { if (ended()) location.reload(); }); // the head changes too
   }
   function refreshList() {
     const list = document.getElementById("results");
@@ -212,6 +214,7 @@
           await frame.decode().catch(() => {});
           if (picture) URL.revokeObjectURL(picture);
           picture = url;
+          frame.hidden = false;
           note.textContent = "";
           const ms = Math.round(performance.now() - began);
           latency.textContent = `drawn in ${ms} ms`;
@@ -226,16 +229,20 @@
       if (again) { again = false; draw(); }
     }
 
+    const refused = new Map(); // faults of uploads by input, until the input changes
+    function showFault(field, fault) {
+      const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
+      text.hidden = !fault;
+      text.textContent = fault || "";
+      fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
+    }
+
     async function check() {
       const answer = await post("/check", values()).catch(() => null);
       if (!answer || !answer.ok || !(answer.headers.get("content-type") || "").includes("json")) return;
       const { faults, code } = await answer.json();
       for (const holder of all("[data-field]", form)) {
-        const fault = faults[holder.dataset.field], text = holder.querySelector(".fault");
-        const field = holder.querySelector("[name]");
-        text.hidden = !fault;
-        text.textContent = fault || "";
-        fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
+        showFault(holder.querySelector("[name]"), refused.get(holder.dataset.field) || faults[holder.dataset.field]);
       }
       for (const pre of all("[data-code]")) if (code[pre.dataset.code]) pre.textContent = code[pre.dataset.code];
     }
@@ -253,20 +260,31 @@
       if (colour) byId(colour).value = event.target.value;
       const picker = form.querySelector(`[data-colour="${event.target.id}"]`);
       if (picker && /^#[0-9a-f]{6}$/i.test(event.target.value)) picker.value = event.target.value;
-      if (!event.target.dataset.upload) changed();
+      if (event.target.dataset.upload) return;
+      refused.delete(event.target.id.replace(/^in-/, ""));
+      changed();
     });
     form.addEventListener("change", async (event) => {
       const target = event.target.dataset.upload;
       if (!target || !event.target.files.length) return;
       const data = new FormData();
       data.append("file", event.target.files[0]);
-      note.textContent = "Uploading…";
+      event.target.value = ""; // so that the same file can be chosen again
+      const label = event.target.closest("label").firstChild;
+      label.textContent = "Uploading…";
       const answer = await fetch("/console/uploads", { method: "POST", body: data, headers: { "X-CSRF-Token": csrf(), "HX-Request": "true" } }).catch(() => null);
       const told = answer && answer.ok && (answer.headers.get("content-type") || "").includes("json") ? await answer.json() : null;
-      if (told) { byId(target).value = told.url; note.textContent = ""; changed(); }
-      else note.textContent = answer ? new DOMParser().parseFromString(await answer.text(), "text/html").body.textContent.trim() : "The upload failed. Try again.";
+      label.textContent = "Upload";
+      const id = target.replace(/^in-/, "");
+      refused.delete(id);
+      if (told) { byId(target).value = told.url; changed(); return; }
+      refused.set(id, (answer && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice strong")?.textContent) || "The upload failed. Try again.");
+      showFault(byId(target), refused.get(id));
     });
     time.addEventListener("input", () => { stop(); showClock(); draw(); });
+    const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; asking again brings the reason
+    frame.addEventListener("error", undrawn, { once: true });
+    if (frame.complete && !frame.naturalWidth) undrawn();
 
     function stop() {
       if (!playing) return;

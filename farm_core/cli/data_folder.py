@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from farm_core.cli.words import folder
 from farm_core.settings import Settings, settings
 
 
 def add_data_argument(parser: argparse.ArgumentParser) -> None:
     """`--data DIR`."""
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+    parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="the farm's data folder (.farm)")
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
     """Return the settings, with the data folder of the command line."""
-    folder: Path | None = arguments.data
-    return settings() if folder is None else settings().model_copy(update={"data_folder": folder})
+    chosen: Path | None = arguments.data
+    return settings() if chosen is None else settings().model_copy(update={"data_folder": chosen})

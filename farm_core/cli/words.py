@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 _DURATION: Final = re.compile(r"(\d+)([smhd])")
@@ -26,6 +27,13 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def folder(word: str) -> Path:
+    """A folder, for `add_argument(type=...)`. An empty word, such as an unset variable, is not the current folder."""
+    if not word.strip():
+        raise argparse.ArgumentTypeError("the folder's name is empty")
+    return Path(word)
 
 
 def duration(word: str) -> timedelta:

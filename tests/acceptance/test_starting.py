@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -54,3 +55,20 @@ def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
     up.send_signal(signal.SIGTERM)
     out, _ = up.communicate(timeout=SECONDS)
     assert (up.returncode, out) == (0, b"")
+
+
+def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
+    environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}
+    environment.pop("DATABASE_URL", None)
+    up = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    deadline = time.monotonic() + SECONDS
+    while not any("initdb" in child.name() for child in psutil.Process(up.pid).children(recursive=True)):
+        assert up.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(up.pid, signal.SIGINT)  # a terminal sends it to every process of the group
+    out, err = up.communicate(timeout=SECONDS)
+    assert (up.returncode, out) == (0, b""), err

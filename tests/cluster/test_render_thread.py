@@ -85,6 +85,22 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
     assert storage.get_bytes(again.key) == expected
 
 
+def test_stills_that_arrive_together_at_an_idle_worker_are_all_drawn(farm: Farm) -> None:
+    farm[0].work()
+    together, drawn = threading.Barrier(6), []
+
+    def ask(frame: int) -> None:
+        together.wait()
+        drawn.append(farm[0].still(still(frame)).failure)
+
+    asking = [threading.Thread(target=ask, args=(frame,), daemon=True) for frame in range(6)]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join(10)
+    assert drawn == [None] * 6
+
+
 @pytest.mark.parametrize("format", ["png", "jpeg", "webp"])
 def test_a_still_is_a_picture_file(farm: Farm, format: str) -> None:
     drawn = farm[0].still(still(0, format=format))

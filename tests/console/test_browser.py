@@ -234,6 +234,82 @@ def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Win
     assert member.api.get("/renders").json()["total"] == 1
 
 
+def test_a_file_that_cannot_be_uploaded_is_refused_next_to_its_field(
+    member: Person, window: Window, tmp_path: Path
+) -> None:
+    page, words = window(member), tmp_path / "words.png"
+    words.write_text("this is no picture")
+    page.goto(f"{member.origin}/console/templates/{member.api.template()}/playground")
+    page.set_input_files("[data-upload=in-photo]", words)
+    page.wait_for_selector("#fault-photo:visible")
+    fault = page.inner_text("#fault-photo")
+    page.fill("#in-headline", "Another text")
+    page.wait_for_selector("#code-curl:has-text('Another text')")
+    assert page.inner_text("#fault-photo") == fault
+
+
+def test_a_first_preview_that_fails_says_why(member: Person, window: Window) -> None:
+    template = member.api.template()
+    member.api.world.settings.__dict__["stills_per_minute"] = 1
+    member.get(f"/templates/{template}/poster.jpg")
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{template}/playground")
+    page.wait_for_selector("#preview-note:has-text('stills a minute')")
+    assert page.is_hidden("#frame")
+
+
+def test_the_page_of_a_render_ends_with_it_even_if_the_end_itself_is_missed(member: Person, window: Window) -> None:
+    world, job = member.api.world, farm(member)["queued"]
+    page = window(member)
+    page.goto(f"{member.origin}/console/renders/{job}")
+    world.move(job, "failed", error="The photo could not be fetched.")
+    retry = page.locator(".head >> text=Retry")
+    change: JobChange = {"job_id": job, "account_id": member.api.account_id, "progress": 1.0}
+    publish_until(page, world, change, lambda: retry.count() == 1)
+    assert page.locator(".head .state.failed").count() == 1
+
+
+def test_a_finished_video_has_no_bars_above_and_below(member: Person, window: Window) -> None:
+    job = farm(member)["queued"]
+    member.api.world.move(job, "completed", video_key="results/x.mp4")
+    page = window(member)
+    page.goto(f"{member.origin}/console/renders/{job}")
+    box = page.locator("video").bounding_box()
+    assert box["width"] / box["height"] == pytest.approx(16 / 9, rel=0.02)
+
+
+def test_a_phone_shows_the_status_of_renders_without_scrolling_sideways(member: Person, window: Window) -> None:
+    names, page = farm(member), window(member, phone=True)
+    page.goto(f"{member.origin}/console/renders")
+    for job in (names["queued"], names["failed"]):
+        box = page.locator(f"#row-{job} .state").bounding_box()
+        assert box["x"] + box["width"] < 350
+
+
+def test_long_webhook_addresses_leave_room_for_what_became_of_them(member: Person, window: Window) -> None:
+    world, job = member.api.world, farm(member)["queued"]
+    world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
+    world.database.execute(
+        "INSERT INTO deliveries (id, job_id, url, body, status, attempt, attempts, due_at, created_at)"
+        " VALUES (%s, %s, %s, '{}', 'delivered', 1, '[]', now(), now())",
+        (new_id("d"), job, "https://example.com/" + "long/" * 60),
+    )
+    page = window(member)
+    page.goto(f"{member.origin}/console/account/webhooks")
+    table = page.locator("[aria-label=Webhooks]")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_the_keyboard_shows_where_it_is_on_the_upload(member: Person, window: Window) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{member.api.template()}/playground")
+    page.focus("#in-photo")
+    page.keyboard.press("Tab")
+    upload = page.get_by_label("Upload a file for Photo")
+    assert upload.evaluate("input => input === document.activeElement")
+    assert page.locator("[data-upload-label]").evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
+
+
 def test_the_console_works_without_scripts(operator: Person, window: Window) -> None:
     names, page = farm(operator), window(operator, java_script_enabled=False)
     page.goto(f"{operator.origin}/console/renders")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+
 import pytest
 
+from tests.api.world import picture
 from tests.console.people import Person
 
 pytestmark = pytest.mark.service
@@ -23,3 +28,26 @@ def test_a_document_that_cannot_be_read_leaves_the_form_empty(member: Person) ->
         assert "Hello" not in member.text(f"/templates/{template}/playground")
     path.unlink()
     assert "headline" in member.text(f"/templates/{template}/playground")
+
+
+def test_a_render_with_an_upload_can_be_repeated_from_its_page(member: Person) -> None:
+    template = member.api.template()
+    url = member.api.post("/assets", files={"file": ("a.png", picture())}).json()["url"]
+    job = member.api.render(template, inputs={"photo": url}).json()["jobId"]
+    shown = html.unescape(member.text(f"/renders/{job}"))
+    (query,) = re.findall(r"/playground\?(\S+)\"", shown)
+    assert "must be" not in member.text(f"/templates/{template}/playground?{query}")
+    (body,) = re.findall(r"  -d '(.*?)'\n?<", shown, re.DOTALL)
+    repeated = json.loads(body)
+    assert repeated["inputs"]["photo"].startswith(member.origin)
+    assert member.api.post("/renders", json=repeated).status_code == 201
+
+
+def test_a_reached_quota_leaves_what_was_entered_in_the_form(member: Person) -> None:
+    template = member.api.template()
+    member.api.world.limit(member.api.account_id, monthlyRenderMinutes=0)
+    given = {"input.headline": "Entered with care", "input.photo": "https://media.example.com/photo.png"}
+    answer = member.post(f"/templates/{template}/render", **given)
+    assert answer.status_code == 403
+    assert "The monthly quota is reached." in answer.text
+    assert "Entered with care" in answer.text

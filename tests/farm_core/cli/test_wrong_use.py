@@ -59,12 +59,25 @@ def test_every_wrong_setting_is_named_with_what_is_allowed(told: Told) -> None:
     wrong = {
         "LOG_LEVEL": "loud", "ENCODER": "h265", "PUBLIC_ORIGIN": "farm.example.com", "METRICS_PORT": "70000",
         "AUTOMATION_RENDERS_PER_MINUTE": "many", "DATABASE_URL": "mysql://db/farm", "REDIS_URL": "localhost",
-        "S3_ENDPOINT_URL": "minio:9000",
+        "S3_ENDPOINT_URL": "minio:9000", "TRUSTED_PROXIES": "127.0.0.1, proxy", "RESULT_DAYS": "inf",
     }  # fmt: skip
     os.environ.update(wrong)
     said = told("account", "list")
     assert [line.split(":")[0].strip() for line in said.splitlines()[1:]] == sorted(wrong, key=said.index)
     assert all(words in said for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
+
+
+def test_proxies_are_addresses_and_networks(place: Path) -> None:
+    os.environ["TRUSTED_PROXIES"] = "127.0.0.1, 10.0.0.0/8, ::1"
+    assert settings().trusted_proxies == "127.0.0.1,10.0.0.0/8,::1"
+
+
+def test_a_data_folder_without_a_name_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        farm.main(["account", "list", "--data", ""])
+    assert ended.value.code == 2
+    assert "the folder's name is empty" in capsys.readouterr().err
+    assert list(place.iterdir()) == []
 
 
 def test_an_env_file_that_is_no_text_is_named(told: Told, place: Path) -> None:
