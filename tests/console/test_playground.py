@@ -49,5 +49,5 @@ def test_a_reached_quota_leaves_what_was_entered_in_the_form(member: Person) -> 
     given = {"input.headline": "Entered with care", "input.photo": "https://media.example.com/photo.png"}
     answer = member.post(f"/templates/{template}/render", **given)
     assert answer.status_code == 403
-    assert "The monthly quota is reached." in answer.text
+    assert "of this month's 0 are used or reserved" in html.unescape(answer.text)
     assert "Entered with care" in answer.text

@@ -9,6 +9,7 @@ import pytest
 
 import shaders
 from gpu_renderer.display_list.graph import MODES
+from gpu_renderer.geometry.samples import weights
 from gpu_renderer.opengl.painter import FULLSCREEN, Painter
 from gpu_renderer.opengl.programs import Programs
 
@@ -43,6 +44,9 @@ VARIANTS: dict[str, list[Defines]] = {
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],
     "effects/convolve.frag": CONVOLVE,
+    "convert/samples.frag": [
+        {"WEIGHTS": ", ".join(f"{number}u" for number in weights("bt709", full_range=False).tolist())}
+    ],
     "effects/halve.frag": [{}, {"ALPHA": 1}],
     "compositing/blit.frag": [
         {"DISPLAY": d, **dict.fromkeys(flags, 1)}
