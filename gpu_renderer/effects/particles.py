@@ -15,7 +15,7 @@ from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.programs import Layout, UniformValue
 from motion.evaluate.noise import unit_hash, unit_hashes
 
 Numbers = npt.NDArray[np.float64]
@@ -26,6 +26,9 @@ STEPS_MAX = 1000
 _PIECES = (("u_piece", 4), ("u_turn", 2))
 _MARKS = (("u_box", 4), ("u_mark", 4))
 _STARS = (*_MARKS, ("u_under", 2))
+_STREAKS = (*_MARKS, ("u_piece", 2))
+PIECE_STEPS = 32
+"""Steps of a streak that are drawn at a time: the box around a long one is mostly empty."""
 PIECES_MAX = 100_000
 """Bounds the number of absurdly small pieces; those of 4 px of a canvas of 1.6 megapixels are no more."""
 STROKE_MARKS_MAX = 5000
@@ -81,21 +84,18 @@ class Rainfall(Effect):
         x = (hashes(0) * w + direction[0] * travel) % w
         y = np.fmod(hashes(11) * h + direction[1] * travel, h + length) - length / 2
         heads, steps = np.stack([x, y], axis=1), min(STEPS_MAX, math.ceil(length))
-        ends = np.floor(np.stack([heads, heads - direction * (steps - 1)]) + 0.5)
-        streaks = np.column_stack(
-            [
-                ends.min(axis=0),
-                ends.max(axis=0) + 1,
-                heads,
-                np.full((len(heads), 2), (steps, 0.9 * values.fraction("opacity"))),
-            ]
+        firsts = np.arange(0, steps, PIECE_STEPS)
+        lasts = np.minimum(firsts + PIECE_STEPS, steps)
+        pieces = np.tile(np.column_stack([firsts, lasts]), (len(heads), 1))
+        whole = np.repeat(
+            np.column_stack([heads, np.full_like(heads, (steps, 0.9 * values.fraction("opacity")))]),
+            len(firsts),
+            axis=0,
         )
-        _mix(
-            canvas,
-            "effects/baked/streak.frag",
-            streaks,
-            {**_tinted(values, "rainColor"), "u_direction": tuple(direction.tolist())},
-        )
+        ends = np.floor(whole[:, None, :2] - direction * (pieces - (0, 1))[..., None] + 0.5)
+        streaks = np.column_stack([ends.min(axis=1), ends.max(axis=1) + 1, whole, pieces])
+        uniforms = {**_tinted(values, "rainColor"), "u_direction": tuple(direction.tolist())}
+        _mix(canvas, "effects/baked/streak.frag", _STREAKS, streaks, uniforms)
 
 
 @effect("drizzle")
@@ -178,11 +178,12 @@ def _boxes(places: Numbers, reach: Numbers) -> Numbers:
 
 def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:
     """Mix soft discs of one colour over the canvas: x, y, radius and opacity of each, shape (discs, 4)."""
-    _mix(canvas, "effects/baked/disc.frag", np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs]), uniforms)
+    marks = np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs])
+    _mix(canvas, "effects/baked/disc.frag", _MARKS, marks, uniforms)
 
 
-def _mix(canvas: Canvas, shader: str, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
-    """Mix marks over the canvas: box, middle, size and strength of each, shape (marks, 8).
+def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
+    """Mix marks over the canvas: the numbers of the layout for each, its box first.
 
     Mixing straight colours by a share is source-over of premultiplied ones.
     """
@@ -190,7 +191,7 @@ def _mix(canvas: Canvas, shader: str, marks: Numbers, uniforms: dict[str, Unifor
     if region.is_empty:
         return
     over = canvas.painter.pool.take(region, "f2")
-    canvas.draw_instances(shader, _MARKS, marks, over, "over", uniforms)
+    canvas.draw_instances(shader, layout, marks, over, "over", uniforms)
     canvas.apply("effects/baked/marked.frag", spent={"u_marks": over})
 
 

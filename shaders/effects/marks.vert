@@ -5,7 +5,8 @@
 
 in vec4 u_box;   // canvas px: left, top, right and bottom of its pixels
 in vec4 u_mark;  // canvas px: its middle and its size; its strength
-in vec2 u_under; // canvas px: the pixel that lends it colour
+in vec2 u_under; // canvas px: the pixel that lends a star colour
+in vec2 u_piece; // of a streak: first step, and the one behind the last
 
 void main() {
     vec2 corner = mix(u_box.xy, u_box.zw, vec2(gl_VertexID & 1, gl_VertexID >> 1));

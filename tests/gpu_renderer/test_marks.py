@@ -65,18 +65,22 @@ def snow(picture: Picture) -> Picture:
     return picture
 
 
-def rain(picture: Picture) -> Picture:
-    dx, dy, steps = math.sin(math.radians(40)), math.cos(math.radians(40)), 12
+def rain(picture: Picture, steps: int = 12) -> Picture:
+    dx, dy = math.sin(math.radians(40)), math.cos(math.radians(40))
     for i in range(math.floor(4 * WIDTH * HEIGHT / 2500 + 0.5)):
         travel = 0.55 * 3 * HEIGHT * (0.8 + 0.6 * h2(i, 3 + 23))
         x = (h2(i, 3) * WIDTH + dx * travel) % WIDTH
-        y = math.fmod(h2(i, 3 + 11) * HEIGHT + dy * travel, HEIGHT + 12) - 6
+        y = math.fmod(h2(i, 3 + 11) * HEIGHT + dy * travel, HEIGHT + steps) - steps / 2
         for k in range(steps):
             column, row = math.floor(x - dx * k + 0.5), math.floor(y - dy * k + 0.5)
             if 0 <= column < WIDTH and 0 <= row < HEIGHT:
                 share = np.full((1, 1), 0.7 * 0.9 * (1 - k / steps))
                 mix(picture[row : row + 1, column : column + 1], share, (1.0, 0.8, 0.6))
     return picture
+
+
+def long_rain(picture: Picture) -> Picture:
+    return rain(picture, 100)
 
 
 def stars(picture: Picture) -> Picture:
@@ -116,22 +120,29 @@ def starlight(x: float, y: float, size: float) -> Any:
     return light * (is_near & (math.floor(y - margin) < Y) & (math.ceil(y + margin) + 1 > Y))
 
 
-EFFECTS: dict[str, tuple[Callable[[Picture], Picture], dict[str, float | str]]] = {
-    "snowfall": (
+RAIN: dict[str, float | str] = {
+    "amount": 400.0,
+    "evolution": 55.0,
+    "angle": 40.0,
+    "opacity": 70.0,
+    "rainColor": "#ffcc99",
+}
+EFFECTS: list[tuple[str, Callable[[Picture], Picture], dict[str, float | str]]] = [
+    (
+        "snowfall",
         snow,
         {"amount": 80.0, "evolution": 37.0, "wind": 30.0, "size": 9.0, "opacity": 90.0, "flakeColor": "#ffcc99"},
     ),
-    "rainfall": (
-        rain,
-        {"amount": 400.0, "evolution": 55.0, "angle": 40.0, "length": 12.0, "opacity": 70.0, "rainColor": "#ffcc99"},
-    ),
-    "star-burst": (stars, {"amount": 50.0, "phase": 300.0, "size": 2.0, "blend": 40.0, "starColor": "#ffcc99"}),
-}
+    ("rainfall", rain, {**RAIN, "length": 12.0}),
+    ("rainfall", long_rain, {**RAIN, "length": 100.0}),
+    ("star-burst", stars, {"amount": 50.0, "phase": 300.0, "size": 2.0, "blend": 40.0, "starColor": "#ffcc99"}),
+]
 
 
-@pytest.mark.parametrize("effect", EFFECTS)
-def test_marks_are_those_of_the_formula(painter: Painter, effect: str) -> None:
-    formula, parameters = EFFECTS[effect]
+@pytest.mark.parametrize(("effect", "formula", "parameters"), EFFECTS)
+def test_marks_are_those_of_the_formula(
+    painter: Painter, effect: str, formula: Callable[[Picture], Picture], parameters: dict[str, float | str]
+) -> None:
     found = baked_pixels(painter, soft_picture(), effect, seed=3.0, **parameters).astype(int)
     wanted = stored(formula(straight(soft_picture()))).astype(int)
     changed = np.abs(wanted - soft_picture().astype(int)).max(axis=2) > 8

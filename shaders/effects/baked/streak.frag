@@ -1,7 +1,8 @@
-// A fading streak: a pixel for each step from its head on, where two steps may come to the same one (format/effects.md 8.6).
+// A piece of a fading streak: a pixel for each step from the head on, where two steps may come to the same one (format/effects.md 8.6).
 #include "canvas.glsl"
 
-uniform vec4 u_mark;       // canvas px: its head; its length in steps; its opacity
+uniform vec4 u_mark;       // canvas px: the streak's head; its length in steps; its opacity
+uniform vec2 u_piece;      // first step of the piece, and the one behind the last
 uniform vec2 u_direction;  // canvas px a step goes back, across and down
 uniform vec4 u_tint;
 
@@ -12,7 +13,7 @@ void main() {
     float first = floor(min(at / along, (at - 1.0) / along)), through = 1.0;
     for (int i = 0; i < 4; i++) {  // no more steps can lie in a row, or in a column, of pixels
         float k = first + float(i);
-        bool is_here = k >= 0.0 && k < u_mark.z && floor(head - u_direction * k) == here;
+        bool is_here = k >= u_piece.x && k < u_piece.y && floor(head - u_direction * k) == here;
         if (is_here) through *= 1.0 - u_mark.w * (1.0 - k / u_mark.z);
     }
     if (through == 1.0) discard;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import av
 import numpy as np
 import pytest
 
@@ -15,30 +14,21 @@ from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.session import RenderSession, SessionOptions
+from tests.gpu_renderer.content.media.test_video_pixels import FULL, LIMITED, MATRICES, noise
 from tests.gpu_renderer.content.media.video_files import make_noise_video
 from tests.gpu_renderer.test_footage import SIZE, encoded, opened
 from tests.gpu_renderer.test_footage import footage as over_footage
 
 pytestmark = pytest.mark.gl
 
-MATRICES = {"bt709": 1, "bt601": 5, "smpte240m": 7, "bt2020": 9}
-LIMITED, FULL = 1, 2
-
-
-def noise(size: tuple[int, int], matrix: int, color_range: int, format: str = "yuv420p") -> av.VideoFrame:
-    frame = av.VideoFrame(*size, format)
-    frame.colorspace, frame.color_range = matrix, color_range
-    rng = np.random.default_rng(size[0])
-    for plane in frame.planes:
-        plane.update(rng.integers(0, 256, plane.buffer_size, np.uint8).tobytes())
-    return frame
+EVERY_LEVEL = np.arange(256, dtype=np.uint8)
 
 
 @pytest.mark.parametrize("color_range", [LIMITED, FULL], ids=["limited", "full"])
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_every_matrix_and_range_gives_the_same_bytes(painter: Painter, matrix: str, color_range: int) -> None:
     for width, height in ((8, 8), (38, 22), (1026, 10), (64, 48)):
-        frame = DecodedFrame(noise((width, height), MATRICES[matrix], color_range), Scalers(None))
+        frame = DecodedFrame(noise((width, height), EVERY_LEVEL, MATRICES[matrix], color_range), Scalers(None))
         target = footage.converted(painter, frame)
         assert target is not None
         found = np.frombuffer(target.texture.read(), np.uint8).reshape(height, width, 4)
@@ -48,7 +38,7 @@ def test_every_matrix_and_range_gives_the_same_bytes(painter: Painter, matrix: s
 
 @pytest.mark.parametrize("format", ["yuv422p", "yuv444p", "nv12", "yuv420p10le", "yuva420p"])
 def test_other_samples_are_left_to_libswscale(painter: Painter, format: str) -> None:
-    frame = noise((64, 48), MATRICES["bt709"], LIMITED).reformat(format=format)
+    frame = noise((64, 48), EVERY_LEVEL).reformat(format=format)
     assert footage.converted(painter, DecodedFrame(frame, Scalers(None))) is None
 
 
