@@ -10,8 +10,9 @@ struct piece {
     const struct draw_op *of;
     struct draw_op recoloured;               // a copy of one colour that its stage has changed
     int32_t top, bottom, first, end;         // its pixels inside the strip
-    int square_count, inner_count;
+    int square_count, inner_count, outer_count;
     struct edge square[4], inner[EDGES_MAX];  // of its quad; and of the interior that the shape's edge does not touch
+    struct edge outer[4];                     // outside these an ellipse touches no pixel
     struct held texels;                      // unused if `first` is 0
 };
 
@@ -72,6 +73,7 @@ static void composite_content(struct piece *p, struct held *k, struct row *r, in
     const struct draw_op *of = p->of;
     int first = p->first, end = p->end;
     span_of(p->square, p->square_count, row, -1.0, &first, &end);
+    if (p->outer_count) span_of(p->outer, p->outer_count, row, 0.0, &first, &end);
     int whole_first = first, whole_end = end;
     span_of(p->square, p->square_count, row, 1.0, &whole_first, &whole_end);
     if (whole_first >= whole_end) {
@@ -218,6 +220,7 @@ static int found_pieces(const struct draw_op *ops, int count, struct row *r, int
         if (of->grade && is_of_one_colour(of)) recolour(p, r);
         p->square_count = square_of(of, p->square, 0, 0);
         p->inner_count = is_shape(of) && !is_hard(of) ? inner_of(of, p->inner) : 0;
+        p->outer_count = of->kind == ELLIPSE && p->inner_count ? outer_of(of, p->outer) : 0;
         const struct draw_op *shown = of->kind == GLOWING_BUFFER ? of->light : of;
         p->texels.first = 0;
         if (is_upright(shown)) begin(&p->texels, shown, r, p->first, p->end - p->first);

@@ -153,6 +153,12 @@ def disc(x: float, y: float, **more: object) -> LayerSnapshot:
     return LayerSnapshot("disc", "disc", source, Transform2D(x, y, 30), **more)  # type: ignore[arg-type]
 
 
+def wide(x: float, y: float, turn: float, **more: object) -> LayerSnapshot:
+    """An ellipse with room for many pixels in the corners of its quad, which are not drawn."""
+    source = ShapeSource("ellipse", 210, 130, (SolidPaint("#7a40ff"),))
+    return LayerSnapshot(f"wide{turn > 30}", "wide", source, Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
+
+
 def leaf(x: float, y: float, turn: float, **more: object) -> LayerSnapshot:
     """A shape of one colour that is a raster of coverage: its corners differ."""
     source = ShapeSource("rect", 120, 80, (SolidPaint("#c05020"),), radii=(40, 0, 40, 0))
@@ -186,6 +192,7 @@ SCENES: dict[str, Scene] = {
     "much that stands still on a gradient": lambda n: on_gradient(n, *(rect("#336699", 160, 100, 300 - 10 * i, 190, id=f"card{i}", opacity=0.5) for i in range(3))),
     "a mode that is drawn on a gradient": lambda n: on_gradient(n, disc(100, 100, blend="hue"), turn=3.0 * (n > 2)),
     "shapes": lambda n: scene(rect("#ff8080", 60.3 + 9 * n, 60, 50, 40), disc(200 - 7.5 * n, 90, opacity=0.6)),
+    "large ellipses that turn": lambda n: scene(wide(150, 100, 11.0 * n), wide(40 + 9.5 * n, 60, 31, blend="screen", opacity=0.7)),
     "a turning photo": lambda n: scene(photo(150, 100, 7.0 * n), rect("#fff", 20 + n, 20, 10, 10)),
     "an upright photo": lambda n: scene(upright(150 + 2.3 * n, 100.4, 2.3, 1.7), rect("#fff", 20 + n, 20, 10, 10)),
     "a small upright photo": lambda n: scene(upright(150.3 - n, 100 + 1.1 * n, 0.4, -0.7)),
