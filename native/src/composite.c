@@ -68,10 +68,9 @@ static void flat(const struct draw_op *of, struct row *r, int at, int count) {
     }
 }
 
-// Composite content over a row, split where edges begin and end. `left`: the column of the row's first number.
-static void composite_content(struct piece *p, struct held *k, struct row *r, int row, int left) {
+// Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first number.
+static void composite_content(struct piece *p, struct held *k, struct row *r, int row, int left, int first, int end) {
     const struct draw_op *of = p->of;
-    int first = p->first, end = p->end;
     span_of(p->square, p->square_count, row, -1.0, &first, &end);
     if (p->outer_count) span_of(p->outer, p->outer_count, row, 0.0, &first, &end);
     int whole_first = first, whole_end = end;
@@ -166,7 +165,7 @@ static void lit(const struct draw_op *of, struct held *k, struct row *r, int row
     if (of->is_nearest) {
         own_pixels(of, r, row, first, count, r->texels);
     } else if (k) {
-        found_upright(k, of, r, row, first, count);
+        found_upright(k, r, first, count);
     } else {
         placed(of, r, row, first, count);
         found_numbers(of, r, count);
@@ -230,17 +229,25 @@ static int found_pieces(const struct draw_op *ops, int count, struct row *r, int
 }
 
 static void composite_row(struct piece *p, struct row *r, int row, int left) {
+    const struct draw_op *of = p->of;
     struct held *k = p->texels.first ? &p->texels : 0;
-    if (p->of->kind == QUANTISE) {
-        quantise_row(r, left, p->first, p->end);
+    int first = p->first, end = p->end;
+    if (of->kind == QUANTISE) {
+        quantise_row(r, left, first, end);
         return;
     }
-    fine(r, p->first, p->end);
-    switch (p->of->kind) {
+    if (k) {
+        int shown = first, shown_end = end;
+        hold(k, r, row, &shown, &shown_end);
+        if (of->kind != GLOWING_BUFFER && !of->mode) first = shown, end = shown_end;
+        if (first >= end) return;
+    }
+    fine(r, first, end);
+    switch (of->kind) {
         case BUFFER:
         case GLOWING_BUFFER:
-        case GLOW: composite_buffer(p->of, k, r, row, left, p->first, p->end); break;
-        default: composite_content(p, k, r, row, left);
+        case GLOW: composite_buffer(of, k, r, row, left, first, end); break;
+        default: composite_content(p, k, r, row, left, first, end);
     }
 }
 

@@ -108,7 +108,7 @@ static void shaded(const struct draw_op *of, struct held *k, struct row *r, int 
         return;
     }
     if (k) {
-        found_upright(k, of, r, row, first, count);
+        found_upright(k, r, first, count);
     } else {
         placed(of, r, row, first, count);
     }

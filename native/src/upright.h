@@ -7,8 +7,13 @@
 #include "texels.h"
 
 struct held {
+    const struct draw_op *of;
     int32_t from, count;     // columns of the frame
     int32_t lines[2];        // which rows of texels are held; -1 none
+    int32_t shown[2], end[2];  // of each: the columns that are not transparent
+    int32_t upper, lower;    // which of both the frame's row lies between
+    struct part part;        // and how far from the upper one: in 256 parts
+    struct corner corner;    // or as a float
     int32_t *first, *next;   // the texels that each column lies between; of bytes they are neighbours
     float *across;           // and how far from the first one
     uint32_t *shares;        // the same in 256 parts
@@ -76,7 +81,7 @@ static void begin(struct held *k, const struct draw_op *of, struct row *r, int f
     size_t column = 3 * sizeof(int32_t), row = (is_numbers ? 4 : 1) * sizeof(float);
     k->first = malloc((size_t)count * (column + 2 * row));
     if (!k->first) return;
-    k->from = from, k->count = count, k->lines[0] = k->lines[1] = -1;
+    k->of = of, k->from = from, k->count = count, k->lines[0] = k->lines[1] = -1;
     k->next = k->first + count;
     k->across = (float *)(k->next + count), k->shares = (uint32_t *)(k->next + count);
     k->rows[0] = k->shares + count, k->rows[1] = (char *)k->rows[0] + (size_t)count * row;
@@ -138,10 +143,27 @@ static void exact_row(const struct held *k, const struct draw_op *of, struct row
     }
 }
 
-// A row of texels, filtered across; it does not take the place of another one.
-static void *held_row(struct held *k, const struct draw_op *of, struct row *r, int32_t line, int32_t other) {
-    int slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
-    if (slot >= 0) return k->rows[slot];
+// Whether a column of a held row can be seen. An alpha below 1/255 cannot, but for coverage in single floats.
+INLINE int is_shown(const struct draw_op *of, const void *row, int32_t count, int32_t column) {
+    if (is_filtered_in_floats(of)) {
+        float alpha = ((const float *)row)[(ptrdiff_t)(channels_of(of) - 1) * count + column];
+        return alpha > (of->kind == COVERAGE ? 0.0f : 1.0f / 512.0f);
+    }
+    return ((const uint32_t *)row)[column] >> (of->kind == COVERAGE ? 0 : 24) != 0;
+}
+
+static void find_shown(struct held *k, int32_t slot) {
+    int32_t first = 0, end = k->count;
+    while (first < end && !is_shown(k->of, k->rows[slot], k->count, first)) first++;
+    while (first < end && !is_shown(k->of, k->rows[slot], k->count, end - 1)) end--;
+    k->shown[slot] = first, k->end[slot] = end;
+}
+
+// Which held row is a row of texels, filtered across; it does not take the place of another one.
+static int32_t held_row(struct held *k, struct row *r, int32_t line, int32_t other) {
+    const struct draw_op *of = k->of;
+    int32_t slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
+    if (slot >= 0) return slot;
     slot = k->lines[0] == other;
     k->lines[slot] = line;
     ptrdiff_t start = (ptrdiff_t)line * of->columns;
@@ -163,7 +185,8 @@ static void *held_row(struct held *k, const struct draw_op *of, struct row *r, i
             for (int channel = 0; channel < 4; channel++) found[channel * k->count + i] = r->beside[4 * i + channel];
         }
     }
-    return k->rows[slot];
+    find_shown(k, slot);
+    return slot;
 }
 
 static void code_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share, float full, float opacity,
@@ -181,40 +204,59 @@ static void number_rows(const float *restrict upper, const float *restrict lower
     for (int i = 0; i < count; i++) found[i] = between_two(upper[i], lower[i], share);
 }
 
-// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE filtered in 8 bits r->found[0], else r->texels.
-static void found_upright(struct held *k, const struct draw_op *of, struct row *r, int row, int first, int count) {
-    int at = first - k->from;
-    placed(of, r, row, first, 1);
+// Hold what a row of the frame is filtered from. Narrows columns [*first, *end) to those that are not transparent.
+static void hold(struct held *k, struct row *r, int row, int *first, int *end) {
+    const struct draw_op *of = k->of;
+    placed(of, r, row, *first, 1);
     if (of->is_nearest) {
-        ptrdiff_t start = (ptrdiff_t)nearest_of(r->v[0], of->rows) * of->columns;
+        k->part.first = nearest_of(r->v[0], of->rows);
+        return;
+    }
+    int32_t line, next;
+    if (is_filtered_in_floats(of)) {
+        k->corner = corner_of(r->v[0], of->rows);
+        line = k->corner.first, next = k->corner.next;
+    } else {
+        k->part = part_between(r->v[0], of->rows);
+        line = k->part.first + (k->part.share == 256), next = k->part.first + (k->part.share != 0);
+    }
+    int32_t one = k->upper = held_row(k, r, line, next), two = k->lower = held_row(k, r, next, line);
+    if (k->shown[one] >= k->end[one]) one = two;
+    if (k->shown[two] >= k->end[two]) two = one;
+    int shown = k->from + (k->shown[one] < k->shown[two] ? k->shown[one] : k->shown[two]);
+    int shown_end = k->from + (k->end[one] > k->end[two] ? k->end[one] : k->end[two]);
+    *first = shown > *first ? shown : *first;
+    *end = shown_end < *end ? shown_end : *end;
+}
+
+// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE filtered in 8 bits r->found[0], else r->texels.
+static void found_upright(const struct held *k, struct row *r, int first, int count) {
+    const struct draw_op *of = k->of;
+    int at = first - k->from;
+    if (of->is_nearest) {
+        ptrdiff_t start = (ptrdiff_t)k->part.first * of->columns;
         if (of->kind == IMAGE) {
             taken_pixels((const uint32_t *)of->texels + start, k->first + at, r->found[0], count);
         } else {
             const uint8_t *line = (const uint8_t *)of->texels + start;
             taken_codes(line, k->first + at, of->color[3], of->opacity, r->alpha, count);
         }
-        return;
-    }
-    if (!is_filtered_in_floats(of)) {
-        struct part part = part_between(r->v[0], of->rows);
-        int32_t line = part.first + (part.share == 256), next = part.first + (part.share != 0);
-        const uint32_t *upper = (const uint32_t *)held_row(k, of, r, line, next) + at;
-        const uint32_t *lower = (const uint32_t *)held_row(k, of, r, next, line) + at;
-        if (of->kind == COVERAGE) {
-            code_rows(upper, lower, part.share, of->color[3], of->opacity, r->alpha, count);
-        } else {
-            pixel_rows(upper, lower, part.share, r->found[0], count);
+    } else if (is_filtered_in_floats(of)) {
+        const float *upper = (const float *)k->rows[k->upper] + at, *lower = (const float *)k->rows[k->lower] + at;
+        for (int channel = 0; channel < channels_of(of); channel++) {
+            ptrdiff_t start = (ptrdiff_t)channel * k->count;
+            float *texels = r->texels[channel];
+            (of->is_exact ? exact_down : number_rows)(upper + start, lower + start, k->corner.share, texels, count);
         }
-        return;
+        if (of->kind == COVERAGE) exact_alpha(r->texels[0], of->color[3], of->opacity, r->alpha, count);
+    } else {
+        const uint32_t *upper = (const uint32_t *)k->rows[k->upper] + at, *lower = (const uint32_t *)k->rows[k->lower] + at;
+        if (of->kind == COVERAGE) {
+            code_rows(upper, lower, k->part.share, of->color[3], of->opacity, r->alpha, count);
+        } else {
+            pixel_rows(upper, lower, k->part.share, r->found[0], count);
+        }
     }
-    struct corner corner = corner_of(r->v[0], of->rows);
-    const float *upper = (const float *)held_row(k, of, r, corner.first, corner.next) + at;
-    const float *lower = (const float *)held_row(k, of, r, corner.next, corner.first) + at;
-    for (int channel = 0; channel < channels_of(of); channel++) {
-        ptrdiff_t start = (ptrdiff_t)channel * k->count;
-        (of->is_exact ? exact_down : number_rows)(upper + start, lower + start, corner.share, r->texels[channel], count);
-    }
-    if (of->kind == COVERAGE) exact_alpha(r->texels[0], of->color[3], of->opacity, r->alpha, count);
 }
 
 #endif
