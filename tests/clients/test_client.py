@@ -187,3 +187,7 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     targets = [one["node"] for held in flow["connections"].values() for outputs in held["main"] for one in outputs]
     assert set(flow["connections"]) | set(targets) == names
     assert len({node["id"] for node in flow["nodes"]}) == len(names)
+    ends = {node["name"] for node in flow["nodes"] if node["type"] == "n8n-nodes-base.stopAndError"}
+    create = next(node for node in flow["nodes"] if node["name"] == "Create render")
+    assert create["onError"] == "continueErrorOutput"
+    assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"
