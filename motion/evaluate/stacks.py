@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from motion.evaluate import css_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.model.layer import Effect
 from motion.snapshot import EffectSnapshot, Glass
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from motion.evaluate.boxes import box
 from motion.evaluate.colors import moving_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.evaluate.text_animators import glyph_poses
 from motion.evaluate.text_selectors import ExpressionSelector, WigglySelector
 from motion.model.content import TextContent
