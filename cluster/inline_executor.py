@@ -43,7 +43,7 @@ class InlineExecutor:
         """Start the threads."""
         self._loop = asyncio.get_running_loop()
         for name, work in self._works.items():
-            self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._advanced)
+            self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._on_progress)
 
     def workers(self) -> Sequence[WorkerState]:
         """Return all workers. They always live."""
@@ -93,7 +93,7 @@ class InlineExecutor:
         await asyncio.gather(*(asyncio.to_thread(thread.join) for thread in self._threads.values()))
         await asyncio.to_thread(self._writer.close)
 
-    def _advanced(self, token: str, frames: int) -> None:
+    def _on_progress(self, token: str, frames: int) -> None:
         self._hand_over(Advanced(token, frames))
 
     def _hand_over(self, report: Report) -> None:

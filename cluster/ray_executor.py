@@ -121,7 +121,7 @@ class RayExecutor:
             self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         worker.tokens[assignment.token] = 0
-        self._spawn(self._executed(assignment, worker))
+        self._spawn(self._execute(assignment, worker))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
         """Draw a still at the actor. A lost actor is a failure of kind `lost`."""
@@ -180,7 +180,7 @@ class RayExecutor:
 
     # ------------------------------------------------------------------------------------------------- assignments
 
-    async def _executed(self, assignment: TaskAssignment, worker: _Worker) -> None:
+    async def _execute(self, assignment: TaskAssignment, worker: _Worker) -> None:
         try:
             report: Report = await worker.actor.execute.options(name=_title(assignment)).remote(assignment)
         except RayActorError as error:
@@ -239,27 +239,29 @@ class RayExecutor:
         nodes = await self._ask(ray.nodes)
         self._liveness.heard()
         slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
-        kept = slots if self._growth is None else await self._kept(slots, self._growth.target_workers)
+        kept = slots if self._growth is None else await self._slots_to_keep(slots, self._growth.target_workers)
         for name in set(self._workers) - set(slots):
             self._workers.pop(name).actor.leave.remote()
         for name, slot in kept.items():
             if name not in self._workers and name not in self._starting:
-                self._starting[name] = asyncio.create_task(self._started(slot), name=name)
+                self._starting[name] = asyncio.create_task(self._start_worker(slot), name=name)
         for name, worker in list(self._workers.items()):
             worker.leaving = name not in kept
-        await asyncio.gather(*(self._left(worker) for worker in list(self._workers.values()) if worker.leaving))
+        await asyncio.gather(
+            *(self._release_if_idle(worker) for worker in list(self._workers.values()) if worker.leaving)
+        )
         if not any(node["Alive"] for node in nodes):
             self.gone.set()
 
-    async def _kept(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
+    async def _slots_to_keep(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
         """The slots of a fleet that follows the queue. Actors of schedulers that have gone are joined, so that they can leave."""
         taken = set(await self._ask(_named))
         for name in taken & set(slots):
             if name not in self._workers and name not in self._starting:
-                self._starting[name] = asyncio.create_task(self._started(slots[name]), name=name)
+                self._starting[name] = asyncio.create_task(self._start_worker(slots[name]), name=name)
         return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
 
-    async def _left(self, worker: _Worker) -> None:
+    async def _release_if_idle(self, worker: _Worker) -> None:
         """End a surplus actor, if nobody's assignments are there."""
         if worker.tokens:
             return
@@ -268,7 +270,7 @@ class RayExecutor:
                 self._workers.pop(worker.state.id, None)
                 _log.info("worker released", worker=worker.state.id)
 
-    async def _started(self, slot: Slot) -> None:
+    async def _start_worker(self, slot: Slot) -> None:
         try:
             async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
                 loop = asyncio.get_running_loop()
@@ -285,7 +287,7 @@ class RayExecutor:
     async def _keep_polling(self) -> None:
         while not self._closing:
             await asyncio.sleep(POLL_SECONDS)
-            await asyncio.gather(*(self._polled(worker) for worker in self._due(time.monotonic())))
+            await asyncio.gather(*(self._poll(worker) for worker in self._due(time.monotonic())))
 
     def _due(self, now: float) -> list[_Worker]:
         """The actors to ask now. More than a few at work are asked less often, up to once a second as idle ones are."""
@@ -297,7 +299,7 @@ class RayExecutor:
             worker.asked = now
         return due
 
-    async def _polled(self, worker: _Worker) -> None:
+    async def _poll(self, worker: _Worker) -> None:
         """Asks an actor how far it is; one that has grown too large and holds nothing is replaced."""
         try:
             report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)

@@ -48,7 +48,7 @@ class StillQueue:
         """Return True if no frame waits."""
         return self._waiting.empty()
 
-    def drawn(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
+    def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
         began = time.perf_counter()
         try:

@@ -69,7 +69,7 @@ class Sandbox:
 
     def warm(self) -> None:
         """Start a worker in the background."""
-        self._threads.submit(self._warmed)
+        self._threads.submit(self._warm_worker)
 
     async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return `function(*arguments)`, run in a worker on behalf of the account `owner`.
@@ -110,7 +110,7 @@ class Sandbox:
         _end(workers)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _warmed(self) -> None:
+    def _warm_worker(self) -> None:
         with self._worker() as worker:
             worker.ask("farm_core.sandbox_worker:ready", [])
 

@@ -109,8 +109,8 @@ class Snapshots:
         snapshot: Snapshot = self._latest.value
         return snapshot
 
-    async def shown(self, show: Callable[[Snapshot], str]) -> str:
-        """Return the latest state as text, made once for all who look."""
+    async def latest_html(self, show: Callable[[Snapshot], str]) -> str:
+        """Return the latest state as HTML. `show` makes it once for all viewers."""
         snapshot = await self.latest()
         if self._shown is None or self._shown[0] is not snapshot:
             self._shown = snapshot, show(snapshot)

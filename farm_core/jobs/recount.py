@@ -54,11 +54,11 @@ async def recount(database: Database, account_ids: Sequence[str]) -> int:
     for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
         some = sorted(account_ids[start : start + ACCOUNTS_AT_ONCE])
         await database.single(partial(execute, name="add_queue_rows", values={"account_ids": some}))
-        wrong += await database.transaction(partial(_recounted, account_ids=some))
+        wrong += await database.transaction(partial(_recount, account_ids=some))
     return wrong
 
 
-async def _recounted(session: AsyncSession, account_ids: Sequence[str]) -> int:
+async def _recount(session: AsyncSession, account_ids: Sequence[str]) -> int:
     """Mend the accounts' rows and wake the schedulers. Differences are right whatever other transactions add meanwhile."""
     await session.execute(_ALONE)
     accounts = {"account_ids": list(account_ids)}

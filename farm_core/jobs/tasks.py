@@ -33,7 +33,7 @@ RESCUES_MAX: Final = 500
 
 
 class Lease(NamedTuple):
-    """One wish to lease a task for a worker of that renderer. `is_first`: the job may have no renderer yet."""
+    """A task to lease for a worker of that renderer. `is_first`: the job may have no renderer yet."""
 
     task_id: str
     job_id: str

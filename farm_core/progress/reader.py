@@ -85,7 +85,7 @@ class ProgressReader:
             return {}
         found = await self._live(job_ids)
         if missing := [job_id for job_id in job_ids if job_id not in found]:
-            found |= await self._finished(missing)
+            found |= await self._ask_database(missing)
         return {job_id: self._forward(job_id, progress) for job_id, progress in found.items()}
 
     async def percents(self, jobs: Iterable[JobRow]) -> dict[str, float]:
@@ -119,7 +119,7 @@ class ProgressReader:
             return {}
         while True:
             try:
-                found = await self._asked(job_ids)
+                found = await self._ask_redis(job_ids)
             except (RedisError, OSError):
                 if time.monotonic() >= self._first_until:
                     self._step_back()
@@ -129,7 +129,7 @@ class ProgressReader:
                 self._first_until = 0.0
                 return found
 
-    async def _asked(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+    async def _ask_redis(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         """What Redis knows of these jobs. Raises RedisError or OSError while it is away."""
         assert self._redis is not None
         pipeline = self._redis.pipeline(transaction=False)
@@ -142,7 +142,7 @@ class ProgressReader:
             if frames is not None and of is not None
         }
 
-    async def _finished(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+    async def _ask_database(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         values = {"job_ids": list(job_ids)}
         rows = await self._database.single(lambda connection: execute(connection, "finished_frames", values))
         return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}

@@ -171,9 +171,9 @@ def _tinted(values: EffectValues, key: str) -> dict[str, UniformValue]:
     return {"u_tint": values.color(key)}
 
 
-def _boxes(places: Numbers, reach: Numbers) -> Numbers:
-    """Return the boxes of whole pixels around places, as far as they reach: left, top, right, bottom."""
-    return np.column_stack([np.floor(places - reach[:, None]), np.ceil(places + reach[:, None]) + 1])
+def _boxes(places: Numbers, radii: Numbers) -> Numbers:
+    """Return the boxes of whole pixels around circles: left, top, right, bottom, shape (places, 4)."""
+    return np.column_stack([np.floor(places - radii[:, None]), np.ceil(places + radii[:, None]) + 1])
 
 
 def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:

@@ -39,8 +39,8 @@ COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
 SHADER_COMPILER = "libLLVM"
 """Library that compiles shaders of software rasterisers: 45 MB of code, which runs when a shader is first drawn with."""
-DRAWINGS_IN_FLIGHT = 3
-"""Drawings that the queue of Mesa's software rasteriser can hold at a time, as a rule."""
+QUEUED_DRAWS_MAX = 3
+"""Draw calls that Mesa's software rasteriser usually queues."""
 _LARGE_PX = 512
 """Side of a drawing that takes a millisecond."""
 PARTS_MAX = INSTANCE_BYTES // 16
@@ -249,7 +249,7 @@ class Painter:
         looks for a place from the first one on: a large drawing keeps that one busy while small ones take the others.
         """
         if self.is_software:
-            sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * DRAWINGS_IN_FLIGHT)
+            sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * QUEUED_DRAWS_MAX)
             targets = [self.pool.take(Region(0, 0, *size), "f1", clear=False) for size in sizes]
             nothing = self.textures.table(bytes(256 * 3))
             for target in targets:

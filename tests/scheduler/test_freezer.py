@@ -55,19 +55,19 @@ def title(node: str = "title") -> list[InputField]:
 
 
 async def frozen(
-    folder: Path, sandbox: Sandbox, wishes: Sequence[tuple[list[InputField], str]]
+    folder: Path, sandbox: Sandbox, requests: Sequence[tuple[list[InputField], str]]
 ) -> tuple[LocalStorage, list[FrozenDocument | BaseException]]:
-    """Freeze a document for each wish at the same moment, with its title."""
+    """Freeze a document for each request at the same time, with its title."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/title.json", orjson.dumps(DOCUMENT))
     whole = parts(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)
     dependencies = replace(whole, sandbox=sandbox)
     freezer = Freezer(dependencies)
     made = await asyncio.gather(
-        *(freezer.freeze(job(n), fields, {"title": text}) for n, (fields, text) in enumerate(wishes)),
+        *(freezer.freeze(job(n), fields, {"title": text}) for n, (fields, text) in enumerate(requests)),
         return_exceptions=True,
     )
-    await freezer.drained()
+    await freezer.drain()
     sandbox.close()
     assert not list((folder / "scratch").iterdir()), "no file is left"
     return storage, made
@@ -88,8 +88,8 @@ def test_jobs_of_an_account_that_wait_together_share_one_call(tmp_path: Path) ->
 
 
 def test_an_input_that_is_refused_does_not_hurt_the_other_jobs(tmp_path: Path) -> None:
-    wishes = [(title(), "first"), (title("nowhere"), "second"), (title(), "third")]
-    storage, made = asyncio.run(frozen(tmp_path, CountingSandbox(), wishes))
+    requests = [(title(), "first"), (title("nowhere"), "second"), (title(), "third")]
+    storage, made = asyncio.run(frozen(tmp_path, CountingSandbox(), requests))
     assert [title_of(storage, made[0]), title_of(storage, made[2])] == ["first", "third"]
     assert isinstance(made[1], Refused)
     assert "not in the document" in str(made[1])
