@@ -36,7 +36,7 @@ from gpu_renderer.commands.options import default_session_options
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
-from gpu_renderer.session import Opened, Output, RenderSession
+from gpu_renderer.session import OpenDocument, Output, RenderSession
 from motion.bundle import read_file
 
 COMPLETED_MS_MAX: Final = 600.0
@@ -205,7 +205,7 @@ def _fixed_costs(count: int) -> Iterator[Row]:
     yield _row("fixed: of that, the encoder with one frame", encoders)
 
 
-def _encode_one(profile: EncoderProfile, opened: Opened, frame: av.VideoFrame, path: Path) -> None:
+def _encode_one(profile: EncoderProfile, opened: OpenDocument, frame: av.VideoFrame, path: Path) -> None:
     with SegmentWriter(path, profile, opened.width, opened.height, opened.fps) as writer:
         writer.write(frame)
         writer.close()

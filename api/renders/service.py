@@ -118,9 +118,7 @@ async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
         job = await owned(session, caller, job_id)
         percent = await state.progress.percent(job.id)
         if await repository.cancel(session, job.id, percent):
-            state.changes.publish_after_commit(
-                session, [changed(job.id, job.account_id, JobStatus.cancelled, percent)]
-            )
+            state.changes.publish_after_commit(session, [changed(job.id, job.account_id, JobStatus.cancelled, percent)])
         await session.refresh(job)
         return job
 

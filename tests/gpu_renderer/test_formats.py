@@ -16,7 +16,7 @@ from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS, default_session_options
 from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Plan
-from gpu_renderer.session import H264, Opened, Output, RenderSession
+from gpu_renderer.session import H264, OpenDocument, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames
 from tests.gpu_renderer.documents import Record, document, layer, track, written
@@ -45,7 +45,7 @@ def moving(*, opacity: float = 50) -> Record:
     return document(bar, square, square=track("x", (0.0, 30.0), (0.8, 130.0)), bar=fades, seconds=0.8)
 
 
-def made(session: RenderSession, opened: Opened, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
+def made(session: RenderSession, opened: OpenDocument, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
     """The document in its format, joined from a segment for each cut."""
     segments, made_of = [], opened.output.format
     for first, end in pairwise(cuts):
@@ -58,13 +58,13 @@ def made(session: RenderSession, opened: Opened, folder: Path, cuts: Sequence[in
     return output
 
 
-def stills(session: RenderSession, opened: Opened, count: int = CUTS[-1]) -> Frames:
+def stills(session: RenderSession, opened: OpenDocument, count: int = CUTS[-1]) -> Frames:
     return np.stack([session.still(opened, index) for index in range(count)])
 
 
 def opened(
     session: RenderSession, *, transparent: bool, format: FileFormat = H264, held: Record | None = None
-) -> Opened:
+) -> OpenDocument:
     return session.open(held or moving(), Output(is_transparent=transparent, format=format), lambda _src: None)
 
 

@@ -15,7 +15,7 @@ import pytest
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
-from gpu_renderer.threads import BEHIND_NICENESS
+from gpu_renderer.threads import BACKGROUND_NICENESS
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 
 pytestmark = pytest.mark.gl
@@ -100,7 +100,7 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
         for thread in Path("/proc/self/task").iterdir():
             with suppress(ProcessLookupError):  # it has ended meanwhile
                 priorities.append(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
-        lower.append(priorities.count(min(own + BEHIND_NICENESS, 19)))
+        lower.append(priorities.count(min(own + BACKGROUND_NICENESS, 19)))
 
     profile = EncoderProfile(threads=3)
     SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", look)

@@ -20,7 +20,7 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from motion.errors import CompositionUnknown
 from tests.gpu_renderer import documents
@@ -38,7 +38,9 @@ def session() -> Iterator[RenderSession]:
         yield made
 
 
-def opened(session: RenderSession, held: Record, output: Output | None = None, media: Path | None = None) -> Opened:
+def opened(
+    session: RenderSession, held: Record, output: Output | None = None, media: Path | None = None
+) -> OpenDocument:
     parsed = read_document(json.dumps(held).encode())
     return session.open(parsed, output or Output(), lambda src: media / src if media and src else None)
 

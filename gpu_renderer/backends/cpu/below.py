@@ -68,7 +68,7 @@ class Below:
         backdrop = plain_backdrop(self._painter, below)
         for part in shared(self._stale(below, 0), below.scene.clip):
             into = self._halves[part.y :, part.x :]
-            self._kernels.composed_halves(backdrop, draw_ops, into, part, self._painter.thread_count)
+            self._kernels.composite_linear(backdrop, draw_ops, into, part, self._painter.thread_count)
         self._list = below
 
     def backdrop(self, part: Region) -> Backdrop:

@@ -44,6 +44,6 @@ def upload(
     painter.finish()
     for band in bands(shared(rects, into.region), texel_bytes, band_bytes):
         held = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
-        kernels.composed_halves(backdrop_of(band), draw_ops, held, band, threads)
+        kernels.composite_linear(backdrop_of(band), draw_ops, held, band, threads)
         place = band._replace(x=band.x - into.region.x, y=band.y - into.region.y)
         painter.calls.write_texels(into.texture, place, held.ctypes.data)

@@ -64,7 +64,7 @@ def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], regio
         for plane in planes:
             draw_alone(painter, into, plane, rects)
     else:
-        _tested(painter, into, planes, region, rects)
+        _draw_depth_tested(painter, into, planes, region, rects)
 
 
 def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
@@ -77,21 +77,23 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
     """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
-    cards: list[overlaps.Card] = []
+    projected: list[overlaps.ProjectedQuad] = []
     for plane in planes:
         if (shown := plane.shown) is None:
             continue
         if plane.step.is_hard:
             return False  # a body's faces share their edges
         box = shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
-        card = overlaps.card(quad_of(shown, plane.step.placement), box, hides=plane.writes_depth)
-        if card is None:
+        flat = overlaps.projected_quad(quad_of(shown, plane.step.placement), box, hides=plane.writes_depth)
+        if flat is None:
             return False
-        cards.append(card)
-    return overlaps.hide_in_order(cards)
+        projected.append(flat)
+    return overlaps.hide_in_order(projected)
 
 
-def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
+def _draw_depth_tested(
+    painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects
+) -> None:
     """Draw the planes with a depth buffer.
 
     The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn

@@ -71,9 +71,9 @@ class DecodedFrame:
         native = self._scalers.native
         assert native is not None, "only the kernels resample"
         if self.has_plain_samples:
-            native.resampled(self.samples(), self.weights(), columns, rows, picture)
+            native.resample(self.samples(), self.weights(), columns, rows, picture)
         else:
-            native.resampled(np.ascontiguousarray(self._converted()), None, columns, rows, picture)
+            native.resample(np.ascontiguousarray(self._converted()), None, columns, rows, picture)
 
     @property
     def is_opaque(self) -> bool:

@@ -31,8 +31,8 @@ PROFILE = EncoderProfile(threads=1)
 class StillingScene(DiscScene):
     """Says which pictures are repeats, so that long ones are held."""
 
-    def drawn(self, step: int) -> RenderedFrame:
-        picture = super().drawn(step)
+    def draw(self, step: int) -> RenderedFrame:
+        picture = super().draw(step)
         return picture._replace(is_repeat=picture.changed.is_empty)
 
 
