@@ -61,8 +61,8 @@ def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
     """A layer of each node; the rendered composition's own come first."""
     found: dict[str, Layer] = {}
     for plan in plans.values():
-        for held in plan.layers.values():
-            found.setdefault(held.source_id, held)
+        for layer in plan.layers.values():
+            found.setdefault(layer.source_id, layer)
     return found
 
 

@@ -138,10 +138,12 @@ def _root(names: list[str]) -> str:
     if "manifest.json" in names or "scene.json" in names:
         return ""
     folders = [name[: name.rfind("/") + 1] for name in names if name.endswith("manifest.json")]
-    held = set(names)
+    present = set(names)
     if not folders:
         raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
-    return next((folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= held), folders[0])
+    return next(
+        (folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= present), folders[0]
+    )
 
 
 def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str, bytes]) -> None:

@@ -79,21 +79,21 @@ class PlanMaker:
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
         drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
         layers = self._layers(drafts, settings)
-        has_solo = any(held.solo for held in layers.values())
-        needed = {target for held in layers.values() for target in _looked_at(held)}
+        has_solo = any(layer.solo for layer in layers.values())
+        needed = {target for layer in layers.values() for target in _looked_at(layer)}
         return Plan(
             key=key,
             settings=settings,
             entries=_entries(drafts, layers, has_solo, needed),
-            cameras=tuple(held for held in layers.values() if held.kind == "camera"),
-            lights=tuple(held for held in layers.values() if held.kind == "light"),
+            cameras=tuple(layer for layer in layers.values() if layer.kind == "camera"),
+            lights=tuple(layer for layer in layers.values() if layer.kind == "light"),
             layers=layers,
         )
 
     def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
         """The nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
         roots = root_ids(dict(scene.nodes), settings.id)
-        pending = [Draft(held, scene.nodes[held], scene, None, None) for held in reversed(roots)]
+        pending = [Draft(root, scene.nodes[root], scene, None, None) for root in reversed(roots)]
         met: set[str] = set()
         while pending:
             draft = pending.pop()
@@ -273,9 +273,9 @@ def _unpainted(node: Node) -> bool:
     return "." in node.kind or (node.kind == "comp" and (node.composition_reference is None or _collapses(node)))
 
 
-def _looked_at(held: Layer) -> Iterator[str]:
+def _looked_at(layer: Layer) -> Iterator[str]:
     """The ids of the layers that this layer's effects look at."""
-    for effect in held.effects:
+    for effect in layer.effects:
         for name, value in effect.still.stored:
             if name.endswith("LayerId") and isinstance(value, str) and value:
                 yield value

@@ -114,7 +114,7 @@ async def ingest(
     fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
     of_layers = await _fetch_all(dependencies, job, fetchable, budget)
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
-    media |= {source: held.key for source, held in of_layers.items()}
+    media |= {source: stored.key for source, stored in of_layers.items()}
     every = [*of_inputs.values(), *of_layers.values()]
     stored = {document.key: document.bytes} | {held.key: held.stored_bytes for held in every}
     return FrozenJob(job, document.key, media, sum(held.counted_bytes for held in every), document.notices, stored)

@@ -76,7 +76,7 @@ async def cancel(state: AppState, caller: Caller, batch_id: str) -> BatchCancell
         batch = found(await repository.owned(session, caller.account.id, wanted), "batch")
         return await repository.cancel(session, batch.id)
 
-    return BatchCancelled(batch_id=wanted, cancel_open_jobs=await state.database.transaction(cancel_open_jobs))
+    return BatchCancelled(batch_id=wanted, cancelled=await state.database.transaction(cancel_open_jobs))
 
 
 async def _repeat(session: AsyncSession, caller: Caller, key: str | None, request_hash: str) -> Batch | None:

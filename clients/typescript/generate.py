@@ -73,9 +73,9 @@ def _object(schema: Record, indent: str) -> str:
     required = set(schema.get("required", ()))
     inner = indent + "  "
     lines = ["{"]
-    for name, held in schema.get("properties", {}).items():
+    for name, property_ in schema.get("properties", {}).items():
         lines.append(
-            f"{_comment(held.get('description'), inner)}{inner}{name}{'' if name in required else '?'}: {_type(held, inner)};"
+            f"{_comment(property_.get('description'), inner)}{inner}{name}{'' if name in required else '?'}: {_type(property_, inner)};"
         )
     return "\n".join([*lines, indent + "}"])
 

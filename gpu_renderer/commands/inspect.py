@@ -62,10 +62,10 @@ def facts(document: Document, composition: Composition) -> dict[str, Any]:
         "composition": composition.id,
         "compositions": [
             {
-                "id": key, "name": held.name, "width": held.width, "height": held.height, "fps": held.fps,
-                "durationSeconds": held.duration_seconds, "frames": frame_count(held.duration_seconds, held.fps),
+                "id": key, "name": composition.name, "width": composition.width, "height": composition.height, "fps": composition.fps,
+                "durationSeconds": composition.duration_seconds, "frames": frame_count(composition.duration_seconds, composition.fps),
             }
-            for key, held in compositions(document).items()
+            for key, composition in compositions(document).items()
         ],
         "layers": _layers(composition.plan.entries),
         "inputs": [

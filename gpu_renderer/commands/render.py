@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
     part.add_argument("--range", metavar="A:B", type=options.time_range, help="seconds A up to B")
     add("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
-    presets = "; ".join(f"{name}: {held.help}" for name, held in PRESETS.items())
+    presets = "; ".join(f"{name}: {preset.help}" for name, preset in PRESETS.items())
     add("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
     add("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
     add("--format", choices=list(FORMATS), help="the format, where an ending has several")

@@ -103,10 +103,10 @@ def read_case(line: str) -> Case:
         raise CaseRefused("; ".join(faults)) from error
 
 
-def _drawn(session: RenderSession, held: OpenedJob, case: Case) -> list[str]:
+def _drawn(session: RenderSession, opened_job: OpenedJob, case: Case) -> list[str]:
     case.output.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(session.still(held.opened, case.frame)).save(case.output)
-    return list(held.opened.warnings)
+    Image.fromarray(session.still(opened_job.opened, case.frame)).save(case.output)
+    return list(opened_job.opened.warnings)
 
 
 def _reason(error: Exception) -> str:

@@ -68,7 +68,9 @@ def position(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:
 
 def camera(context: EvaluationContext) -> Camera | None:
     """Return the active camera: the topmost that is visible and within its bars; None without one."""
-    active = next((held for held in reversed(context.plan.cameras) if held.visible and context.is_live(held)), None)
+    active = next(
+        (camera for camera in reversed(context.plan.cameras) if camera.visible and context.is_live(camera)), None
+    )
     return None if active is None else _camera(context, active)
 
 

@@ -51,7 +51,9 @@ def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPo
     paths = [path for path in values.layer.moving if path.startswith("ta.")]
     sampled = {path: value for path in paths if (value := values.moving(path)) is not None}
     restless = any(
-        isinstance(held, WigglySelector | ExpressionSelector) for each in content.animators for held in each.selectors
+        isinstance(selector, WigglySelector | ExpressionSelector)
+        for each in content.animators
+        for selector in each.selectors
     )
     return glyph_poses(content.animators, measured, values.time if restless else 0.0, sampled)
 

@@ -164,12 +164,12 @@ class _Collector:
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
         """Only the bar moves an audio layer: no stretch and no remap (format/audio.md 2.3)."""
-        held = node.component("Audio")
-        first, end = _window(held, place)
+        component = node.component("Audio")
+        first, end = _window(component, place)
         change = place.in_bar
         hosts: Sequence[Stretch] = [place.host]
         if place.bar is None:
-            start = finite(held.get("__start")) or 0.0
+            start = finite(component.get("__start")) or 0.0
             change = partial(_shifted, start, first)
             hosts = list(within(hosts, start, start + (end - first) if end > 0 else float("inf")))
         mirror = (first, end if end > 0 else float("inf")) if plays_backwards(node) else None
@@ -265,8 +265,8 @@ def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
 def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
     """Return the source of a layer's file; its asset's id where it has none."""
     if node.kind == "audio":
-        held = node.component("Audio")
-        asset, source = held.get("__assetId"), held.get("__src")
+        component = node.component("Audio")
+        asset, source = component.get("__assetId"), component.get("__src")
     else:
         asset = node.string("assetId") or node.string("__assetId")
         source = layer.content.src if isinstance(layer.content, MediaContent) else None
@@ -284,8 +284,8 @@ def _is_muted(node: Node) -> bool:
 def _level(node: Node) -> float:
     """Return the static level in dB (format/audio.md 1.1 and 1.2)."""
     if node.kind == "audio":
-        held = node.component("Audio")
-        db, percent = finite(held.get(LEVEL)), finite(held.get("__level"))
+        component = node.component("Audio")
+        db, percent = finite(component.get(LEVEL)), finite(component.get("__level"))
     else:
         db, percent = node.number(LEVEL), node.number("audioLevel")
     if db is not None:

@@ -147,7 +147,7 @@ class ScratchReaper(Service):
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:
         before = self.dependencies.clock.now() - age
-        return [held.key for held in self.dependencies.storage.listed(prefix) if held.modified_at < before]
+        return [stored.key for stored in self.dependencies.storage.listed(prefix) if stored.modified_at < before]
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:

@@ -184,8 +184,8 @@ def template_body(**changes: Any) -> dict[str, Any]:
 
 def text_template(someone: Someone) -> str:
     """The id of a template whose one input, `headline`, may be left out."""
-    held = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
-    return someone.template(document=held, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
+    doc = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
+    return someone.template(document=doc, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
 
 
 def bundle(stored: dict[str, Any], folder: str = "") -> bytes:

@@ -184,6 +184,8 @@ def test_the_workflow_for_n8n_holds_together() -> None:
 
     flow = json.loads((ROOT / "docs/recipes/n8n-render.json").read_text())
     names = {node["name"] for node in flow["nodes"]}
-    targets = [one["node"] for held in flow["connections"].values() for outputs in held["main"] for one in outputs]
+    targets = [
+        one["node"] for connection in flow["connections"].values() for outputs in connection["main"] for one in outputs
+    ]
     assert set(flow["connections"]) | set(targets) == names
     assert len({node["id"] for node in flow["nodes"]}) == len(names)

@@ -149,8 +149,8 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
     project = tmp_path / "card.motion"
-    held = document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src="assets/logo.png"))
-    project.write_text(json.dumps(held))
+    doc = document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src="assets/logo.png"))
+    project.write_text(json.dumps(doc))
     (tmp_path / "media").mkdir()
     (tmp_path / "media/logo.png").write_bytes(picture())
     words = ("add", str(project), "--server", own_world.origin, "--key", key, "--name", "Mine")

@@ -30,12 +30,24 @@ Farm = tuple[TaskRunner, LocalStorage]
 
 def test_the_farm_and_the_renderer_know_the_same_formats() -> None:
     known = {
-        name: (held.ending, held.media_type, held.has_alpha, held.sound is not None, held.fps_max)
-        for name, held in FORMATS.items()
+        name: (
+            file_format.ending,
+            file_format.media_type,
+            file_format.has_alpha,
+            file_format.sound is not None,
+            file_format.fps_max,
+        )
+        for name, file_format in FORMATS.items()
     }
     assert known == {
-        name: (held.ending, held.media_type, held.has_alpha, held.has_sound, held.fps_max)
-        for name, held in OUTPUT_FORMATS.items()
+        name: (
+            output_format.ending,
+            output_format.media_type,
+            output_format.has_alpha,
+            output_format.has_sound,
+            output_format.fps_max,
+        )
+        for name, output_format in OUTPUT_FORMATS.items()
     }
 
 
@@ -47,14 +59,14 @@ def with_sound() -> Record:
 
 
 def tone() -> bytes:
-    held = io.BytesIO()
-    with wave.open(held, "wb") as file:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(48_000)
         samples = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(48_000) / 48_000)
         file.writeframes((samples * 32767).astype("<i2").tobytes())
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.fixture

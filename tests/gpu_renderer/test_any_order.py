@@ -26,8 +26,8 @@ def session() -> Iterator[RenderSession]:
 
 def opened(session: RenderSession, seed: int) -> OpenDocument:
     output = Output(101, 77) if seed % 3 == 0 else Output()
-    held = read_document(json.dumps(RandomDocument(seed).made()).encode())
-    return session.open(held, output, lambda src: None)
+    doc = read_document(json.dumps(RandomDocument(seed).made()).encode())
+    return session.open(doc, output, lambda src: None)
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -25,11 +25,11 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 
 def with_inputs() -> Record:
     """A square whose colour is an input, and a picture without a source."""
-    held = document(layer("square"), layer("photo", __kind="image", x=20, y=20, width=40, height=40, src=""))
+    doc = document(layer("square"), layer("photo", __kind="image", x=20, y=20, width=40, height=40, src=""))
     target = {"nodeId": "square", "componentType": "Transform", "prop": "fill"}
     field = {"id": "tint", "label": "Tint", "kind": "color", "target": target, "default": "#ff0000"}
-    held["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [field]
-    return held
+    doc["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [field]
+    return doc
 
 
 def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,12 +156,12 @@ def test_words_that_make_no_sense_end_with_status_2(tmp_path: Path, words: list[
 
 
 def test_a_folder_and_a_zip_are_read_like_a_single_file(tmp_path: Path) -> None:
-    held = moving_square()
+    doc = moving_square()
     chunks = {
         "manifest.json": {"bundleFormat": "2.0.0", "documentVersion": "1.6.0", "chunks": {}},
-        "scene.json": held["scene"],
-        "animation.json": held["animation"],
-        "meta.json": {"comps": held["comps"]},
+        "scene.json": doc["scene"],
+        "animation.json": doc["animation"],
+        "meta.json": {"comps": doc["comps"]},
     }
     folder = tmp_path / "folder.motion"
     folder.mkdir()
@@ -170,7 +170,7 @@ def test_a_folder_and_a_zip_are_read_like_a_single_file(tmp_path: Path) -> None:
             (folder / name).write_text(json.dumps(chunk))
             archive.writestr(name, json.dumps(chunk))
     pictures = []
-    for name in ("folder.motion", "zip.motion", str(written(tmp_path, held))):
+    for name in ("folder.motion", "zip.motion", str(written(tmp_path, doc))):
         assert main(["render", str(tmp_path / name), "-o", str(tmp_path / "a.png")]) == 0
         pictures.append((tmp_path / "a.png").read_bytes())
     assert pictures[0] == pictures[1] == pictures[2]

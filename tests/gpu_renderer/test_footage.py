@@ -47,13 +47,13 @@ def footage(*above: Record, size: tuple[int, int] = SIZE, **tracks: Any) -> Reco
     return document(video, *above, size=SIZE, **tracks)
 
 
-def with_fx(held: Record, **props: Any) -> Record:
+def with_fx(doc: Record, **props: Any) -> Record:
     """A layer with what the editor keeps apart from its placement: blend mode, effects and the like."""
-    return {**held, "components": [*held["components"], {"id": f"{held['id']}-fx", "type": "fx", "props": props}]}
+    return {**doc, "components": [*doc["components"], {"id": f"{doc['id']}-fx", "type": "fx", "props": props}]}
 
 
-def opened(session: RenderSession, held: Record, media: Path, output: Output | None = None) -> OpenDocument:
-    parsed = read_document(json.dumps(held).encode())
+def opened(session: RenderSession, doc: Record, media: Path, output: Output | None = None) -> OpenDocument:
+    parsed = read_document(json.dumps(doc).encode())
     return session.open(parsed, output or Output(), lambda src: media / src if src else None)
 
 
@@ -192,8 +192,8 @@ def test_footage_that_lies_otherwise_over_the_frame_has_the_same_bytes_with_ever
     make_noise_video(tmp_path / "clip.mp4", (200, 160), 20)
     placed = {"x": SIZE[0] / 2, "y": SIZE[1] / 2, **STRETCHED[box]}
     dot = layer("dot", x=99, y=94, width=33, height=31, shape="ellipse", opacity=60)
-    held = document(layer("video", __kind="video", src="clip.mp4", **placed), dot, size=SIZE)
-    assert is_same_without_optimisations(session, held, tmp_path, Output())
+    doc = document(layer("video", __kind="video", src="clip.mp4", **placed), dot, size=SIZE)
+    assert is_same_without_optimisations(session, doc, tmp_path, Output())
 
 
 @pytest.mark.parametrize("file_size", [SIZE, (192, 108)], ids=["its size", "smaller"])
@@ -208,13 +208,13 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
     assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 
-def is_same_without_optimisations(session: RenderSession, held: Record, media: Path, output: Output) -> bool:
+def is_same_without_optimisations(session: RenderSession, doc: Record, media: Path, output: Output) -> bool:
     """Whether a segment of a document has the same bytes with every flag on and off."""
     off = Optimisations(damage=False, layer_cache=False, static_prefix=False)
     drawing = session.options.drawing
     for name, flags in (("on", drawing), ("off", off)):
         session.options = replace(session.options, drawing=flags)
-        with opened(session, held, media, output) as job:
+        with opened(session, doc, media, output) as job:
             session.render_segment(job, 0, 18, media / f"{name}.mp4")
     session.options = replace(session.options, drawing=drawing)
     return (media / "on.mp4").read_bytes() == (media / "off.mp4").read_bytes()

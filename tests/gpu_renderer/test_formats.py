@@ -160,9 +160,9 @@ def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path
 
 
 def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_path: Path) -> None:
-    held = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
-    held["comps"]["comp_root"]["background"] = "#1e1b4b"
-    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
+    doc = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
+    doc["comps"]["comp_root"]["background"] = "#1e1b4b"
+    with opened(session, transparent=False, held=doc, format=FORMATS["gif"]) as job:
         path = made(session, job, tmp_path, (0, 15))
     corner = decoding.animation(path)[:, :20, :, :3].reshape(-1, 3)
     assert len(np.unique(corner, axis=0)) == 1
@@ -172,8 +172,8 @@ def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_pat
 def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path) -> None:
     stops = [{"offset": 0, "color": "#102040"}, {"offset": 1, "color": "#f0c090"}]
     ramp = {"type": "linear", "angle": 90, "stops": stops}
-    held = document(layer("ramp", width=160, height=90, fill=ramp), seconds=0.2)
-    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
+    doc = document(layer("ramp", width=160, height=90, fill=ramp), seconds=0.2)
+    with opened(session, transparent=False, held=doc, format=FORMATS["gif"]) as job:
         path = made(session, job, tmp_path, (0, 3))
         expected = stills(session, job, 3)
     shown = decoding.animation(path)

@@ -109,9 +109,9 @@ async function picture(data, type) {
 
 def scene() -> Record:
     """A square that moves over a half-transparent bar. Chromium's converter of YUV has no pure blue, so none is in it."""
-    held = moving()
-    held["comps"]["comp_root"]["background"] = "#204080"
-    return held
+    doc = moving()
+    doc["comps"]["comp_root"]["background"] = "#204080"
+    return doc
 
 
 @pytest.fixture

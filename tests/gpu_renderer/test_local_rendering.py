@@ -77,8 +77,8 @@ def test_an_archive_may_hold_jpegs(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_several_processes_draw_the_same_video(tmp_path: Path) -> None:
-    held = document(layer("square"), square=track("x", (0.0, 30.0), (2.5, 130.0)), seconds=2.5)
-    path = str(written(tmp_path, held))
+    doc = document(layer("square"), square=track("x", (0.0, 30.0), (2.5, 130.0)), seconds=2.5)
+    path = str(written(tmp_path, doc))
     for workers in ("2", "3"):
         assert main(["render", path, "--workers", workers, "-o", str(tmp_path / f"{workers}.mp4")]) == 0
     assert (tmp_path / "2.mp4").read_bytes() == (tmp_path / "3.mp4").read_bytes()

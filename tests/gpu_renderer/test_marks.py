@@ -114,7 +114,8 @@ def starlight(x: float, y: float, size: float) -> Picture:
     light = np.exp(-(dx**2 + dy**2) / core**2) + 0.85 * (ray(dx, dy, 4 * size) + ray(dy, dx, 4 * size))
     light = light + 0.35 * (ray(one, other, 2 * size) + ray(other, one, 2 * size))
     is_near = (math.floor(x - margin) < X) & (math.ceil(x + margin) + 1 > X)
-    return light * (is_near & (math.floor(y - margin) < Y) & (math.ceil(y + margin) + 1 > Y))
+    inside: Picture = light * (is_near & (math.floor(y - margin) < Y) & (math.ceil(y + margin) + 1 > Y))
+    return inside
 
 
 RAIN: dict[str, float | str] = {

@@ -39,9 +39,9 @@ def session() -> Iterator[RenderSession]:
 
 
 def opened(
-    session: RenderSession, held: Record, output: Output | None = None, media: Path | None = None
+    session: RenderSession, doc: Record, output: Output | None = None, media: Path | None = None
 ) -> OpenDocument:
-    parsed = read_document(json.dumps(held).encode())
+    parsed = read_document(json.dumps(doc).encode())
     return session.open(parsed, output or Output(), lambda src: media / src if media and src else None)
 
 
@@ -174,8 +174,8 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
 
     def render_some(count: int) -> int:
         for number in range(count):
-            held = document(layer("square", x=number % 160), layer("text", __kind="text", content=f"job {number}"))
-            with opened(session, held, Output(duration_seconds=0.1)) as job:
+            doc = document(layer("square", x=number % 160), layer("text", __kind="text", content=f"job {number}"))
+            with opened(session, doc, Output(duration_seconds=0.1)) as job:
                 session.render_segment(job, 0, job.frame_count, tmp_path / "a.mp4")
         return int(psutil.Process().memory_info().rss)
 

@@ -126,10 +126,10 @@ def adjust(
         effects.retouch(painter, into, layer.effects, where, rects, first=grading)
         return
     for part in rects:
-        held = part.intersection(into.region)
-        copy = painter.copied(into, held)
+        region = part.intersection(into.region)
+        copy = painter.copied(into, region)
         result = effects.chain(painter, copy, layer.effects, where, first=grading, in_place=in_place)
-        painter.copy(result, into, held)
+        painter.copy(result, into, region)
         painter.pool.give_back(result)
 
 

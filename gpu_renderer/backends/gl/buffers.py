@@ -293,15 +293,15 @@ def _is_translatable(layer: Layer) -> bool:
     stack, baked = step.layer.effects, effects.needs_baking(step.layer)
     if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
-    held = _bounds(content, placed).grown(RIM_PX)
-    if held.is_empty or held.intersection(scene.frame) != held:
+    region = _bounds(content, placed).grown(RIM_PX)
+    if region.is_empty or region.intersection(scene.frame) != region:
         return False
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:
         return True
     # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
     margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
-    return not any(_comes_in(held.grown(margin), scene.frame, *offset) for offset in offsets)
+    return not any(_comes_in(region.grown(margin), scene.frame, *offset) for offset in offsets)
 
 
 def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
