@@ -1,4 +1,4 @@
-"""Serves the API: `python -m api --host H --port P --data DIR`.
+"""Serve the API: `python -m api --host H --port P --data DIR`.
 
 Postgres and Redis come from `DATABASE_URL` and `REDIS_URL`, else from the farm that runs on the data folder.
 """

@@ -84,7 +84,7 @@ def _sampled(cycle: _Cycle, jobs: int, seconds: float) -> Iterator[Row]:
 
 
 class _Cycle:
-    """Takes a batch of jobs through all statements of their life at each turn."""
+    """Take a batch of jobs through all statements of their life at each turn."""
 
     def __init__(self, url: str, connection: psycopg.Connection[Any]) -> None:
         self.database = Database(url, ping=False)

@@ -127,7 +127,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Measures what one operation costs. Wall time depends on the machine's load, processor time hardly does."""
+    """Measure what one operation costs. Wall time depends on the machine's load, processor time hardly does."""
 
     postmaster: psutil.Process
 

@@ -33,7 +33,7 @@ TITLE_CARD = ROOT / "examples" / "title-card.motion"
 
 
 class Watch:
-    """Asks `/api/health` and looks at the memory of the farm's processes, in a thread of its own."""
+    """Ask `/api/health` and look at the memory of the farm's processes, in a thread of its own."""
 
     def __init__(self, origin: str) -> None:
         self.origin, self.health_ms = origin, list[float]()

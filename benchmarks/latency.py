@@ -79,7 +79,7 @@ class _Render:
 
 
 class _Traces:
-    """Receives the spans of all parts of the farm, by the job that they name."""
+    """Receive the spans of all parts of the farm, by the job that they name."""
 
     def __init__(self) -> None:
         self._by_trace: dict[bytes, list[_Span]] = defaultdict(list)
@@ -123,7 +123,7 @@ def _handler(take: Any) -> type[BaseHTTPRequestHandler]:
 
 
 class _Caller:
-    """Creates renders of the title card and follows their published changes."""
+    """Create renders of the title card and follow their published changes."""
 
     def __init__(self, client: httpx.Client, changes: redis.Redis) -> None:
         self._client = client

@@ -18,7 +18,7 @@ from scheduler.ports import (
 
 
 class NoopExecutor:
-    """Ends every assignment in the next iteration of the event loop: no threads, no Ray, no storage."""
+    """End every assignment in the next iteration of the event loop: no threads, no Ray, no storage."""
 
     def __init__(self, workers: int) -> None:
         self.gone = asyncio.Event()

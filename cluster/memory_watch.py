@@ -31,7 +31,7 @@ def resident_bytes() -> int:
 
 
 class MemoryWatch:
-    """Calls `exceeded` once, from a thread of its own, when the process has more than `bytes_max`.
+    """Call `exceeded` once, from a thread of its own, when the process has more than `bytes_max`.
 
     Looks every `every_seconds`, or later if the process cannot reach the limit sooner.
     """

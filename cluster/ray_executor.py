@@ -1,7 +1,7 @@
 """The scheduler's executor on Ray: named, long-lived actors with a warm renderer, any number of schedulers on the same ones.
 
-With `render_actor.py` the only file that speaks Ray. Ray is the muscle: nothing here is remembered. When the cluster is gone,
-`gone` is set, and the process starts afresh; Postgres knows what was running.
+This module and `render_actor.py` are the only ones that use Ray. They hold no state that must last: when the cluster is gone,
+`gone` is set, and the process starts again; Postgres knows what was running.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ CONNECT_SECONDS: Final = 20.0
 RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
 IDLE_POLL_SECONDS: Final = 1.0
-"""Time between two looks at an actor that holds nothing of this scheduler's, and at most between two looks at any."""
+"""Time between two polls of an actor that holds no assignment of this scheduler, and the longest time between two of any."""
 POLLS_PER_SECOND: Final = 64
-"""Looks at actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
+"""Polls of actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
 ASK_SECONDS: Final = 30.0
-"""The autoscaler forgets what it was asked for when the head is restarted."""
+"""Time after which a request to the autoscaler is repeated: it forgets requests when the head restarts."""
 ANSWER_SECONDS: Final = 15.0
 """Time that an actor or the cluster has for one answer."""
 QUESTION_THREADS: Final = 8
-"""Ray's calls block. More than the questions that can wait for a busy cluster until it is given up."""
+"""Threads for Ray's blocking calls: more than can wait for a busy cluster before it is given up."""
 START_THREADS: Final = 8
 
 
@@ -69,11 +69,11 @@ class _Worker:
     active: str | None = None
     """The assignment whose frame was being drawn when the actor was last asked, perhaps another scheduler's."""
     fatal: str | None = None
-    """The assignment that it died of. Those that waited behind are lost without fault."""
+    """Token of the assignment that killed it. Those that waited behind it are lost without fault."""
     condemned: bool = False
-    """This scheduler has killed it for hanging."""
+    """True once this scheduler has killed it because it hung."""
     leaving: bool = False
-    """The queue is not worth it: it gets no more assignments, and ends when it is idle."""
+    """True while the queue is too short for it: it gets no more assignments, and ends when it is idle."""
     asked: float = 0.0
     """When the actor was last asked how far it is."""
 
@@ -88,7 +88,7 @@ class RayExecutor:
         self._workers: dict[str, _Worker] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._start_turns: dict[str, asyncio.Semaphore] = {}
-        """By node: its cores start so many workers at a time."""
+        """By node: bounds the workers that start at a time."""
         self._reports: list[Report] = []
         self._reported = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,12 +96,12 @@ class RayExecutor:
         self._growth: Growth | None = None
         self._asked_for: tuple[float, int] | None = None
         self._liveness = Liveness(address)
-        # Threads of their own: slow starts must not hold up the questions that tell whether the cluster lives.
+        # Separate threads: slow starts must not delay the questions that show whether the cluster lives.
         self._questions = ThreadPoolExecutor(QUESTION_THREADS, "ray-question")
         self._starts = ThreadPoolExecutor(START_THREADS, "worker-start")
 
     async def start(self) -> None:
-        """Join the cluster and begin to fill its slots. Raises ConnectionError if it does not answer."""
+        """Join the cluster and start to fill its slots. Raises ConnectionError if it does not answer."""
         await wait_until_reachable(self._address, CONNECT_SECONDS)
         await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
         if self._settings.workers_max is not None:
@@ -150,14 +150,14 @@ class RayExecutor:
                 worker.actor.cancel.remote(token)
 
     def restart(self, worker_id: str) -> None:
-        """Kills the actor; its slot is filled again."""
+        """Kill the actor; its slot is filled again."""
         worker = self._workers.get(worker_id)
         if worker is not None:
             worker.condemned = True
             self._spawn(self._ask(ray.kill, worker.actor))
 
     def demand(self, open_tasks: int) -> None:
-        """Ask the cluster's autoscaler for as many workers as the queue is worth. Workers beyond that leave once they are idle."""
+        """Ask the cluster's autoscaler for as many workers as the queue needs. Surplus workers leave once they are idle."""
         if self._growth is None:
             return
         now = time.monotonic()
@@ -168,7 +168,7 @@ class RayExecutor:
             self._spawn(self._ask(_ask_for, target, self._settings))
 
     async def close(self) -> None:
-        """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
+        """Leave the cluster; the actors stay for other schedulers, and end with the cluster."""
         self._closing = True
         for task in (*self._tasks, *self._starting.values()):
             task.cancel()
@@ -196,7 +196,7 @@ class RayExecutor:
         self._report(report)
 
     async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
-        """Tells an assignment that its worker died of from one that waited there, or whose machine or cluster went away."""
+        """Return why an assignment ended with its worker: it killed or hung it, it waited there, or the machine or cluster is gone."""
         if worker.fatal is None:
             worker.fatal = _culprit(worker)
         if self._workers.get(worker.state.id) is worker:
@@ -254,7 +254,7 @@ class RayExecutor:
             self.gone.set()
 
     async def _slots_to_keep(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
-        """The slots of a fleet that follows the queue. Actors of schedulers that have gone are joined, so that they can leave."""
+        """Return the slots that should have an actor in a fleet that follows the queue. Join actors of ended schedulers, so that they can leave."""
         taken = set(await self._ask(_named))
         for name in taken & set(slots):
             if name not in self._workers and name not in self._starting:
@@ -290,7 +290,7 @@ class RayExecutor:
             await asyncio.gather(*(self._poll(worker) for worker in self._due(time.monotonic())))
 
     def _due(self, now: float) -> list[_Worker]:
-        """The actors to ask now. More than a few at work are asked less often, up to once a second as idle ones are."""
+        """Return the actors to ask now. The more actors work, the less often each is asked: at least once a second, like idle ones."""
         workers = list(self._workers.values())
         at_work = sum(1 for worker in workers if worker.tokens)
         pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
@@ -300,7 +300,7 @@ class RayExecutor:
         return due
 
     async def _poll(self, worker: _Worker) -> None:
-        """Asks an actor how far it is; one that has grown too large and holds nothing is replaced."""
+        """Ask an actor for its progress. Replace an idle actor that uses too much memory."""
         try:
             report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
         except RayActorError:
@@ -343,7 +343,7 @@ def _join(address: str) -> None:
 
 
 def _named() -> list[str]:
-    """Names of the actors that live, whoever has started them."""
+    """Return the names of all live actors, whichever scheduler started them."""
     return [str(name) for name in ray.util.list_named_actors()]
 
 
@@ -366,7 +366,7 @@ def _actor(slot: Slot, settings: Settings) -> Any:
 
 
 def _culprit(worker: _Worker) -> str:
-    """The assignment that a worker died of: the active one, or the oldest where none was seen. Empty if it is not ours."""
+    """Return the token of the assignment that a worker died of: the active one, else the oldest. Empty if it is another scheduler's."""
     if worker.active is None or worker.active in worker.tokens:
         return worker.active or next(iter(worker.tokens))
     return ""

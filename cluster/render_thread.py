@@ -24,9 +24,9 @@ OnProgress = Callable[[str, int], None]
 
 
 class RenderThread(Generic[RunnerT]):
-    """Started with the worker, which `make` makes on it, and ended with it.
+    """The drawing thread. `make` makes the runner on it, because a GL context belongs to one thread.
 
-    `on_progress` gets token and frames done, on this thread. `may_pause` says whether accounts can take turns between frames.
+    `on_progress` gets token and frames done, on this thread. `may_pause`: whether accounts can take turns between frames.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RenderThread(Generic[RunnerT]):
         self._thread.start()
 
     def work(self) -> RunnerT:
-        """Return what the thread works with, once it is ready. Raises what kept it from becoming so."""
+        """Return the runner, once it is ready. Raises the error of `make`."""
         return self._ready.result()
 
     def submit(self, assignment: TaskAssignment) -> Future[Finished | Ended]:

@@ -1,4 +1,4 @@
-"""Executes an assignment and shows how far it is: the same for every executor."""
+"""Execute an assignment and report its progress: the same for every executor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logs.logger(__name__)
 
 
 class Runner(Drawer, Protocol):
-    """Executes assignments on the calling thread (`TaskRunner`)."""
+    """Execute assignments on the calling thread (`TaskRunner`)."""
 
     @property
     def worker_id(self) -> str:
@@ -89,5 +89,5 @@ def _begun(worker_id: str, assignment: TaskAssignment) -> SegmentProgress:
 
 
 def _frames(assignment: TaskAssignment) -> int:
-    """Frames that the assignment adds to the job's."""
+    """Return the number of frames that the assignment adds to the job's."""
     return assignment.frame_count if isinstance(assignment, SegmentAssignment) else 0

@@ -47,7 +47,7 @@ class SegmentMissing(Exception):
 
 
 class SegmentMaker(Protocol):
-    """Renders segments: the part that needs a GPU. Tests replace it by something faster."""
+    """Render segments: the part that needs a GPU. Tests replace it by something faster."""
 
     @property
     def renderer(self) -> str:
@@ -75,7 +75,7 @@ class SegmentMaker(Protocol):
         ...
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
-        """A digest of everything that the segment's bytes depend on."""
+        """Return a digest of everything that the segment's bytes depend on."""
         ...
 
     def render(
@@ -90,7 +90,7 @@ class SegmentMaker(Protocol):
 
 
 class TaskRunner:
-    """Carries out assignments, one after the other, on one thread."""
+    """Execute assignments, one after the other, on one thread."""
 
     def __init__(self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path) -> None:
         self.worker_id = worker_id

@@ -35,7 +35,7 @@ _CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 
 class Guard:
-    """Adds the security headers, refuses changes that another site's page asks for, and bounds the rate of requests."""
+    """Add the security headers, refuse changes that another site's page asks for, and bound the rate of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -49,7 +49,7 @@ class Draft:
 
 
 class PlanMaker:
-    """Makes the plan of a composition and of every composition that it places, each once."""
+    """Make the plan of a composition and of every composition that it places, each once."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Writes `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
+"""Write `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
 
 With `--check` it only compares them; a test does.
 
@@ -189,7 +189,7 @@ def _wrapped(text: str, indent: str) -> Iterator[str]:
 
 
 def main(words: list[str]) -> int:
-    """Writes the file; with `--check` only tells whether it is current: 1 if it is not."""
+    """Write the file. With `--check`, only return 1 if it is out of date."""
     made = source(document())
     if words == ["--check"]:
         return 0 if TARGET.read_text() == made else 1

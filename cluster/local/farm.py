@@ -81,7 +81,7 @@ class LocalFarm:
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
-        """Looks after the parts until the API says that it can take requests; False where `ended` came first.
+        """Look after the parts until the API says that it can take requests; False where `ended` came first.
 
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
@@ -99,7 +99,7 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restarts what has died."""
+        """Restart what has died."""
         self._cluster.look()
         self._stores.look()
         self._services.look()

@@ -98,7 +98,7 @@ def _python(folder: Path) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Kills what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
+    """Kill what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
     left = []
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []

@@ -90,7 +90,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class Snapshots:
-    """Reads the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
+    """Read the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
 
     state: AppState
     _latest: _Kept = field(default_factory=_Kept)

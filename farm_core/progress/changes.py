@@ -61,7 +61,7 @@ def changed(job_id: str, account_id: str, status: str, progress: float | None = 
 
 
 class ChangePublisher:
-    """Publishes changes of state after their commit. Never raises and never holds up its caller: Redis may be away."""
+    """Publish changes of state after their commit. Never raises and never holds up its caller: Redis may be away."""
 
     def __init__(self, redis: Redis | None) -> None:
         self._redis = redis

@@ -70,7 +70,7 @@ class JobRow(Protocol):
 
 
 class ProgressReader:
-    """Reads the progress of any number of jobs in one round trip."""
+    """Read the progress of any number of jobs in one round trip."""
 
     def __init__(self, redis: Redis | None, database: Database) -> None:
         self._redis = redis

@@ -1,4 +1,4 @@
-"""Writes the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
+"""Write the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SegmentProgress:
 
 
 class ProgressWriter:
-    """Keeps the newest state of each attempt and writes it soon. `url` None: writes nothing."""
+    """Keep the newest state of each attempt, and write it soon. Without a `url`, write nothing."""
 
     def __init__(self, url: str | None, every_seconds: float = EVERY_SECONDS) -> None:
         self._every_seconds = every_seconds

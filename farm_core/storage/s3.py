@@ -38,7 +38,7 @@ _CONFIG = Config(
 
 
 class S3Storage:
-    """Keeps objects in a bucket. Credentials come from the usual AWS variables, unless given."""
+    """Keep objects in a bucket. Credentials come from the usual AWS variables, unless given."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Writes the files of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
+"""Write the files of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
 
 The ending of the output says which; `--format` chooses where an ending has several.
 """

@@ -70,7 +70,7 @@ class Instances(NamedTuple):
 
 
 class Painter:
-    """Runs full-target passes and owns the pool and the programs of a context."""
+    """Runner of full-target passes, with the pool of targets and the programs of a context."""
 
     def __init__(
         self,

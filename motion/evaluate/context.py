@@ -24,7 +24,7 @@ SCALES = frozenset(("scale", "scaleX", "scaleY"))
 
 
 class PropertyReader(Protocol):
-    """Reads properties that expressions drive: `properties.Properties`."""
+    """Read properties that expressions drive: `properties.Properties`."""
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
         """Return the property's value at a time of the layer, or None if neither an expression nor keyframes give one."""

@@ -37,7 +37,7 @@ MAX_COORDINATE_READS = 2_000
 
 
 class Properties:
-    """Answers the value of any property at a layer time, for one frame."""
+    """Evaluate any property at a layer time, for one frame."""
 
     def __init__(
         self,

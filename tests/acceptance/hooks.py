@@ -12,7 +12,7 @@ from tests.acceptance.farm import summary
 
 
 class Hook(ThreadingHTTPServer):
-    """Receives webhooks and counts them by job and status."""
+    """Receive webhooks, and count them by job and status."""
 
     daemon_threads = True
 

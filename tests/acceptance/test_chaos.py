@@ -28,7 +28,7 @@ KILLS_PER_STORM = 50
 
 
 def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float) -> None:
-    """Creates jobs while the parts named are killed one after the other, then takes stock."""
+    """Create jobs while the parts named are killed one after the other, then count what was lost."""
     template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
     before, key = farm.call("GET", "/usage"), secrets.token_hex(8)
     with hook() as receiver:

@@ -48,7 +48,7 @@ def operations(world: World) -> dict[str, Any]:
 
 
 def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]) -> None:
-    """Runs the check on requests that fit the document, or (negative) that break it."""
+    """Run the check on requests that fit the document, or (negative) that break it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(

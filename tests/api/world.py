@@ -125,7 +125,7 @@ class World:
         self.database.execute(f"UPDATE accounts SET {assignments} WHERE id = %(id)s", {**columns, "id": account_id})
 
     def move(self, job_id: str, status: str, **columns: Any) -> None:
-        """Puts a job into a state, as the scheduler would have."""
+        """Put a job into a state, as the scheduler would have."""
         ended = status in ("completed", "failed", "cancelled")
         values = {"status": status, **columns}
         assignments = ", ".join(f"{column} = %({column})s" for column in values)

@@ -171,7 +171,7 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers every question with 93.184.216.34, the first `unheard` ones excepted."""
+    """Answer every question with 93.184.216.34, the first `unheard` ones excepted."""
 
     def __init__(self) -> None:
         self.unheard = 6

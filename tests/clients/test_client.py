@@ -100,7 +100,7 @@ def test_a_list_that_grows_meanwhile_has_every_render_once() -> None:
 
 
 class Flaky(httpx.BaseTransport):
-    """Loses the first answers: after the farm has seen the request, or with a 503."""
+    """Lose the first answers: after the farm has seen the request, or with a 503."""
 
     def __init__(self, *faults: int) -> None:
         self.faults = list(faults)

@@ -41,7 +41,7 @@ def rendered(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Refuses a mapping with a repeated key, of which other readers keep the last."""
+    """Refuse a mapping with a repeated key, of which other readers keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Build a mapping. Raises AssertionError."""

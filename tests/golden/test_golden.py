@@ -62,7 +62,7 @@ def rendered(painter: Painter, case: Path, options: Optimisations | None = None)
 
 
 def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:
-    """Writes actual, expected and difference side by side; returns where."""
+    """Write actual, expected and difference side by side; return where."""
     FAILED.mkdir(exist_ok=True)
     path = FAILED / f"{'-'.join(case.parts)}.png"
     pictures = [actual, expected]

@@ -50,7 +50,7 @@ def still(session: RenderSession, record: Record, frame: int, output: Output | N
 
 
 def holds_for(examples: int, **drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], None]:
-    """Runs a check for as many drawn values."""
+    """Run a check for as many drawn values."""
     few = settings(
         max_examples=examples, deadline=None, derandomize=examples < 100, database=None,
         suppress_health_check=list(HealthCheck), phases=(Phase.generate,),
@@ -106,7 +106,7 @@ def is_flat(node: Record) -> bool:
 
 
 def group_of_one(record: Record, name: str) -> None:
-    """Puts a layer of the main composition into a group of its own."""
+    """Put a layer of the main composition into a group of its own."""
     children = root(record)["children"]
     children[children.index(name)] = "one"
     next(node for node in record["scene"]["nodes"] if node["id"] == name)["parent"] = "one"

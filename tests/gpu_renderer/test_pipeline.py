@@ -28,7 +28,7 @@ Disc = Callable[..., DiscScene]
 
 @pytest.fixture
 def disc(painter: Painter) -> Iterator[Disc]:
-    """Makes scenes, and gives their targets back."""
+    """Make scenes, and give their targets back."""
     with ExitStack() as made:
         yield lambda *words, **options: made.enter_context(closing(DiscScene(painter, *words, **options)))
 

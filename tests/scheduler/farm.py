@@ -224,7 +224,7 @@ async def furnish(database: Database, storage: Storage) -> None:
 
 
 class Gate:
-    """Holds workers until it is opened, and tells when one has arrived."""
+    """Hold workers until it is opened, and tell when one has arrived."""
 
     def __init__(self) -> None:
         self.arrived = threading.Event()

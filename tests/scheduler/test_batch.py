@@ -15,7 +15,7 @@ UNWRITABLE = DataError("", {}, Exception("text cannot hold a zero"))
 
 
 class Store:
-    """Takes numbers, all of a write or none; refuses odd ones, and everything while it is away."""
+    """Take numbers, all of a write or none; refuse odd ones, and everything while it is away."""
 
     def __init__(self) -> None:
         self.writes: list[list[int]] = []

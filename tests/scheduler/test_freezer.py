@@ -28,7 +28,7 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT, TITLE]}, "animation": 
 
 
 class CountingSandbox(Sandbox):
-    """Notes how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
+    """Note how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
 
     def __init__(self, jobs_max: int = 1000) -> None:
         super().__init__()

@@ -74,7 +74,7 @@ class Story:
             self.killed.set()
 
     async def sender_dies(self, database_url: str, moment: str) -> None:
-        """Runs a sender that kills itself at the moment."""
+        """Run a sender that kills itself at the moment."""
         self.start_sender(database_url, moment)
         assert self.sender is not None
         assert await asyncio.to_thread(self.sender.wait) == -signal.SIGKILL

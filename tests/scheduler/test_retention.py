@@ -256,7 +256,7 @@ OLD_JOBS = """
 
 
 class WatchfulStorage(LocalStorage):
-    """Notes whether the farm has a transaction open whenever an object is deleted."""
+    """Note whether the farm has a transaction open whenever an object is deleted."""
 
     def __init__(self, folder: Path, url: str) -> None:
         super().__init__(folder, Links(b"secret"))

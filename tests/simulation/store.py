@@ -39,7 +39,7 @@ class SimTask:
         self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
-        """Follows an edge of the table, or fails the simulation."""
+        """Follow an edge of the table, or fail the simulation."""
         self.status = TASK_EDGES[self.status, event]
 
 
@@ -86,7 +86,7 @@ class SimStore:
         self.active += 1
 
     def claim(self, jobs_max: int) -> int:
-        """Claims and plans."""
+        """Claim and plan."""
         claimed = 0
         while self.queued and claimed < jobs_max:
             job = self.queued.popleft()
@@ -146,7 +146,7 @@ class SimStore:
         return held
 
     def finish(self, token: str, now: float) -> bool:
-        """Accepts a result, once."""
+        """Accept a result, once."""
         task = self._unleased(token)
         if task is None:
             self.discarded += 1
@@ -175,7 +175,7 @@ class SimStore:
         return True
 
     def rescue(self, now: float) -> int:
-        """Frees tasks whose lease has run out."""
+        """Free tasks whose lease has run out."""
         expired = [token for token, task in self.leases.items() if task.lease_until < now]
         for token in expired:
             task = self._unleased(token)
@@ -184,7 +184,7 @@ class SimStore:
         return len(expired)
 
     def cancel(self, job: SimJob, now: float) -> bool:
-        """Cancels a job that has not ended."""
+        """Cancel a job that has not ended."""
         if not job.is_active:
             return False
         self._end(job, "cancel", now)

@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 class AsyncFarmClient:
-    """Talks to a farm. `server` is its origin; `key` an API key, or `token` a session token.
+    """Talk to a farm. `server` is its origin; `key` an API key, or `token` a session token.
 
     Every method raises ApiError for a failure that the farm reports, and NoAnswer where it cannot be reached.
     """

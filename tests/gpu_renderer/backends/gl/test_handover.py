@@ -29,7 +29,7 @@ PROFILE = EncoderProfile(threads=1)
 
 
 class StillingScene(DiscScene):
-    """Says which pictures are repeats, so that long ones are held."""
+    """Say which pictures are repeats, so that long ones are held."""
 
     def draw(self, step: int) -> RenderedFrame:
         picture = super().draw(step)
