@@ -1,4 +1,4 @@
-"""Execution of an assignment on a worker, the same for Ray's actor and the inline executor."""
+"""Execute an assignment on a worker: render and store a segment, or join the segments of a job. Knows no Ray."""
 
 from __future__ import annotations
 

@@ -162,13 +162,13 @@ class _Worker:
         """Return the worker's answer; None where it was killed by a limit, or crashed."""
         try:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
-            told: dict[str, Any] = json.loads(answer)
+            answer_fields: dict[str, Any] = json.loads(answer)
         except (OSError, ValueError):
             self.kill()
             _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
             return None
-        self.grown = told.pop("resident_bytes") > RESIDENT_BYTES
-        return told
+        self.grown = answer_fields.pop("resident_bytes") > RESIDENT_BYTES
+        return answer_fields
 
     def kill(self) -> None:
         """End the process."""

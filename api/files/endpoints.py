@@ -74,8 +74,8 @@ async def answer(request: Request, storage: Storage, facts: StoredObject) -> Res
     try:
         span = span_of(asked, facts.bytes)
     except Unsatisfiable:
-        told = {"Content-Range": f"bytes */{facts.bytes}"}
-        return envelope(request.scope, StatusError(416, f"The file has {facts.bytes} bytes."), told)
+        headers = {"Content-Range": f"bytes */{facts.bytes}"}
+        return envelope(request.scope, StatusError(416, f"The file has {facts.bytes} bytes."), headers)
     whole = span or Span(0, facts.bytes)
     headers["Content-Length"] = str(whole.end - whole.start)
     if span is not None:

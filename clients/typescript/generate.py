@@ -42,13 +42,13 @@ def document() -> Record:
     return found
 
 
-def source(told: Record) -> str:
+def source(document: Record) -> str:
     """Return the TypeScript file of a document."""
-    schemas: Record = told["components"]["schemas"]
+    schemas: Record = document["components"]["schemas"]
     types = [_declaration(name, schemas[name]) for name in sorted(schemas)]
     methods = [
         _method(path, verb, operation)
-        for path, verbs in told["paths"].items()
+        for path, verbs in document["paths"].items()
         for verb, operation in verbs.items()
         if path.startswith(PREFIX)
     ]

@@ -66,9 +66,9 @@ class ProcessFarm:
     def wait_ready(self, log_begin: int = 0) -> None:
         """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
         deadline = time.monotonic() + START_SECONDS
-        while f"ready {self.origin}/api".encode() not in (said := self.log_path.read_bytes()[log_begin:]):
-            assert self.process.poll() is None, said.decode()
-            assert time.monotonic() < deadline, said.decode()
+        while f"ready {self.origin}/api".encode() not in (log := self.log_path.read_bytes()[log_begin:]):
+            assert self.process.poll() is None, log.decode()
+            assert time.monotonic() < deadline, log.decode()
             time.sleep(0.1)
 
     @property
@@ -192,8 +192,8 @@ class ProcessFarm:
 def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of the farm to its end."""
     command = [sys.executable, "-m", "farm_core", *words]
-    told = {**os.environ, **(environment or {})}
-    return subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, check=False, timeout=120)
+    environ = {**os.environ, **(environment or {})}
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=120)
 
 
 @contextmanager
@@ -293,5 +293,5 @@ def drawn_segments(farm: ProcessFarm, job_id: str) -> list[int]:
 
 def summary(body: bytes) -> tuple[str, str]:
     """Job id and status of a webhook."""
-    told = json.loads(body)
-    return told["jobId"], told["status"]
+    payload = json.loads(body)
+    return payload["jobId"], payload["status"]

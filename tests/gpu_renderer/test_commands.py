@@ -125,12 +125,12 @@ def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys
     ],
 )
 def test_what_cannot_be_done_is_said_with_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: list[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], output: list[str]
 ) -> None:
     path = str(written(tmp_path, with_inputs()))
     assert main(["render", path, *words, "-o", str(tmp_path / "a.mp4")]) == 1
     error = capsys.readouterr().err
-    assert all(word in error for word in said)
+    assert all(word in error for word in output)
     assert not (tmp_path / "a.mp4").exists()
 
 
@@ -178,14 +178,14 @@ def test_a_folder_and_a_zip_are_read_like_a_single_file(tmp_path: Path) -> None:
 
 def test_inspect_says_what_is_in_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(written(tmp_path, with_inputs()))]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in (
         "160x90, 30 fps, 1 s, 30 frames",
         "square: 'square', shape",
         "tint: color",
         "'photo': it has no source",
     ):
-        assert words in said
+        assert words in output
 
 
 def test_inspect_prints_an_evaluated_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,6 @@ class SimStore:
         self.queued: deque[SimJob] = deque()
         self.processing: dict[str, SimJob] = {}
         self.leases: dict[str, SimTask] = {}
-        self.discarded = 0
 
     def create(self, job: SimJob) -> None:
         """A job arrives."""
@@ -149,7 +148,6 @@ class SimStore:
         """Accept a result, once."""
         task = self._unleased(token)
         if task is None:
-            self.discarded += 1
             return False
         task.move("finish")
         if task.kind is TaskKind.render:
@@ -159,10 +157,9 @@ class SimStore:
         return True
 
     def fail(self, token: str, failure: Failure, now: float) -> bool:
-        """Has a failed attempt judged."""
+        """Judge a failed attempt."""
         task = self._unleased(token)
         if task is None:
-            self.discarded += 1
             return False
         match judge(task.failures, failure):
             case Fail():

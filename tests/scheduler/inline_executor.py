@@ -1,7 +1,4 @@
-"""The executor without Ray: workers are threads of this process, for tests and for benchmarks of the scheduler.
-
-Only one of the workers can draw: a process has one GL context.
-"""
+"""Executor without Ray: its workers are threads of this process. Only one of them can draw: a process has one GL context."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ class InlineExecutor:
         """Start the threads."""
         self._loop = asyncio.get_running_loop()
         for name, work in self._works.items():
-            self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._on_progress)
+            self._threads[name] = RenderThread(partial(_unchanged, work), self._writer, self._on_progress)
 
     def workers(self) -> Sequence[WorkerState]:
         """Return all workers. They always live."""
@@ -83,7 +80,7 @@ class InlineExecutor:
             thread.cancel(token)
 
     def restart(self, worker_id: str) -> None:
-        """A thread cannot be killed; its assignment is told to stop."""
+        """Do nothing: a thread cannot be killed."""
 
     def demand(self, open_tasks: int) -> None:
         """Do nothing: the number of threads is fixed."""
@@ -105,5 +102,5 @@ class InlineExecutor:
         self._reported.set()
 
 
-def _as_it_is(work: TaskRunner) -> TaskRunner:
+def _unchanged(work: TaskRunner) -> TaskRunner:
     return work
