@@ -262,7 +262,7 @@ class RayExecutor:
         return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
 
     async def _release_if_idle(self, worker: _Worker) -> None:
-        """End a surplus actor, if nobody's assignments are there."""
+        """End a surplus actor unless it holds assignments of any scheduler."""
         if worker.tokens:
             return
         with contextlib.suppress(TimeoutError, RayError):

@@ -82,7 +82,7 @@ class Guard:
 
 
 def _refusal(scope: Scope) -> str | None:
-    """Why the request must not be served: its page belongs to another site, whatever its cookies say."""
+    """Return why the request is refused, or None. Requests from pages of other sites are refused despite valid cookies."""
     if scope["method"] in _CHANGES_NOTHING:
         return None
     headers = Headers(scope=scope)

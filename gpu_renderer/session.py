@@ -55,11 +55,11 @@ from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 BUILD = "23"
-"""Raised whenever frames of the same document, or the bytes of their segments, may come out differently."""
+"""Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]
 FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
-"""Frames of a document after which memory is returned: what only the first one needed is idle then."""
+"""Frames of a document after which memory is returned: by then, what only the first frame needed is idle."""
 EVALUATED_MAX: Final = 64
 """Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
 
@@ -131,7 +131,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._session = session
         self._frames_drawn = 0
         self._evaluated: dict[int, Snapshot] = {}
-        """Snapshots by frame whose digests were asked for, oldest first: most are drawn next."""
+        """Snapshots by frame, oldest first, from `frame_key`: most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media)

@@ -172,7 +172,7 @@ class RenderExecutor(Protocol):
     """Carry assignments to workers. Every assignment submitted ends in exactly one Finished or Ended, reported once."""
 
     gone: asyncio.Event
-    """Set when the executor can do nothing more and the process should be started afresh."""
+    """Set when the executor can do nothing more and the process must be restarted."""
 
     async def start(self) -> None:
         """Start the workers that are available now. More can join later."""

@@ -21,7 +21,7 @@ from farm_core.ids import new_id
 
 
 async def create(state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
-    """A new key. The account is locked meanwhile, so that its cap of active keys is exact."""
+    """Create a key. The account is locked, so that its cap of active keys is exact."""
     return await state.database.transaction(lambda session: _create(session, state, caller, wanted))
 
 

@@ -32,7 +32,7 @@ class ErrorBoundary:
         try:
             await self._app(scope, receive, send_and_note)
         except ClientDisconnect:
-            return  # nobody is there to be answered
+            return  # the caller is gone
         except Exception as error:
             failure = translated(error)
             if failure is not error:

@@ -60,7 +60,7 @@ class LocalFarm:
         self._settings = settings
         self._options = options
         self._machine = this_machine()
-        # Ray counts so many cores, each of which gets a worker unless the machine has GPUs or the settings say otherwise.
+        # The number of cores that Ray counts. Each gets a worker unless the machine has GPUs or the settings say otherwise.
         self._cores = 1 if settings.ray_address else worker_count(self._machine)
         self._data = settings.data_folder.resolve()
         self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -198,7 +198,7 @@ class LocalFarm:
 
 
 def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
-    """Return the schedulers by name, with their arguments: so many for each Ray cluster, where RAY_ADDRESS names several."""
+    """Return the schedulers by name, with their arguments. Each Ray cluster that RAY_ADDRESS names has its own."""
     if clusters <= 1:
         return {f"scheduler-{number}": () for number in range(1, schedulers + 1)}
     places = [(cluster, number) for cluster in range(1, clusters + 1) for number in range(1, schedulers + 1)]

@@ -64,7 +64,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a port that no program listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -46,9 +46,9 @@ async def doubtful_accounts(database: Database) -> list[str]:
 
 
 async def recount(database: Database, account_ids: Sequence[str]) -> int:
-    """Count the jobs of the accounts anew and rebuild their queues and open jobs; return how many accounts had wrong counts.
+    """Recount the jobs of the accounts and rebuild their queues and open jobs; return how many accounts had wrong counts.
 
-    The farm can run meanwhile: accounts are locked only while the differences are written.
+    The farm can run: accounts are locked only while the differences are written.
     """
     wrong = 0
     for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
@@ -59,7 +59,7 @@ async def recount(database: Database, account_ids: Sequence[str]) -> int:
 
 
 async def _recount(session: AsyncSession, account_ids: Sequence[str]) -> int:
-    """Mend the accounts' rows and wake the schedulers. Differences are right whatever other transactions add meanwhile."""
+    """Correct the accounts' rows and wake the schedulers. Differences stay correct while other transactions change the counts."""
     await session.execute(_ALONE)
     accounts = {"account_ids": list(account_ids)}
     rows = await execute(session, "queue_differences", accounts)

@@ -1,4 +1,4 @@
-"""Changes of jobs, published to whoever listens: progress by render workers, states by the service that committed them.
+"""Changes of jobs, published to subscribers: progress by render workers, states by the service that committed them.
 
     async for change in listen(redis, account_id):
         if change is None:  # connected, for the first time or again: changes may have been missed, so read everything

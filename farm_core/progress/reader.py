@@ -89,7 +89,7 @@ class ProgressReader:
         return {job_id: self._forward(job_id, progress) for job_id, progress in found.items()}
 
     async def percents(self, jobs: Iterable[JobRow]) -> dict[str, float]:
-        """Return what to show as the `progress` of each of these jobs, whatever their status: 0 to 100."""
+        """Return the `progress` of each job, 0 to 100."""
         rows = list(jobs)
         live = await self.of_jobs([job.id for job in rows if job.status == JobStatus.processing])
         return {
@@ -130,7 +130,7 @@ class ProgressReader:
                 return found
 
     async def _ask_redis(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
-        """What Redis knows of these jobs. Raises RedisError or OSError while it is away."""
+        """Return the progress of these jobs in Redis. Raises RedisError or OSError while it is away."""
         assert self._redis is not None
         pipeline = self._redis.pipeline(transaction=False)
         for job_id in job_ids:

@@ -72,5 +72,5 @@ class Storage(Protocol):
         ...
 
     def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
-        """A signed URL that serves the object with byte ranges for so many seconds; `origin` is the farm's public one."""
+        """Return a signed URL that serves the object with byte ranges for `seconds`; `origin` is the farm's public one."""
         ...

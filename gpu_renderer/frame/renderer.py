@@ -48,7 +48,7 @@ class Optimisations:
 
 
 class _LastFrame(NamedTuple):
-    """Frame drawn last, with what was asked for: snapshot, passed video, and size."""
+    """The last frame, with the inputs of its `draw`: snapshot, `passes_video`, size."""
 
     inputs: tuple[Snapshot, bool, Region]
     display_list: DisplayList

@@ -62,7 +62,7 @@ def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:
 
 
 def boolean_outline(context: EvaluationContext, layer: Layer) -> CombinedOutline | None:
-    """Return the outline that a live boolean makes of its operands at this moment, None where it makes none."""
+    """Return the outline of a live boolean at this time, or None if it has none."""
     content = layer.content
     if not isinstance(content, ShapeContent) or content.boolean_operation is None:
         return None

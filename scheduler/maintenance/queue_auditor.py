@@ -1,4 +1,4 @@
-"""Find accounts whose queue tables are wrong, and count their jobs anew."""
+"""Find accounts whose queue tables are wrong, and recount their jobs."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def _is_translatable(layer: Layer) -> bool:
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:
         return True
-    # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+    # A shadow that the frame's edge cuts (glow_pass.cast) cannot be separated from other light once they are joined.
     margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
     return not any(_comes_in(region.grown(margin), scene.frame, *offset) for offset in offsets)
 

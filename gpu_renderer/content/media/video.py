@@ -138,7 +138,7 @@ class _Cursor:
         return not is_expected, abs(frame_index - self._position)
 
     def frame(self, frame_index: int) -> DecodedFrame:
-        """Return the frame; the ones that are expected after it are decoded meanwhile."""
+        """Return the frame. Start to decode the frames that are expected next."""
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index)
