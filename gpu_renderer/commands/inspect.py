@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print; 1 with a message for what cannot be read."""
 
-    def printed() -> None:
+    def show() -> None:
         document = read_local(arguments.file)
         composition = build(document, arguments.comp)
         if arguments.time is None:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             lines = chain([f"{composition.id} at {arguments.time:g} s"], _snapshot(evaluated, "  "))
         print(json.dumps(held, indent=2, ensure_ascii=False, default=str) if arguments.json else "\n".join(lines))
 
-    return options.status_of("inspect", arguments.file, printed)
+    return options.status_of("inspect", arguments.file, show)
 
 
 def facts(document: Document, composition: Composition) -> dict[str, Any]:

@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
         media=arguments.media, machine=arguments.machine(),
     )  # fmt: skip
 
-    def shown() -> None:
+    def play() -> None:
         with RenderSession(job.session_options) as session, job.open(session).opened as opened:
             _Window(session, opened, job).run()
 
-    return options.status_of("preview", arguments.file, shown)
+    return options.status_of("preview", arguments.file, play)
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Render; 1 with a message where it cannot be done."""
 
-    def rendered() -> None:
+    def render() -> None:
         job = job_of(arguments)
         with RenderSession(job.session_options) as session:
             named = job.format.codec or job.format.picture
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 _render(job, session, arguments)
 
-    return options.status_of("render", arguments.file, rendered)
+    return options.status_of("render", arguments.file, render)
 
 
 def job_of(arguments: argparse.Namespace) -> LocalJob:
