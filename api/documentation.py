@@ -202,11 +202,11 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
     """Every object of a JSON value, the outer ones first."""
     if isinstance(value, dict):
         yield value
-        for held in list(value.values()):
-            yield from _nodes(held)
+        for child in list(value.values()):
+            yield from _nodes(child)
     elif isinstance(value, list):
-        for held in value:
-            yield from _nodes(held)
+        for child in value:
+            yield from _nodes(child)
 
 
 def _webhook() -> dict[str, Any]:

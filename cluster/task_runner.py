@@ -169,10 +169,10 @@ class TaskRunner:
         folder.mkdir(exist_ok=True)
         try:
             paths = self._segments(assignment, folder)
-            held = FORMATS[assignment.video_format.format]
-            output = folder / f"video{held.ending}"
+            file_format = FORMATS[assignment.video_format.format]
+            output = folder / f"video{file_format.ending}"
             warnings = write_file(assignment, paths, output, self._media)
-            self._storage.put_file(assignment.video_key, output, held.media_type)
+            self._storage.put_file(assignment.video_key, output, file_format.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
         finally:

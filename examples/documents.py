@@ -87,8 +87,8 @@ def media(
 
 def audio(id: str, name: str, src: str, seconds: float) -> Layer:
     """A layer that plays a file of so many seconds."""
-    held = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
-    return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=held)
+    component = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
+    return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=component)
 
 
 def null(id: str, name: str, x: float, y: float, *children: Layer) -> Layer:

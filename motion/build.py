@@ -67,8 +67,8 @@ def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
 
 
 def _background_paint(stored: Record) -> LinearGradient | RadialGradient | None:
-    held = paint(stored)
-    return held if isinstance(held, LinearGradient | RadialGradient) else None
+    background = paint(stored)
+    return background if isinstance(background, LinearGradient | RadialGradient) else None
 
 
 def _motion_blur(stored: Record) -> MotionBlur:

@@ -135,9 +135,9 @@ class PlanMaker:
         by_id = {draft.id: draft for draft in drafts}
         layers: dict[str, Layer] = {}
         for draft in drafts:
-            for held in _parents_first(draft, by_id, layers):
-                parent = layers.get(_parent_id(held, by_id) or "")
-                layers[held.id] = self._layer(held, parent, settings)
+            for draft_layer in _parents_first(draft, by_id, layers):
+                parent = layers.get(_parent_id(draft_layer, by_id) or "")
+                layers[draft_layer.id] = self._layer(draft_layer, parent, settings)
         return {draft.id: layers[draft.id] for draft in drafts}
 
     def _layer(self, draft: Draft, parent: Layer | None, settings: CompositionSettings) -> Layer:
@@ -258,10 +258,10 @@ def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, n
             lists.setdefault(draft.unit, []).append(draft)
 
     def entry(draft: Draft) -> Entry:
-        held = layers[draft.id]
-        shown = held.visible and (held.solo or not has_solo)
+        layer = layers[draft.id]
+        shown = layer.visible and (layer.solo or not has_solo)
         unit = tuple(map(entry, lists.get(draft.id, ()))) if is_unit(draft.node) else None
-        return Entry(held, shown, held.source_id in needed or held.id in needed, unit)
+        return Entry(layer, shown, layer.source_id in needed or layer.id in needed, unit)
 
     return tuple(map(entry, lists.get(None, ())))
 

@@ -140,11 +140,11 @@ def _path(path: str) -> str:
 
 
 def _body(operation: Record) -> tuple[str, str, bool] | None:
-    held = operation.get("requestBody")
-    if held is None:
+    body = operation.get("requestBody")
+    if body is None:
         return None
-    kind, media = next(iter(held["content"].items()))
-    return kind, _type(media["schema"], "  "), bool(held.get("required"))
+    kind, media = next(iter(body["content"].items()))
+    return kind, _type(media["schema"], "  "), bool(body.get("required"))
 
 
 def _query(parameters: list[Record]) -> str:

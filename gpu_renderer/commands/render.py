@@ -120,10 +120,12 @@ def _state(paths: tuple[Path, ...]) -> list[tuple[Path, int, int]]:
 
 def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> None:
     began = time.perf_counter()
-    held = job.open(session)
-    with held.opened as opened:
+    opened_job = job.open(session)
+    with opened_job.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
-        count, warnings = write(session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
+        count, warnings = write(
+            session, opened_job, frames, arguments.output, arguments.workers, has_sound=arguments.audio
+        )
     seconds = time.perf_counter() - began
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)

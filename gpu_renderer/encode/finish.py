@@ -137,8 +137,8 @@ def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable
         if sound is not None:
             beside = output.with_name(f"{output.name}.{SOUND_NAME}")
             write_wav(beside, sound)
-            with beside.open("rb") as read, archive.open(zipfile.ZipInfo(SOUND_NAME), "w", force_zip64=True) as held:
-                shutil.copyfileobj(read, held, 1 << 20)
+            with beside.open("rb") as read, archive.open(zipfile.ZipInfo(SOUND_NAME), "w", force_zip64=True) as entry:
+                shutil.copyfileobj(read, entry, 1 << 20)
             beside.unlink()
     if count != plan.frame_count:
         raise VideoNotAsPlanned([f"it holds {count} frames, not {plan.frame_count}"])

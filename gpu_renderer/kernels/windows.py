@@ -99,8 +99,8 @@ class WindowKernels:
         source = _padded(pixels, margin, width, repeats_edge=is_disc)
         span = np.arange(-margin, margin + 1, dtype=np.int32)
         y, x = (each.ravel() for each in np.meshgrid(span, span, indexing="ij"))
-        held = x * x + y * y <= margin * margin if is_disc else np.ones(len(x), bool)
-        offsets = np.ascontiguousarray((y * source.strides[0] + 4 * x)[held], np.int32)
+        is_inside = x * x + y * y <= margin * margin if is_disc else np.ones(len(x), bool)
+        offsets = np.ascontiguousarray((y * source.strides[0] + 4 * x)[is_inside], np.int32)
         across = np.full(width, len(offsets), np.int32) if is_disc else _counts(width, columns, margin)
         down = np.ones(rows, np.int32) if is_disc else _counts(rows, rows, margin)
         found = np.empty((rows, width, 4), np.uint8)
@@ -200,10 +200,10 @@ def _straight() -> Pixels:
 def _counts(count: int, side: int, margin: int) -> npt.NDArray[np.int32]:
     """Return the number of positions of a window that lie on a side, for each of a number of positions from its start."""
     at = np.minimum(np.arange(count), side - 1)
-    held: npt.NDArray[np.int32] = np.asarray(
+    counts: npt.NDArray[np.int32] = np.asarray(
         np.minimum(at + margin, side - 1) - np.maximum(at - margin, 0) + 1, np.int32
     )
-    return held
+    return counts
 
 
 def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> Pixels:

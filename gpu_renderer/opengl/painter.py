@@ -204,18 +204,18 @@ class Painter:
 
         Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
         """
-        held = shared(_held(source, rects), into.region)
+        parts = shared(_held(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
-        if is_alike and source.region == into.region and (not self.is_software or held == (source.region,)):
+        if is_alike and source.region == into.region and (not self.is_software or parts == (source.region,)):
             self.finish()
-            for part in held:
+            for part in parts:
                 self._aim(source, part)
                 self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
         elif is_alike and self.is_software:
             self.finish()
             size, address = BYTES_PER_PIXEL[source.format], self._band.ctypes.data
             right, down = source.region.x - into.region.x, source.region.y - into.region.y
-            for band in bands([_box(source, part) for part in held], size):
+            for band in bands([_box(source, part) for part in parts], size):
                 self.calls.read_texels(source.texture, band, address, band.width * size)
                 self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
         else:
@@ -265,9 +265,9 @@ class Painter:
         Other content of `into` becomes undefined. A software rasteriser copies everything unless the parts are small,
         because that is one move of memory.
         """
-        held = shared(rects, source.region)
-        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
-        self.copy(source, into, (source.region,) if is_cheaper_whole else held)
+        parts = shared(rects, source.region)
+        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(parts) > pixels((source.region,))
+        self.copy(source, into, (source.region,) if is_cheaper_whole else parts)
 
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
@@ -276,15 +276,15 @@ class Painter:
 
         Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
         """
-        held = _held(into, rects)
-        is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
+        parts = _held(into, rects)
+        is_drawn_slowly = parts != (into.region,) or pixels(parts) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
             address = self.cleared(color, into.format).ctypes.data
             self.finish()
-            for band in bands([_box(into, part) for part in held], BYTES_PER_PIXEL[into.format]):
+            for band in bands([_box(into, part) for part in parts], BYTES_PER_PIXEL[into.format]):
                 self.calls.write_texels(into.texture, band, address)
             return
-        for part in held:
+        for part in parts:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
 

@@ -212,9 +212,9 @@ class EvaluationContext:
             chain.append(current)
             current = current.parent
         world = affine.IDENTITY if current is None else self._worlds[current.id]
-        for held in reversed(chain):
-            world = affine.product(world, local(self.values(held)))
-            self._worlds[held.id] = world
+        for ancestor in reversed(chain):
+            world = affine.product(world, local(self.values(ancestor)))
+            self._worlds[ancestor.id] = world
         return world
 
     def _in_bar(self, layer: Layer, time: float, exact: bool) -> float:

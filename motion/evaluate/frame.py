@@ -155,9 +155,9 @@ def layer_snapshot(
     """One layer, resolved; the very same object as before where nothing about it can have changed."""
     layer = entry.layer
     key = "hidden" if not visible else "shown"
-    held = holding.phase(context, layer) if entry.unit is None else None
-    if held is not None:
-        key = f"{key} {held}"
+    phase = holding.phase(context, layer) if entry.unit is None else None
+    if phase is not None:
+        key = f"{key} {phase}"
     kept = layer.folded.get(key)
     if isinstance(kept, LayerSnapshot) and kept.matte == matte:
         return kept
@@ -166,7 +166,7 @@ def layer_snapshot(
     made = _unit(context, entry, visible, matte) if entry.unit is not None else _layer(context, layer, visible, matte)
     if made is None:
         return None
-    is_still = not values.timed if held is not None else not values.moved and not layer.moves
+    is_still = not values.timed if phase is not None else not values.moved and not layer.moves
     if is_still and entry.unit is None and _is_foldable(layer):
         layer.folded[key] = made
     return made

@@ -16,11 +16,11 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
 
     A layer is the same in equal phases, as far as keyframes alone move it.
     """
-    held = layer.folded.get("held")
-    if held is None:
-        held = layer.folded["held"] = _held(layer)
+    spans_of_holders = layer.folded.get("held")
+    if spans_of_holders is None:
+        spans_of_holders = layer.folded["held"] = _held(layer)
     ends = ""
-    for holder, spans in cast(Held, held) if held else ():
+    for holder, spans in cast(Held, spans_of_holders) if spans_of_holders else ():
         time = context.own_time(holder)
         for first, last in spans:
             if time <= first:

@@ -121,12 +121,14 @@ def _parents(context: EvaluationContext, layer: Layer) -> Matrix4 | None:
     while parent is not None:
         chain.append(parent)
         parent = parent.parent
-    if not any(held.is_3d for held in chain):
+    if not any(ancestor.is_3d for ancestor in chain):
         return None
     product = matrix4.IDENTITY
-    for held in reversed(chain):
+    for ancestor in reversed(chain):
         product = (
-            matrix4.product(product, _of_parent(context, held)) if held.is_3d else matrix4.of_plane(context.world(held))
+            matrix4.product(product, _of_parent(context, ancestor))
+            if ancestor.is_3d
+            else matrix4.of_plane(context.world(ancestor))
         )
     return product
 

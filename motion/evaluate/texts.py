@@ -76,11 +76,11 @@ def _box_width(content: TextContent, values: Values) -> float | None:
 
 
 def _path(content: TextContent, values: Values) -> TextPath | None:
-    held = content.path
-    if held is None:
+    path = content.path
+    if path is None:
         return None
-    margin = _or(values.moving("textPath.firstMargin"), held.first_margin)
-    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular, held.expansion)
+    margin = _or(values.moving("textPath.firstMargin"), path.first_margin)
+    return TextPath(path.points, path.closed, margin, path.reversed, path.perpendicular, path.expansion)
 
 
 def _or(value: float | None, default: float) -> float:

@@ -57,9 +57,9 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
         key = composition_id
     else:
         key = DEFAULT_ID if DEFAULT_ID in table else next(iter(table), "comp_default")
-    held = table.get(key, {})
-    _refuse_unusable(key, held)
-    return _settings(key, held)
+    stored = table.get(key, {})
+    _refuse_unusable(key, stored)
+    return _settings(key, stored)
 
 
 def _table(document: Document) -> dict[str, Record]:

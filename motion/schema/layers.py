@@ -65,7 +65,7 @@ class Setting:
 def layer(node: Node, setting: Setting) -> Layer:
     """Return the node as a layer; `setting.content` replaces what it would draw by itself."""
     moving = setting.animation.moving
-    held = setting.content or content(node)
+    layer_content = setting.content or content(node)
     pinned = numbers(node.fx, "cornerPin")
     corner_pin = _corner_pin(pinned) if len(pinned) == len(items(node.fx, "cornerPin")) else None
     transform = node.component("Transform")
@@ -74,7 +74,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         source_id=node.id,
         name=node.name,
         kind=node.kind,
-        content=held,
+        content=layer_content,
         numbers=_numbers(node),
         moving=moving,
         data=setting.animation.data,
@@ -93,7 +93,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         masks=stored_masks(node),
         mask_track=mask_track(node.fx.get("maskAnim")),
         matte=_matte(node),
-        effects=_effects(node, held, moving, setting.composition),
+        effects=_effects(node, layer_content, moving, setting.composition),
         glass=glass(node, setting.composition),
         motion_blur=node.fx.get("motionBlur") is True,
         forced_blur=_forced_blur(node),

@@ -153,8 +153,8 @@ class AsyncFarmClient:
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
         shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
-        held = {name: value for name, value in shared.items() if value is not None}
-        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **held}
+        given = {name: value for name, value in shared.items() if value is not None}
+        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **given}
         return await self._send(calls.create_batch(body, idempotency_key))
 
     async def batch(self, batch_id: str) -> Batch:

@@ -56,9 +56,9 @@ class CpuFrame:
                 )  # fmt: skip
                 self._read(target, rects)
             return
-        for held, is_pending in ((without(rects, pending), False), (pending, True)):
-            if held:
-                self._look_up(scene, self._levels_of(color, is_pending=is_pending), held)
+        for parts, is_pending in ((without(rects, pending), False), (pending, True)):
+            if parts:
+                self._look_up(scene, self._levels_of(color, is_pending=is_pending), parts)
 
     def blank(self, rects: Rects) -> None:
         """Fill parts of the frame with opaque black."""

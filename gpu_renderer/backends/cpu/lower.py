@@ -43,7 +43,7 @@ def upload(
     room: Halves = np.empty(band_bytes // 2, np.uint16)
     painter.finish()
     for band in bands(shared(rects, into.region), texel_bytes, band_bytes):
-        held = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
-        kernels.composite_linear(backdrop_of(band), draw_ops, held, band, threads)
+        linear = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
+        kernels.composite_linear(backdrop_of(band), draw_ops, linear, band, threads)
         place = band._replace(x=band.x - into.region.x, y=band.y - into.region.y)
-        painter.calls.write_texels(into.texture, place, held.ctypes.data)
+        painter.calls.write_texels(into.texture, place, linear.ctypes.data)

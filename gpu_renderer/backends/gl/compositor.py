@@ -199,10 +199,10 @@ def blit(
     defines |= {name: 1 for name, is_set in flags.items() if is_set}
 
     def encode(into: Target, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
-        for held, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
-            if held:
+        for parts, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
+            if parts:
                 variant = {**defines, **added}
-                painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines=variant)
+                painter.draw("compositing/blit.frag", into, textures=textures, scissor=parts, defines=variant)
 
     if painter.can_read_in_place:
         with painter.beside(scene, into) as both:

@@ -99,9 +99,9 @@ def _draw_depth_tested(
     The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn
     upside down, as the reference does: the samples of a pixel are not symmetrical.
     """
-    context, held = painter.context, region.intersection(into.region)
-    resolved = painter.pool.take(held, into.format, clear=False)
-    with _multisampled(painter, held, into.format) as framebuffer:
+    context, area = painter.context, region.intersection(into.region)
+    resolved = painter.pool.take(area, into.format, clear=False)
+    with _multisampled(painter, area, into.format) as framebuffer:
         buffer = resolved.through(framebuffer)
         framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
@@ -114,10 +114,10 @@ def _draw_depth_tested(
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
-        framebuffer.scissor = (0, 0, held.width, held.height)
+        framebuffer.scissor = (0, 0, area.width, area.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
-    if parts := shared(rects, held):
+    if parts := shared(rects, area):
         painter.draw("copy.frag", into, textures={"u_source": resolved}, scissor=parts, defines={"UPSIDE_DOWN": 1})
     painter.pool.give_back(resolved)
 
@@ -154,8 +154,8 @@ def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[
         yield framebuffer
     finally:
         painter.pool.bind_lasting()
-        for held in (framebuffer, color, depth):
-            held.release()
+        for resource in (framebuffer, color, depth):
+            resource.release()
 
 
 def flattened(

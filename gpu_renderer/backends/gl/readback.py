@@ -147,8 +147,8 @@ class ReadbackRing:
             slot.planes.release()
             for buffer in slot.buffers or ():
                 buffer.release()
-        for held in (self._slots, self._free, self._asked):
-            held.clear()
+        for collection in (self._slots, self._free, self._asked):
+            collection.clear()
 
     def _wait_for(self, asked: _Asked) -> None:
         if asked.fence is None:
@@ -177,5 +177,5 @@ class ReadbackRing:
         samples = np.frombuffer(scratch, np.uint8).reshape(height, TEXEL_BYTES * width)
         for part in asked.rects:
             columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
-            held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
-            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
+            own_columns = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
+            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, own_columns]

@@ -35,9 +35,9 @@ class _Line:
         chunk = max(1, int(delays.min()) - 1) if loops and len(samples) else max(1, len(samples))
         for start in range(0, len(samples), chunk):
             stop = min(len(samples), start + chunk)
-            held = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
-            delayed[start:stop] = held
-            line[self._size + start : self._size + stop] += feedback[start:stop, None] * held
+            echo = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
+            delayed[start:stop] = echo
+            line[self._size + start : self._size + stop] += feedback[start:stop, None] * echo
         self._past = line[-self._size :].copy()
         return delayed
 
