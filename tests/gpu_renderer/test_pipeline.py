@@ -131,7 +131,7 @@ def test_an_error_of_the_evaluation_reaches_the_caller(
             raise ArithmeticError("frame 4 cannot be evaluated")
         return frame_index
 
-    monkeypatch.setattr(scene, "evaluated", broken)
+    monkeypatch.setattr(scene, "evaluate", broken)
     with pytest.raises(ArithmeticError, match="frame 4"):
         rendered(scene, painter, tmp_path / "a.mp4", range(10), options)
     assert not (tmp_path / "a.mp4").exists()
