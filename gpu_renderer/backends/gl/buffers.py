@@ -118,7 +118,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return known
         if known is not None and (moved := self.glow(alone, place)) is not None:
             return replace(known, glow=moved.glow)
-        buffer = self._drawn(alone, is_flat, place)
+        buffer = self._draw_buffer(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
         return buffer
@@ -142,7 +142,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         key, place = _glow_key(layer, content), f"glow:{place}"
         made = self._cache.get(
             place, key,
-            lambda: _drawn_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
+            lambda: _draw_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
             lambda made: (made.glow.target,),
         )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
@@ -177,7 +177,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
 
-    def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
+    def _draw_buffer(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
         content = None if region.is_empty else self.drawable(layer, f"{place}:group")
         if content is None:
@@ -262,7 +262,7 @@ def _glow_key(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
     return _at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
 
 
-def _drawn_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
+def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
     """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
     step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpu_renderer.backends.cpu.below import TEXTURE_FRAMES
+from gpu_renderer.backends.cpu.backdrop_cache import TEXTURE_FRAMES
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
@@ -372,7 +372,7 @@ def test_what_opengl_drew_long_ago_may_change_in_a_part(software: Painter, monke
         )
         expected = pixels(drawn.draw(shown, *SIZE)).copy()
         assert is_close(pixels(kept.draw(shown, *SIZE)), expected), f"frame {frame}"
-    assert SIZE in freed, "the texture of the lower part is freed while that stands still"
+    assert SIZE in freed, "the texture of the backdrop is freed while it does not change"
     kept.release()
     drawn.release()
 
