@@ -41,16 +41,11 @@ class StillDependencies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A picture's bytes. `etag` names them by content."""
+    """A picture file, and lines about what it leaves out."""
 
     picture: bytes
     media_type: str
     warnings: tuple[str, ...] = ()
-
-    @property
-    def etag(self) -> str:
-        """An entity tag, quoted."""
-        return f'"{hashlib.sha256(self.picture).hexdigest()[:32]}"'
 
 
 async def request_still(

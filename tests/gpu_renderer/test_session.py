@@ -170,7 +170,7 @@ def test_the_encoder_of_a_segment_is_freed_at_its_end_without_the_garbage_collec
 
 
 def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path) -> None:
-    """A short form of the soak benchmark: no target stays lent, and resident memory stays flat."""
+    """A short form of the soak benchmark: no target stays acquired, and resident memory stays flat."""
 
     def render_some(count: int) -> int:
         for number in range(count):
