@@ -78,10 +78,10 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
     yield task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), storage
 
 
-def made(
+def render_video(
     farm: Farm, folder: Path, name: str, *, transparent: bool = False, has_sound: bool = True
 ) -> tuple[Path, Finished]:
-    """The document in a format, drawn in three segments; the file and the assembly's report."""
+    """Render the document in a format, in three segments; return the file and the assembly's report."""
     runner, storage = farm
     video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent, has_sound)
     media, keys = {SOUND: "media/tone.wav"}, []
@@ -107,32 +107,32 @@ def made(
 class TestWorkers:
     @pytest.mark.parametrize("name", ["mp4", "mp4-h265", "mp4-av1", "webm", "mov"])
     def test_videos_have_pictures_and_sound(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, done = made(farm, tmp_path, name)
+        path, done = render_video(farm, tmp_path, name)
         assert len(decoding.video(path, 160, 90)) == 30
         found = decoding.sound(path)[4800:43_200, 0]
         assert float(np.argmax(np.abs(np.fft.rfft(found))) * 48_000 / len(found)) == pytest.approx(1000, abs=2)
         assert done.warnings == ()
 
     def test_by_default_an_mp4_is_silent(self, farm: Farm, tmp_path: Path) -> None:
-        path, _ = made(farm, tmp_path, "mp4", has_sound=False)
+        path, _ = render_video(farm, tmp_path, "mp4", has_sound=False)
         assert "Audio:" not in decoding.streams(path)
 
     @pytest.mark.parametrize("name", ["webm", "mov"])
     def test_alpha_holds_across_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, _ = made(farm, tmp_path, name, transparent=True)
+        path, _ = render_video(farm, tmp_path, name, transparent=True)
         frames = decoding.video(path, 160, 90)
         assert (frames[:, :20, :20, 3] <= 2).all()
         assert all(frames[index, 45, 30 + round(index / 30 * 100), 3] >= 253 for index in range(30))
 
     @pytest.mark.parametrize("name", ["gif", "webp"])
     def test_animations_are_made_of_lossless_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, _ = made(farm, tmp_path, name, transparent=True)
+        path, _ = render_video(farm, tmp_path, name, transparent=True)
         frames = decoding.animation(path)
         assert len(frames) == 30
         assert (frames[:, :20, :20, 3] == 0).all()
 
     def test_a_sequence_is_an_archive_with_sound(self, farm: Farm, tmp_path: Path) -> None:
-        path, _ = made(farm, tmp_path, "png-sequence", transparent=True)
+        path, _ = render_video(farm, tmp_path, "png-sequence", transparent=True)
         archive = zipfile.ZipFile(path)
         assert archive.namelist() == [*(f"frame_{index:04d}.png" for index in range(30)), "audio.wav"]
         assert np.asarray(Image.open(io.BytesIO(archive.read("frame_0012.png"))))[5, 5, 3] == 0

@@ -44,7 +44,7 @@ def moving_square() -> Record:
     return document(layer("square"), square=track("x", (0.0, 30.0), (0.5, 130.0)))
 
 
-def written(folder: Path, doc: Record) -> Path:
+def write_document(folder: Path, doc: Record) -> Path:
     """The document as a file."""
     path = folder / "project.motion"
     path.write_text(json.dumps(doc))

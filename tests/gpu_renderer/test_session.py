@@ -189,4 +189,4 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
 def test_a_document_is_read_from_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
     from gpu_renderer.commands.local import read_local
 
-    assert read_local(documents.written(tmp_path, moving_square()))["scene"]
+    assert read_local(documents.write_document(tmp_path, moving_square()))["scene"]
