@@ -10,7 +10,7 @@ import orjson
 
 from cluster.media_cache import MediaCache
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import Plan, named
+from gpu_renderer.encode.formats import FilePlan, named
 from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.schema.stored import Document
@@ -27,7 +27,7 @@ def write_file(
     wanted = assignment.video_format
     file_format = named(wanted.format)
     keeps_alpha = wanted.transparent and file_format.has_alpha
-    plan = Plan(file_format, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
+    plan = FilePlan(file_format, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
     sound = _sound(assignment, output.parent, media) if wanted.has_sound and file_format.sound is not None else None
     blocks = sound.blocks() if sound is not None and sound.is_heard else None
     finish(segments, output, plan, blocks)

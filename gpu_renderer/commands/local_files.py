@@ -19,7 +19,7 @@ from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
 from gpu_renderer.commands.options import Step
 from gpu_renderer.encode import formats
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
-from gpu_renderer.encode.formats import Plan
+from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
@@ -118,7 +118,7 @@ def _finish(
 ) -> None:
     job, opened = opened_job.job, opened_job.opened
     keeps_alpha = opened.output.is_transparent and job.format.has_alpha
-    plan = Plan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
+    plan = FilePlan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
     finished = segments[0].with_name(f"finished{job.format.ending}")
     finish(segments, finished, plan, blocks, step)
     finished.replace(output)

@@ -74,7 +74,7 @@ class FileFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FilePlan:
     """Required properties of a finished file. Sizes in pixels."""
 
     format: FileFormat

@@ -15,7 +15,7 @@ from farm_core.__main__ import main
 from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.finish import check
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.profile import encoder_fault
 from tests.gpu_renderer.content.media.video_files import make_video
 from tests.gpu_renderer.documents import Record, document, layer, moving_square, write_document
@@ -35,7 +35,7 @@ def with_inputs() -> Record:
 def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "out.mp4"
     assert main(["render", str(write_document(tmp_path, moving_square())), "--frames", "3:17", "-o", str(out)]) == 0
-    check(out, Plan(FORMATS["mp4"], 160, 90, 30.0, 14))
+    check(out, FilePlan(FORMATS["mp4"], 160, 90, 30.0, 14))
     assert "160x90, 14 frames" in capsys.readouterr().out
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
@@ -88,7 +88,7 @@ def test_rate_and_size_may_be_given(tmp_path: Path) -> None:
     out = tmp_path / "out.mp4"
     words = ["render", str(write_document(tmp_path, moving_square())), "--fps", "12", "--size", "65x65", "-o", str(out)]
     assert main(words) == 0
-    check(out, Plan(FORMATS["mp4"], 65, 65, 12.0, 12))
+    check(out, FilePlan(FORMATS["mp4"], 65, 65, 12.0, 12))
 
 
 def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS, default_session_options
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, FileFormat, Plan
+from gpu_renderer.encode.formats import FORMATS, FileFormat, FilePlan
 from gpu_renderer.session import H264, OpenDocument, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames
@@ -54,7 +54,9 @@ def render_file(session: RenderSession, opened: OpenDocument, folder: Path, cuts
         segments.append(path)
     keeps_alpha = opened.output.is_transparent and made_of.has_alpha
     output = folder / f"finished{made_of.ending}"
-    finish(segments, output, Plan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha))
+    finish(
+        segments, output, FilePlan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha)
+    )
     return output
 
 

@@ -15,7 +15,7 @@ import pytest
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
@@ -59,7 +59,7 @@ def test_the_output_may_have_its_own_size_rate_and_duration(session: RenderSessi
         assert job.frame_count == 5
         assert session.still(job, 0).shape == (47, 81, 4)
         session.render_segment(job, 0, 5, tmp_path / "a.mp4")
-    finish([tmp_path / "a.mp4"], tmp_path / "out.mp4", Plan(FORMATS["mp4"], 81, 47, 12.5, 5))
+    finish([tmp_path / "a.mp4"], tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 81, 47, 12.5, 5))
 
 
 def test_segments_joined_show_the_same_frames_as_one_piece(session: RenderSession, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_segments_joined_show_the_same_frames_as_one_piece(session: RenderSessio
         for first, count in ((0, 11), (11, 19)):
             session.render_segment(job, first, count, tmp_path / f"{first}.mp4")
         stills = [session.still(job, index) for index in range(30)]
-    finish([tmp_path / "0.mp4", tmp_path / "11.mp4"], tmp_path / "out.mp4", Plan(FORMATS["mp4"], 160, 90, 30.0, 30))
+    finish([tmp_path / "0.mp4", tmp_path / "11.mp4"], tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 160, 90, 30.0, 30))
     with av.open(str(tmp_path / "out.mp4")) as container:
         shown = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     for picture, still in zip(shown, stills, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.repeat_frames import (
@@ -66,7 +66,7 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
     runs = [3, 90, 1, 1, 40, 2]
     writer = write_segment(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
     assert writer.repeat_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
-    plan = Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs))
+    plan = FilePlan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs))
     finish([tmp_path / "held.mp4"], tmp_path / "out.mp4", plan)
     frames = decoded(tmp_path / "out.mp4")
     for held in (range(3 + 1 + ENCODED_REPEATS, 93), range(95 + 1 + ENCODED_REPEATS, 135)):
@@ -91,7 +91,7 @@ def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> Non
     parts = [tmp_path / f"{number}.mp4" for number in range(3)]
     for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
         write_segment(part, runs)
-    finish(parts, tmp_path / "out.mp4", Plan(FORMATS["mp4"], 96, 64, 30.0, 171))
+    finish(parts, tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 96, 64, 30.0, 171))
     assert len(decoded(tmp_path / "out.mp4")) == 171
 
 
