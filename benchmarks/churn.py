@@ -1,4 +1,4 @@
-"""Whether claims and tables stay as they are while a million jobs are created, rendered, ended and deleted."""
+"""Cost of claims, and size of tables, while a million jobs are created, rendered, ended and deleted."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from gpu_renderer.opengl.context import create_context, identity
 OUT = ROOT / "out" / "bench"
 STORED = ROOT / "benchmarks" / "results"
 INTERRUPTED = 130
-"""What a shell answers for a program that was interrupted."""
+"""Exit status of a program that was interrupted, as shells report it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""What an honest account notices of a hostile one: its title card's seconds, the time of a health check, memory of each process."""
+"""Effect of a hostile account on an honest one: its title card's seconds, the time of a health check, memory of each process."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ _IMPLIED: Final[Mapping[str, ColumnElement[bool]]] = {
     JobStatus.failed: col(Job.error).is_not(None),
     JobStatus.cancelled: and_(~_IS_OPEN, col(Job.error).is_(None), col(Job.video_key).is_(None)),
 }
-"""What the constraints of the table imply of jobs of each status: the conditions of its indexes."""
+"""Conditions that the table's constraints imply for jobs of each status: those of its indexes."""
 
 
 def has_status(*statuses: str) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""What a contract test works with: accounts, their credentials, and a client."""
+"""World of a contract test: accounts, their credentials, and a client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people get wrong at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
+"""Mistakes at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
 
 from __future__ import annotations
 
