@@ -1,4 +1,4 @@
-"""`/` and `/api`: a person who opens them is led on."""
+"""`/` and `/api`: redirects for people who open them in a browser."""
 
 from __future__ import annotations
 

@@ -90,9 +90,7 @@ class Freezer:
     async def _freeze_together(self, account_id: str, source: Path, jobs: Sequence[_WaitingJob]) -> None:
         """Freeze the documents of some jobs by one call of the sandbox."""
         target, requests = source.with_name("frozen.json"), [_request(job) for job in jobs]
-        results: list[FreezeResult] = await self.dependencies.sandbox.call(
-            account_id, freeze, str(source), str(target), requests
-        )
+        results = await self.dependencies.sandbox.call(account_id, freeze, str(source), str(target), requests)
         documents = await asyncio.to_thread(_split, target, [result.get("bytes", 0) for result in results])
         keys = await in_threads(self._store, documents)
         for job, result, key, document in zip(jobs, results, keys, documents, strict=True):

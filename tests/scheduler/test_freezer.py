@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from benchmarks.queue import parts
 from farm_core.db.database import Database
 from farm_core.jobs.claims import ClaimedJob
-from farm_core.sandbox import Exhausted, Refused, Sandbox
+from farm_core.sandbox import Arguments, Exhausted, Refused, Result, Sandbox
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.template import InputField, Target
@@ -35,9 +35,10 @@ class CountingSandbox(Sandbox):
         self.calls: list[int] = []
         self.jobs_max = jobs_max
 
-    async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(self, owner: str, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """Count and call."""
-        self.calls.append(len(arguments[2]))
+        requests = cast(tuple[Any, ...], arguments)[2]
+        self.calls.append(len(requests))
         if self.calls[-1] > self.jobs_max:
             raise Exhausted
         return await super().call(owner, function, *arguments)
