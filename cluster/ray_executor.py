@@ -35,6 +35,7 @@ from scheduler.ports import (
     WorkerState,
     about,
 )
+from scheduler.report_queue import ReportQueue
 
 _log = logs.logger(__name__)
 
@@ -89,8 +90,7 @@ class RayExecutor:
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._start_turns: dict[str, asyncio.Semaphore] = {}
         """By node: bounds the workers that start at a time."""
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        self._reports = ReportQueue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._growth: Growth | None = None
@@ -118,7 +118,7 @@ class RayExecutor:
         """Send the assignment to the actor. Its report comes when it ends."""
         worker = self._workers.get(worker_id)
         if worker is None:
-            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._reports.put(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         worker.tokens[assignment.token] = 0
         self._spawn(self._execute(assignment, worker))
@@ -136,12 +136,7 @@ class RayExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
         """Ask the actor that has the assignment to stop at its next frame."""
@@ -193,7 +188,7 @@ class RayExecutor:
             worker.fatal = ""
         if worker.active == assignment.token:
             worker.active = None
-        self._report(report)
+        self._reports.put(report)
 
     async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
         """Return why an assignment ended with its worker: it killed or hung it, it waited there, or the machine or cluster is gone."""
@@ -217,10 +212,6 @@ class RayExecutor:
         except (TimeoutError, RayError, ConnectionError):
             return False
         return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
-
-    def _report(self, report: Report) -> None:
-        self._reports.append(report)
-        self._reported.set()
 
     # ------------------------------------------------------------------------------------------------- workers
 
@@ -320,7 +311,7 @@ class RayExecutor:
         for token, frames in report.progress.items():
             if frames > worker.tokens.get(token, frames):
                 worker.tokens[token] = frames
-                self._report(Advanced(token, frames))
+                self._reports.put(Advanced(token, frames))
         if report.memory_bytes > self._settings.worker_memory_bytes and not worker.tokens:
             _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)
             worker.actor.leave.remote()

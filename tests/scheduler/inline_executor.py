@@ -13,6 +13,7 @@ from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Advanced, DrawnStill, Ended, Report, StillAssignment, TaskAssignment, WorkerState
+from scheduler.report_queue import ReportQueue
 
 if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
@@ -32,8 +33,7 @@ class InlineExecutor:
             for work in works
         }
         self._threads: dict[str, RenderThread[TaskRunner]] = {}
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        self._reports = ReportQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
@@ -53,7 +53,7 @@ class InlineExecutor:
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Queue the assignment at the worker."""
         if worker_id not in self._threads:
-            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._reports.put(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         self._threads[worker_id].submit(assignment).add_done_callback(lambda done: self._hand_over(done.result()))
 
@@ -65,14 +65,7 @@ class InlineExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            try:
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-            except TimeoutError:
-                return []
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
         """Stop the assignment at its next frame."""
@@ -95,11 +88,7 @@ class InlineExecutor:
 
     def _hand_over(self, report: Report) -> None:
         assert self._loop is not None, "start() was awaited"
-        self._loop.call_soon_threadsafe(self._report, report)
-
-    def _report(self, report: Report) -> None:
-        self._reports.append(report)
-        self._reported.set()
+        self._loop.call_soon_threadsafe(self._reports.put, report)
 
 
 def _unchanged(work: TaskRunner) -> TaskRunner:
