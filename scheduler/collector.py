@@ -167,19 +167,21 @@ class Collector(Service):
     async def _handle_failures(
         self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]
     ) -> list[tuple[_TaskEnd[TaskAssignment, Ended], Exception]]:
+        """Handle failed tasks one by one: each has a transaction of its own."""
         return [refused for end in ends for refused in await write_together(self._handle_failure, [end])]
 
     async def _handle_failure(self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]) -> None:
-        for end in ends:
-            running_task, failure = end.running_task, end.report.failure
-            twins = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
-            if twins and failure.kind is not FailureKind.document:
-                await self._blame(failure)
-            else:
-                await self._judge(running_task, end.report)
-            self.running_tasks.complete(end.report.token)
-            if failure.kind is FailureKind.document:
-                self._complete_lease(running_task)
+        """Judge one failed task, unless a copy of it still runs: then only blame the worker."""
+        (end,) = ends
+        running_task, failure = end.running_task, end.report.failure
+        copies = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
+        if copies and failure.kind is not FailureKind.document:
+            await self._blame(failure)
+        else:
+            await self._judge(running_task, end.report)
+        self.running_tasks.complete(end.report.token)
+        if failure.kind is FailureKind.document:
+            self._complete_lease(running_task)
 
     async def _judge(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
