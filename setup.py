@@ -1,4 +1,4 @@
-"""Builds the project's wheel: its packages with all their files, the examples, and the native kernels."""
+"""Build the project's wheel: its packages with all their files, the examples, and the native kernels."""
 
 import sys
 from pathlib import Path

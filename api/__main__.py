@@ -1,4 +1,4 @@
-"""Serves the API: `python -m api --host H --port P --data DIR`.
+"""Serve the API: `python -m api --host H --port P --data DIR`.
 
 Postgres and Redis come from `DATABASE_URL` and `REDIS_URL`, else from the farm that runs on the data folder.
 """
@@ -60,9 +60,9 @@ def located(base: Settings, data_folder: Path | None) -> Settings:
     """Return the settings with the data folder of the command line and the servers of the farm that runs there."""
     folder = data_folder or base.data_folder
     found = running.read(folder)
-    told = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}
-    own = {name: value for name in told if (value := getattr(base, name)) is not None}
-    return base.model_copy(update={"data_folder": folder} | told | own)
+    found_urls = {} if found is None else {"database_url": found.database_url, "redis_url": found.redis_url}
+    own = {name: value for name in found_urls if (value := getattr(base, name)) is not None}
+    return base.model_copy(update={"data_folder": folder} | found_urls | own)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,7 @@ def _format_fields(accepted: Sequence[str]) -> dict[str, Any]:
 
 
 def _drop_titles(schemas: dict[str, Any]) -> None:
-    """Remove the titles that the framework makes of property names: generators would make types of them."""
+    """Remove the titles that the framework derives from property names: client generators would turn them into types."""
     for schema in schemas.values():
         for node in _nodes(schema.get("properties", {})):
             if isinstance(node.get("title"), str):
@@ -202,11 +202,11 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
     """Every object of a JSON value, the outer ones first."""
     if isinstance(value, dict):
         yield value
-        for held in list(value.values()):
-            yield from _nodes(held)
+        for child in list(value.values()):
+            yield from _nodes(child)
     elif isinstance(value, list):
-        for held in value:
-            yield from _nodes(held)
+        for child in value:
+            yield from _nodes(child)
 
 
 def _webhook() -> dict[str, Any]:

@@ -112,7 +112,7 @@ class StatusError(FarmError):
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Routes every failure that the framework raises to the envelope."""
+    """Route every failure that the framework raises to the envelope."""
     app.add_exception_handler(FarmError, _farm_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

@@ -1,4 +1,4 @@
-"""`/` and `/api`: a person who opens them is led on."""
+"""`/` and `/api`: redirects for people who open them in a browser."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CONSOLE: Final = "/console"
 
 @router.get("/")
 async def first_page(request: Request) -> RedirectResponse:
-    """Leads to the console, or to the API's page where there is no console."""
+    """Redirect to the console, or to the API's page if there is no console."""
     has_console = any(getattr(route, "path", "").startswith(CONSOLE) for route in request.app.routes)
     return RedirectResponse(CONSOLE if has_console else DOCUMENTATION)
 
 
 @router.get("/api")
 async def api_page() -> RedirectResponse:
-    """Leads to the API's page."""
+    """Redirect to the API's page."""
     return RedirectResponse(DOCUMENTATION)

@@ -30,12 +30,12 @@ def needs(scope: Scope | None, *, conditional: bool = False, body: dict[str, Any
     """
     bearer: list[dict[str, list[str]]] = [{"session": []}]
     keys: list[dict[str, list[str]]] = [] if scope is None else [{"bearerKey": [scope]}, {"headerKey": [scope]}]
-    said: dict[str, Any] = {"security": [*keys, *bearer], _NEED: scope or _SESSION}
+    extra: dict[str, Any] = {"security": [*keys, *bearer], _NEED: scope or _SESSION}
     if conditional:
-        said[_CONDITIONAL] = True
+        extra[_CONDITIONAL] = True
     if body is not None:
-        said["requestBody"] = body
-    return said
+        extra["requestBody"] = body
+    return extra
 
 
 class HeadRoute(APIRoute):

@@ -130,7 +130,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parses what came, as far as the limits allow."""
+        """Parse what came, as far as the limits allow."""
         if self._refused:
             return
         self._overhead += len(data)

@@ -1,4 +1,4 @@
-"""What a hostile account does to a farm, each kind of attack in a thread of its own until it is told to stop."""
+"""Attacks of a hostile account on a farm, each kind in a thread of its own until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people would pick instead, on this machine: ffmpeg's filter graph, and a loop of Skia and PyAV as one writes it by hand.
+"""Alternatives to the renderer, measured on this machine: ffmpeg's filter graph, and a loop of Skia and PyAV as one writes it by hand.
 
 They draw the three compositions of `peers` alike, but need not agree with the farm to the pixel.
 """

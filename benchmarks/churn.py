@@ -1,4 +1,4 @@
-"""Whether claims and tables stay as they are while a million jobs are created, rendered, ended and deleted."""
+"""Cost of claims, and size of tables, while a million jobs are created, rendered, ended and deleted."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _sampled(cycle: _Cycle, jobs: int, seconds: float) -> Iterator[Row]:
 
 
 class _Cycle:
-    """Takes a batch of jobs through all statements of their life at each turn."""
+    """Take a batch of jobs through all statements of their life at each turn."""
 
     def __init__(self, url: str, connection: psycopg.Connection[Any]) -> None:
         self.database = Database(url, ping=False)

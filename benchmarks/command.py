@@ -25,7 +25,7 @@ from gpu_renderer.opengl.context import create_context, identity
 OUT = ROOT / "out" / "bench"
 STORED = ROOT / "benchmarks" / "results"
 INTERRUPTED = 130
-"""What a shell answers for a program that was interrupted."""
+"""Exit status of a program that was interrupted, as shells report it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,8 +85,8 @@ def _measured(name: str, benchmark: Benchmark, quick: bool, console: Console) ->
         with console.status(f"{name}: {benchmark.question}"):
             for row in benchmark.rows(quick):
                 rows.append(row)
-                told = " ".join(str(row[column]) for column in names(benchmark.label, row))
-                console.print(f"{name}: {told}: {benchmark.bar} {row[benchmark.bar]}", style="dim", soft_wrap=True)
+                cells = " ".join(str(row[column]) for column in names(benchmark.label, row))
+                console.print(f"{name}: {cells}: {benchmark.bar} {row[benchmark.bar]}", style="dim", soft_wrap=True)
     except KeyboardInterrupt:
         return rows, False
     return rows, True

@@ -1,4 +1,4 @@
-"""What pages of the console cost with a million finished renders, through the app and real Postgres, in one process."""
+"""Cost of the console's pages with a million finished renders, through the app and real Postgres, in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What claims, dispatch rounds, creations and lists cost while a deep queue waits and a long history lies beside it."""
+"""Cost of claims, dispatch rounds, creations and lists beside a deep queue and a long history."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _COUNTS: Final = (
     " SELECT account_id, job_place(created_at, reserved_ms, priority), id, created_at FROM jobs WHERE status = 'queued'",
     "SELECT add_to_account_queues(array_agg(id), array_agg('queued'::text), array_agg(0), array_agg(0::bigint)) FROM accounts",
 )
-"""What the triggers would have counted, had they run for each bulk load."""
+"""Counts that the triggers would have written for the bulk loads."""
 
 LOAD: Final = 250_000
 """Jobs of one statement while the tables are filled."""
@@ -127,7 +127,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Measures what one operation costs. Wall time depends on the machine's load, processor time hardly does."""
+    """Measure what one operation costs. Wall time depends on the machine's load, processor time hardly does."""
 
     postmaster: psutil.Process
 

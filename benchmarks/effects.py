@@ -93,7 +93,7 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     if backend_of(painter, Optimisations()) == "cpu" and native is not None:
         draw_op = of_drawable(shown, quad, HostTexels(painter), frame, style)
         assert draw_op is not None, "the kernels have the colour stage"
-        native.composed_halves(Backdrop(), DrawOps([draw_op]), _COMPOSITED, frame, painter.thread_count)
+        native.composite_linear(Backdrop(), DrawOps([draw_op]), _COMPOSITED, frame, painter.thread_count)
         return
     with painter.pool.acquired(frame) as into:
         quads.draw(painter, shown, quad, into, style)

@@ -1,4 +1,4 @@
-"""What schedulers do with up to ten thousand workers, in simulated time, on a real Postgres."""
+"""Schedulers with up to ten thousand workers, in simulated time, on a real Postgres."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an honest account notices of a hostile one: its title card's seconds, the time of a health check, memory of each process."""
+"""Effect of a hostile account on an honest one: its title card's seconds, the time of a health check, memory of each process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TITLE_CARD = ROOT / "examples" / "title-card.motion"
 
 
 class Watch:
-    """Asks `/api/health` and looks at the memory of the farm's processes, in a thread of its own."""
+    """Ask `/api/health` and look at the memory of the farm's processes, in a thread of its own."""
 
     def __init__(self, origin: str) -> None:
         self.origin, self.health_ms = origin, list[float]()

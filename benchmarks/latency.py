@@ -21,11 +21,11 @@ from typing import Any, Final
 import av
 import httpx
 import orjson
-import psutil
 import redis
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.processor_time import children_seconds
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
@@ -36,7 +36,7 @@ from gpu_renderer.commands.options import default_session_options
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
-from gpu_renderer.session import Opened, Output, RenderSession
+from gpu_renderer.session import OpenDocument, Output, RenderSession
 from motion.bundle import read_file
 
 COMPLETED_MS_MAX: Final = 600.0
@@ -79,7 +79,7 @@ class _Render:
 
 
 class _Traces:
-    """Receives the spans of all parts of the farm, by the job that they name."""
+    """Receive the spans of all parts of the farm, by the job that they name."""
 
     def __init__(self) -> None:
         self._by_trace: dict[bytes, list[_Span]] = defaultdict(list)
@@ -123,7 +123,7 @@ def _handler(take: Any) -> type[BaseHTTPRequestHandler]:
 
 
 class _Caller:
-    """Creates renders of the title card and follows their published changes."""
+    """Create renders of the title card and follow their published changes."""
 
     def __init__(self, client: httpx.Client, changes: redis.Redis) -> None:
         self._client = client
@@ -143,14 +143,14 @@ class _Caller:
         """Render the card with this text and wait for its end. The same text again is a repeat."""
         time.sleep(PAUSE_SECONDS)
         body = {**self._body, "inputs": self._body["inputs"] | dict.fromkeys(self._texts, text)}
-        cpu, posted = _cpu_seconds(), time.time()
+        cpu, posted = children_seconds(), time.time()
         job_id = str(self._client.post("/renders", json=body).raise_for_status().json()["jobId"])
         render = _Render(job_id, posted, time.time())
         while not render.completed:
             self._follow(render)
         job = self._client.get(f"/renders/{job_id}").raise_for_status().json()
         assert job["status"] == "completed", job
-        render.cpu_seconds = _cpu_seconds() - cpu
+        render.cpu_seconds = children_seconds() - cpu
         return render
 
     def _follow(self, render: _Render) -> None:
@@ -205,7 +205,7 @@ def _fixed_costs(count: int) -> Iterator[Row]:
     yield _row("fixed: of that, the encoder with one frame", encoders)
 
 
-def _encode_one(profile: EncoderProfile, opened: Opened, frame: av.VideoFrame, path: Path) -> None:
+def _encode_one(profile: EncoderProfile, opened: OpenDocument, frame: av.VideoFrame, path: Path) -> None:
     with SegmentWriter(path, profile, opened.width, opened.height, opened.fps) as writer:
         writer.write(frame)
         writer.close()
@@ -283,18 +283,6 @@ def _row(what: str, milliseconds: Sequence[float], cpu_seconds: Sequence[float] 
         "p95_ms": round(statistics.quantiles(milliseconds, n=20, method="inclusive")[-1], 1),
         "cpu_ms": "" if cpu_seconds is None else round(1000 * statistics.median(cpu_seconds)),
     }
-
-
-def _cpu_seconds() -> float:
-    """Processor time of all processes of the farm so far."""
-    spent = 0.0
-    for process in psutil.Process().children(recursive=True):
-        try:
-            times = process.cpu_times()
-        except psutil.Error:
-            continue
-        spent += times.user + times.system
-    return spent
 
 
 def _advice(rows: Sequence[Row]) -> str:

@@ -25,7 +25,7 @@ from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_value
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -151,7 +151,7 @@ def video_of(case: Case) -> Path | None:
     return footage(MEDIA, case.width, round(case.width * 9 / 16) // 2 * 2 if is_upright else case.height)
 
 
-def _opened(session: RenderSession, case: Case, video: Path | None) -> Opened:
+def _opened(session: RenderSession, case: Case, video: Path | None) -> OpenDocument:
     document = read_value(SCENES[case.scene].document())
     return session.open(
         document, Output(case.width, case.height), lambda src: video if src in {FOOTAGE, RESIZED} else None
@@ -168,13 +168,13 @@ def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> f
         return (time.perf_counter() - started) * 1000.0
 
 
-def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.VideoFrame]:
+def _pictures(session: RenderSession, opened: OpenDocument, frames: int) -> list[av.VideoFrame]:
     """Return the converted frames in memory; unchanged ones are the same object, as in the pipeline."""
     of: PlaneLayout = layout(opened.width, opened.height)
     ring = ring_to_memory(session.painter, opened, of, PipelineOptions(readback_depth=1))
     pictures: list[av.VideoFrame] = []
     for index in range(frames):
-        picture = opened.drawn(opened.evaluated(index))
+        picture = opened.draw(opened.evaluate(index))
         if index and picture.changed.is_empty:
             pictures.append(pictures[-1])
             continue
@@ -184,7 +184,7 @@ def _pictures(session: RenderSession, opened: Opened, frames: int) -> list[av.Vi
     return pictures
 
 
-def _encode_alone(session: RenderSession, opened: Opened, pictures: list[av.VideoFrame], path: Path) -> float:
+def _encode_alone(session: RenderSession, opened: OpenDocument, pictures: list[av.VideoFrame], path: Path) -> float:
     """Frames per second of the same encoder into the same kind of file, and nothing else."""
     of = layout(opened.width, opened.height)
     started = time.perf_counter()
@@ -195,7 +195,7 @@ def _encode_alone(session: RenderSession, opened: Opened, pictures: list[av.Vide
     return len(pictures) / (time.perf_counter() - started)
 
 
-def _encode_plainly(opened: Opened, pictures: list[av.VideoFrame], path: Path) -> float:
+def _encode_plainly(opened: OpenDocument, pictures: list[av.VideoFrame], path: Path) -> float:
     """Frames per second of the limit that other tools were measured against."""
     of = layout(opened.width, opened.height)
     started = time.perf_counter()

@@ -15,16 +15,16 @@ from scheduler.ports import (
     TaskAssignment,
     WorkerState,
 )
+from scheduler.report_queue import ReportQueue
 
 
 class NoopExecutor:
-    """Ends every assignment in the next iteration of the event loop: no threads, no Ray, no storage."""
+    """End every assignment in the next iteration of the event loop: no threads, no Ray, no storage."""
 
     def __init__(self, workers: int) -> None:
         self.gone = asyncio.Event()
         self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(workers)]
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        self._reports = ReportQueue()
 
     async def start(self) -> None:
         """Do nothing."""
@@ -35,8 +35,7 @@ class NoopExecutor:
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Report the assignment as finished."""
-        self._reports.append(_finished(assignment, worker_id))
-        self._reported.set()
+        self._reports.put(_finished(assignment, worker_id))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
         """Draw nothing."""
@@ -44,14 +43,7 @@ class NoopExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            try:
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-            except TimeoutError:
-                return []
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
         """Do nothing: no assignment runs long enough to be stopped."""

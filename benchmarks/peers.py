@@ -42,9 +42,11 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 def _advice(rows: Sequence[Row]) -> str:
     behind = [f"{row['composition']} ({row['best_peer']})" for row in rows if row["ahead"] <= 1.0]
-    said = f"Behind a peer on {', '.join(behind)}." if behind else "Ahead of every peer."
+    verdict = f"Behind a peer on {', '.join(behind)}." if behind else "Ahead of every peer."
     return (
-        said if any(row["ffmpeg_fps"] for row in rows) else f"{said} There is no ffmpeg here to be measured beside it."
+        verdict
+        if any(row["ffmpeg_fps"] for row in rows)
+        else f"{verdict} There is no ffmpeg here to be measured beside it."
     )
 
 

@@ -13,7 +13,7 @@ PRESET, QUALITY = "veryfast", 18
 
 
 class PlainEncoder:
-    """Encodes frames into an MP4 file, on two threads that share each frame."""
+    """Encode frames into an MP4 file, on two threads that share each frame."""
 
     def __init__(self, path: Path, width: int, height: int, fps: int) -> None:
         self._container = av.open(str(path), "w")

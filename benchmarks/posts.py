@@ -1,4 +1,4 @@
-"""What `POST /v1/renders` takes over HTTP, on a database that is filled already."""
+"""Cost of `POST /v1/renders` over HTTP, on a database with many jobs."""
 
 from __future__ import annotations
 

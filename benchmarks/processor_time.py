@@ -1,4 +1,4 @@
-"""Processor time of a Postgres server."""
+"""Processor time of a Postgres server, and of child processes."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ class PostgresTime:
             with contextlib.suppress(OSError):
                 total += int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
         return total
+
+
+def children_seconds() -> float:
+    """Return the processor seconds, so far, of all processes that this one started, and of theirs."""
+    spent = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            times = process.cpu_times()
+            spent += times.user + times.system
+    return spent

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import psutil
 from sqlalchemy import select
 from sqlmodel import col
 
+from benchmarks.processor_time import children_seconds
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
@@ -70,12 +70,12 @@ class ServedFarm:
 
     def _rendered(self, wanted: Sequence[tuple[str, Mapping[str, str]]], width: int, height: int) -> Rendered:
         output = {"width": width, "height": height}
-        began, cpu = time.perf_counter(), self._cpu_seconds()
+        began, cpu = time.perf_counter(), children_seconds()
         bodies = ({"templateId": template, "inputs": {"logo": self.logo, **inputs}, "output": output} for template, inputs in wanted)  # fmt: skip
         jobs = [self._posted(body) for body in bodies]
         for job_id in jobs:
             self._wait(job_id)
-        seconds, cpu = time.perf_counter() - began, self._cpu_seconds() - cpu
+        seconds, cpu = time.perf_counter() - began, children_seconds() - cpu
         frames, segments = asyncio.run(_made(self.farm.database_url, jobs))
         return _rendered(frames, segments, seconds, cpu / seconds)
 
@@ -93,17 +93,6 @@ class ServedFarm:
             time.sleep(pause)
             pause = min(1.1 * pause, longest)
         assert job["status"] == "completed", job
-
-    def _cpu_seconds(self) -> float:
-        """Processor time of all processes of the farm so far."""
-        spent = 0.0
-        for process in psutil.Process().children(recursive=True):
-            try:
-                times = process.cpu_times()
-            except psutil.Error:
-                continue
-            spent += times.user + times.system
-        return spent
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Counts the statements that a database's connections run, SQLAlchemy's and named ones."""
+"""Count the statements that a database's connections run, SQLAlchemy's and named ones."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 def _advice(rows: Sequence[Row]) -> str:
     short = [row for row in rows if row["limit_share"] < row["wanted"]]
-    said = "; ".join(f"{row['scene']} {row['size']}: {row['slowest']}" for row in short)
-    return f"Short of what is wanted, and the stage that holds it back: {said}." if short else ""
+    shortfalls = "; ".join(f"{row['scene']} {row['size']}: {row['slowest']}" for row in short)
+    return f"Short of what is wanted, and the stage that holds it back: {shortfalls}." if short else ""
 
 
 def _case(name: str, size: tuple[int, int], frames: int, rounds: int) -> Case:

@@ -1,4 +1,4 @@
-"""What open pages of the console cost the scheduler: a hundred operators look at the overview while segments run through."""
+"""Cost of open pages of the console for the scheduler: a hundred operators look at the overview while segments run through."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import orjson
 
 from cluster.media_cache import MediaCache
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import Plan, named
+from gpu_renderer.encode.formats import FilePlan, named
 from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.schema.stored import Document
@@ -25,10 +25,10 @@ def write_file(
     Raises the errors of `finish`, and DocumentError.
     """
     wanted = assignment.video_format
-    held = named(wanted.format)
-    keeps_alpha = wanted.transparent and held.has_alpha
-    plan = Plan(held, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
-    sound = _sound(assignment, output.parent, media) if wanted.has_sound and held.sound is not None else None
+    file_format = named(wanted.format)
+    keeps_alpha = wanted.transparent and file_format.has_alpha
+    plan = FilePlan(file_format, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
+    sound = _sound(assignment, output.parent, media) if wanted.has_sound and file_format.sound is not None else None
     blocks = sound.blocks() if sound is not None and sound.is_heard else None
     finish(segments, output, plan, blocks)
     return () if sound is None else sound.warnings

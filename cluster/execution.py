@@ -14,7 +14,7 @@ from farm_core.storage.links import Links
 def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
 ) -> TaskRunner:
-    """A worker's own part: makes the GL context on the calling thread, which must carry out all its assignments."""
+    """Return a worker's runner. Its GL context belongs to the calling thread, which must execute all assignments."""
     from cluster.segment_maker import SessionMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
 
     storage = storage_of(settings, Links(farm_secret(settings)))

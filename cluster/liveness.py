@@ -1,4 +1,4 @@
-"""Whether a Ray cluster that gives no answer is gone or only busy."""
+"""Distinguish a Ray cluster that is gone from one that is too busy to answer."""
 
 from __future__ import annotations
 

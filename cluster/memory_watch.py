@@ -16,7 +16,7 @@ import psutil
 
 EVERY_SECONDS: Final = 0.05
 SLOWLY_SECONDS: Final = 1.0
-"""Pause between two looks while the process is far below the limit: a look takes up to 0.2 ms of processor time."""
+"""Pause between two checks while the process is far below the limit: a check takes up to 0.2 ms of processor time."""
 GROWTH_BYTES_PER_SECOND: Final = 10e9
 """More than a process takes in a second: the kernel hands out memory at some GB a second."""
 _STATM: Final = Path("/proc/self/statm")
@@ -31,7 +31,7 @@ def resident_bytes() -> int:
 
 
 class MemoryWatch:
-    """Calls `exceeded` once, from a thread of its own, when the process has more than `bytes_max`.
+    """Call `exceeded` once, from a thread of its own, when the process has more than `bytes_max`.
 
     Looks every `every_seconds`, or later if the process cannot reach the limit sooner.
     """

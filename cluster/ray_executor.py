@@ -1,7 +1,7 @@
 """The scheduler's executor on Ray: named, long-lived actors with a warm renderer, any number of schedulers on the same ones.
 
-With `render_actor.py` the only file that speaks Ray. Ray is the muscle: nothing here is remembered. When the cluster is gone,
-`gone` is set, and the process starts afresh; Postgres knows what was running.
+This module and `render_actor.py` are the only ones that use Ray. They hold no state that must last: when the cluster is gone,
+`gone` is set, and the process starts again; Postgres knows what was running.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from scheduler.ports import (
     WorkerState,
     about,
 )
+from scheduler.report_queue import ReportQueue
 
 _log = logs.logger(__name__)
 
@@ -43,17 +44,17 @@ CONNECT_SECONDS: Final = 20.0
 RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
 IDLE_POLL_SECONDS: Final = 1.0
-"""Time between two looks at an actor that holds nothing of this scheduler's, and at most between two looks at any."""
+"""Time between two polls of an actor that holds no assignment of this scheduler, and the longest time between two of any."""
 POLLS_PER_SECOND: Final = 64
-"""Looks at actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
+"""Polls of actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
 ASK_SECONDS: Final = 30.0
-"""The autoscaler forgets what it was asked for when the head is restarted."""
+"""Time after which a request to the autoscaler is repeated: it forgets requests when the head restarts."""
 ANSWER_SECONDS: Final = 15.0
 """Time that an actor or the cluster has for one answer."""
 QUESTION_THREADS: Final = 8
-"""Ray's calls block. More than the questions that can wait for a busy cluster until it is given up."""
+"""Threads for Ray's blocking calls: more than can wait for a busy cluster before it is given up."""
 START_THREADS: Final = 8
 
 
@@ -69,11 +70,11 @@ class _Worker:
     active: str | None = None
     """The assignment whose frame was being drawn when the actor was last asked, perhaps another scheduler's."""
     fatal: str | None = None
-    """The assignment that it died of. Those that waited behind are lost without fault."""
+    """Token of the assignment that killed it. Those that waited behind it are lost without fault."""
     condemned: bool = False
-    """This scheduler has killed it for hanging."""
+    """True once this scheduler has killed it because it hung."""
     leaving: bool = False
-    """The queue is not worth it: it gets no more assignments, and ends when it is idle."""
+    """True while the queue is too short for it: it gets no more assignments, and ends when it is idle."""
     asked: float = 0.0
     """When the actor was last asked how far it is."""
 
@@ -88,20 +89,19 @@ class RayExecutor:
         self._workers: dict[str, _Worker] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._start_turns: dict[str, asyncio.Semaphore] = {}
-        """By node: its cores start so many workers at a time."""
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        """By node: bounds the workers that start at a time."""
+        self._reports = ReportQueue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._growth: Growth | None = None
         self._asked_for: tuple[float, int] | None = None
         self._liveness = Liveness(address)
-        # Threads of their own: slow starts must not hold up the questions that tell whether the cluster lives.
+        # Separate threads: slow starts must not delay the questions that show whether the cluster lives.
         self._questions = ThreadPoolExecutor(QUESTION_THREADS, "ray-question")
         self._starts = ThreadPoolExecutor(START_THREADS, "worker-start")
 
     async def start(self) -> None:
-        """Join the cluster and begin to fill its slots. Raises ConnectionError if it does not answer."""
+        """Join the cluster and start to fill its slots. Raises ConnectionError if it does not answer."""
         await wait_until_reachable(self._address, CONNECT_SECONDS)
         await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
         if self._settings.workers_max is not None:
@@ -118,10 +118,10 @@ class RayExecutor:
         """Send the assignment to the actor. Its report comes when it ends."""
         worker = self._workers.get(worker_id)
         if worker is None:
-            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._reports.put(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         worker.tokens[assignment.token] = 0
-        self._spawn(self._executed(assignment, worker))
+        self._spawn(self._execute(assignment, worker))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
         """Draw a still at the actor. A lost actor is a failure of kind `lost`."""
@@ -136,12 +136,7 @@ class RayExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
         """Ask the actor that has the assignment to stop at its next frame."""
@@ -150,14 +145,14 @@ class RayExecutor:
                 worker.actor.cancel.remote(token)
 
     def restart(self, worker_id: str) -> None:
-        """Kills the actor; its slot is filled again."""
+        """Kill the actor; its slot is filled again."""
         worker = self._workers.get(worker_id)
         if worker is not None:
             worker.condemned = True
             self._spawn(self._ask(ray.kill, worker.actor))
 
     def demand(self, open_tasks: int) -> None:
-        """Ask the cluster's autoscaler for as many workers as the queue is worth. Workers beyond that leave once they are idle."""
+        """Ask the cluster's autoscaler for as many workers as the queue needs. Surplus workers leave once they are idle."""
         if self._growth is None:
             return
         now = time.monotonic()
@@ -168,7 +163,7 @@ class RayExecutor:
             self._spawn(self._ask(_ask_for, target, self._settings))
 
     async def close(self) -> None:
-        """Leaves the cluster; the actors stay for other schedulers, and end with the cluster."""
+        """Leave the cluster; the actors stay for other schedulers, and end with the cluster."""
         self._closing = True
         for task in (*self._tasks, *self._starting.values()):
             task.cancel()
@@ -180,7 +175,7 @@ class RayExecutor:
 
     # ------------------------------------------------------------------------------------------------- assignments
 
-    async def _executed(self, assignment: TaskAssignment, worker: _Worker) -> None:
+    async def _execute(self, assignment: TaskAssignment, worker: _Worker) -> None:
         try:
             report: Report = await worker.actor.execute.options(name=_title(assignment)).remote(assignment)
         except RayActorError as error:
@@ -193,10 +188,10 @@ class RayExecutor:
             worker.fatal = ""
         if worker.active == assignment.token:
             worker.active = None
-        self._report(report)
+        self._reports.put(report)
 
     async def _failure(self, worker: _Worker, token: str, error: RayActorError) -> Failure:
-        """Tells an assignment that its worker died of from one that waited there, or whose machine or cluster went away."""
+        """Return why an assignment ended with its worker: it killed or hung it, it waited there, or the machine or cluster is gone."""
         if worker.fatal is None:
             worker.fatal = _culprit(worker)
         if self._workers.get(worker.state.id) is worker:
@@ -218,10 +213,6 @@ class RayExecutor:
             return False
         return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
 
-    def _report(self, report: Report) -> None:
-        self._reports.append(report)
-        self._reported.set()
-
     # ------------------------------------------------------------------------------------------------- workers
 
     async def _keep_reconciled(self) -> None:
@@ -239,28 +230,30 @@ class RayExecutor:
         nodes = await self._ask(ray.nodes)
         self._liveness.heard()
         slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
-        kept = slots if self._growth is None else await self._kept(slots, self._growth.target_workers)
+        kept = slots if self._growth is None else await self._slots_to_keep(slots, self._growth.target_workers)
         for name in set(self._workers) - set(slots):
             self._workers.pop(name).actor.leave.remote()
         for name, slot in kept.items():
             if name not in self._workers and name not in self._starting:
-                self._starting[name] = asyncio.create_task(self._started(slot), name=name)
+                self._starting[name] = asyncio.create_task(self._start_worker(slot), name=name)
         for name, worker in list(self._workers.items()):
             worker.leaving = name not in kept
-        await asyncio.gather(*(self._left(worker) for worker in list(self._workers.values()) if worker.leaving))
+        await asyncio.gather(
+            *(self._release_if_idle(worker) for worker in list(self._workers.values()) if worker.leaving)
+        )
         if not any(node["Alive"] for node in nodes):
             self.gone.set()
 
-    async def _kept(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
-        """The slots of a fleet that follows the queue. Actors of schedulers that have gone are joined, so that they can leave."""
+    async def _slots_to_keep(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
+        """Return the slots that should have an actor in a fleet that follows the queue. Join actors of ended schedulers, so that they can leave."""
         taken = set(await self._ask(_named))
         for name in taken & set(slots):
             if name not in self._workers and name not in self._starting:
-                self._starting[name] = asyncio.create_task(self._started(slots[name]), name=name)
+                self._starting[name] = asyncio.create_task(self._start_worker(slots[name]), name=name)
         return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
 
-    async def _left(self, worker: _Worker) -> None:
-        """End a surplus actor, if nobody's assignments are there."""
+    async def _release_if_idle(self, worker: _Worker) -> None:
+        """End a surplus actor unless it holds assignments of any scheduler."""
         if worker.tokens:
             return
         with contextlib.suppress(TimeoutError, RayError):
@@ -268,7 +261,7 @@ class RayExecutor:
                 self._workers.pop(worker.state.id, None)
                 _log.info("worker released", worker=worker.state.id)
 
-    async def _started(self, slot: Slot) -> None:
+    async def _start_worker(self, slot: Slot) -> None:
         try:
             async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
                 loop = asyncio.get_running_loop()
@@ -285,10 +278,10 @@ class RayExecutor:
     async def _keep_polling(self) -> None:
         while not self._closing:
             await asyncio.sleep(POLL_SECONDS)
-            await asyncio.gather(*(self._polled(worker) for worker in self._due(time.monotonic())))
+            await asyncio.gather(*(self._poll(worker) for worker in self._due(time.monotonic())))
 
     def _due(self, now: float) -> list[_Worker]:
-        """The actors to ask now. More than a few at work are asked less often, up to once a second as idle ones are."""
+        """Return the actors to ask now. The more actors work, the less often each is asked: at least once a second, like idle ones."""
         workers = list(self._workers.values())
         at_work = sum(1 for worker in workers if worker.tokens)
         pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
@@ -297,8 +290,8 @@ class RayExecutor:
             worker.asked = now
         return due
 
-    async def _polled(self, worker: _Worker) -> None:
-        """Asks an actor how far it is; one that has grown too large and holds nothing is replaced."""
+    async def _poll(self, worker: _Worker) -> None:
+        """Ask an actor for its progress. Replace an idle actor that uses too much memory."""
         try:
             report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
         except RayActorError:
@@ -318,7 +311,7 @@ class RayExecutor:
         for token, frames in report.progress.items():
             if frames > worker.tokens.get(token, frames):
                 worker.tokens[token] = frames
-                self._report(Advanced(token, frames))
+                self._reports.put(Advanced(token, frames))
         if report.memory_bytes > self._settings.worker_memory_bytes and not worker.tokens:
             _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)
             worker.actor.leave.remote()
@@ -341,7 +334,7 @@ def _join(address: str) -> None:
 
 
 def _named() -> list[str]:
-    """Names of the actors that live, whoever has started them."""
+    """Return the names of all live actors, whichever scheduler started them."""
     return [str(name) for name in ray.util.list_named_actors()]
 
 
@@ -364,7 +357,7 @@ def _actor(slot: Slot, settings: Settings) -> Any:
 
 
 def _culprit(worker: _Worker) -> str:
-    """The assignment that a worker died of: the active one, or the oldest where none was seen. Empty if it is not ours."""
+    """Return the token of the assignment that a worker died of: the active one, else the oldest. Empty if it is another scheduler's."""
     if worker.active is None or worker.active in worker.tokens:
         return worker.active or next(iter(worker.tokens))
     return ""

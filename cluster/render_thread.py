@@ -10,7 +10,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
-from cluster.reporting import Runner, executed
+from cluster.reporting import Runner, execute_and_report
 from cluster.still_queue import StillQueue
 from cluster.turns import Entry, Turns
 from farm_core.jobs.judge import Failure
@@ -24,9 +24,9 @@ OnProgress = Callable[[str, int], None]
 
 
 class RenderThread(Generic[RunnerT]):
-    """Started with the worker, which `make` makes on it, and ended with it.
+    """The drawing thread. `make` makes the runner on it, because a GL context belongs to one thread.
 
-    `on_progress` gets token and frames done, on this thread. `may_pause` says whether accounts can take turns between frames.
+    `on_progress` gets token and frames done, on this thread. `may_pause`: whether accounts can take turns between frames.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RenderThread(Generic[RunnerT]):
         self._thread.start()
 
     def work(self) -> RunnerT:
-        """Return what the thread works with, once it is ready. Raises what kept it from becoming so."""
+        """Return the runner, once it is ready. Raises the error of `make`."""
         return self._ready.result()
 
     def submit(self, assignment: TaskAssignment) -> Future[Finished | Ended]:
@@ -62,7 +62,7 @@ class RenderThread(Generic[RunnerT]):
 
     def still(self, assignment: StillAssignment) -> DrawnStill:
         """Draw a still between the frames of the segments under way, and wait for it. Nothing is raised."""
-        return self._stills.drawn(assignment, self.work())
+        return self._stills.draw(assignment, self.work())
 
     def cancel(self, token: str) -> None:
         """Stop an assignment at its next frame, or before it begins."""
@@ -107,7 +107,7 @@ class RenderThread(Generic[RunnerT]):
             self._ready.set_exception(error)
             raise
         turns = Turns(
-            lambda assignment, boundary: self._executed(work, assignment, boundary),
+            lambda assignment, boundary: self._execute(work, assignment, boundary),
             self._arrivals, may_pause=lambda: self._may_pause(work),
         )  # fmt: skip
         self._turns = turns
@@ -137,11 +137,11 @@ class RenderThread(Generic[RunnerT]):
             if entry is not None:
                 yield entry
 
-    def _executed(self, work: RunnerT, assignment: TaskAssignment, boundary: Callable[[], bool]) -> Finished | Ended:
+    def _execute(self, work: RunnerT, assignment: TaskAssignment, boundary: Callable[[], bool]) -> Finished | Ended:
         token = assignment.token
         self.progress = {**self.progress, token: 0}
 
-        def advanced(frames: int) -> None:
+        def on_frames(frames: int) -> None:
             self.progress = {**self.progress, token: frames}
             self._on_progress(token, frames)
 
@@ -150,7 +150,7 @@ class RenderThread(Generic[RunnerT]):
             return boundary()
 
         try:
-            report = executed(work, assignment, self._writer, advanced, between_frames)
+            report = execute_and_report(work, assignment, self._writer, on_frames, between_frames)
         finally:
             self.progress = {other: frames for other, frames in self.progress.items() if other != token}
             self._entries.pop(token, None)

@@ -1,4 +1,4 @@
-"""Executes an assignment and shows how far it is: the same for every executor."""
+"""Execute an assignment and report its progress: the same for every executor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logs.logger(__name__)
 
 
 class Runner(Drawer, Protocol):
-    """Executes assignments on the calling thread (`TaskRunner`)."""
+    """Execute assignments on the calling thread (`TaskRunner`)."""
 
     @property
     def worker_id(self) -> str:
@@ -28,7 +28,7 @@ class Runner(Drawer, Protocol):
         ...
 
 
-def executed(
+def execute_and_report(
     runner: Runner, assignment: TaskAssignment, writer: ProgressWriter, on_progress: Progress, should_stop: Stopped
 ) -> Finished | Ended:
     """Execute the assignment; its progress goes to `on_progress` and, at a bounded rate, to Redis.
@@ -39,7 +39,7 @@ def executed(
     writer.show(now, at_once=True)
     shown = 0
 
-    def advanced(frames: int) -> None:
+    def on_frames(frames: int) -> None:
         nonlocal shown
         on_progress(frames)
         stage = "draw" if frames < _frames(assignment) else "store"
@@ -47,7 +47,7 @@ def executed(
         shown = frames
 
     with logs.bound(job_id=assignment.job_id, request_id=assignment.trace.request_id):
-        report = _traced(runner, assignment, advanced, should_stop)
+        report = _traced(runner, assignment, on_frames, should_stop)
     if isinstance(report, Finished):
         writer.show(now.at("done", _frames(assignment)))
     return report
@@ -89,5 +89,5 @@ def _begun(worker_id: str, assignment: TaskAssignment) -> SegmentProgress:
 
 
 def _frames(assignment: TaskAssignment) -> int:
-    """Frames that the assignment adds to the job's."""
+    """Return the number of frames that the assignment adds to the job's."""
     return assignment.frame_count if isinstance(assignment, SegmentAssignment) else 0

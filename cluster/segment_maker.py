@@ -18,7 +18,7 @@ from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
 from motion.schema.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment
@@ -41,9 +41,9 @@ class SessionMaker:
                 pipeline=PipelineOptions(encode_from_gpu=settings.encode_from_gpu),
             )
         )
-        self._opened: OrderedDict[object, Opened] = OrderedDict()
-        self._opened_stills: OrderedDict[object, Opened] = OrderedDict()
-        self._in_use: list[Opened] = []
+        self._opened: OrderedDict[object, OpenDocument] = OrderedDict()
+        self._opened_stills: OrderedDict[object, OpenDocument] = OrderedDict()
+        self._in_use: list[OpenDocument] = []
         identity = self._session.identity
         self.backend = identity.backend
         self.renderer = (
@@ -95,13 +95,13 @@ class SessionMaker:
         """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/backends/gl/handover.py`)."""
         return not self._session.from_gpu.works
 
-    def _close_surplus(self, documents: OrderedDict[object, Opened]) -> None:
+    def _close_surplus(self, documents: OrderedDict[object, OpenDocument]) -> None:
         """Make room for one more document. Those of paused segments stay open."""
         idle = [place for place, opened in documents.items() if opened not in self._in_use]
         for place in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
             documents.pop(place).close()
 
-    def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> Opened:
+    def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> OpenDocument:
         documents = self._opened if isinstance(assignment, SegmentAssignment) else self._opened_stills
         place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
         if place in documents:

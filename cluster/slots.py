@@ -50,14 +50,14 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
 
 
 def raster_share(cores: float, workers: int) -> int:
-    """Threads of software GL for each of so many workers. With one core its own thread rasterises: a second one would only
+    """Return the threads of software GL for each worker. With one core its own thread rasterises: a second one would only
     take turns with it."""
     share = int(cores // workers)
     return share if share > 1 else 0
 
 
 TASKS_PER_WORKER: Final = 4
-"""A worker is worth having for so many waiting segments: each is about a second of output."""
+"""Waiting segments for each worker of a fleet that follows the queue. A segment is about a second of output."""
 
 
 class Growth:

@@ -1,4 +1,4 @@
-"""Stills at a worker: frames that wait for a gap between two frames of the segments under way."""
+"""Queue of stills at a worker. Each frame is drawn between two frames of the segments under way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scheduler.ports import DrawnStill, StillAssignment
 
 
 class Drawer(Protocol):
-    """Draws frames of stills on the thread of the GL context (`TaskRunner`)."""
+    """Draw frames of stills on the thread of the GL context (`TaskRunner`)."""
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
         """Draw one frame. Raises the errors that `still_failure` translates."""
@@ -48,7 +48,7 @@ class StillQueue:
         """Return True if no frame waits."""
         return self._waiting.empty()
 
-    def drawn(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
+    def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
         began = time.perf_counter()
         try:

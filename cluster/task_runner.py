@@ -1,4 +1,4 @@
-"""Execution of an assignment on a worker, the same for Ray's actor and the inline executor."""
+"""Execute an assignment on a worker: render and store a segment, or join the segments of a job. Knows no Ray."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SegmentMissing(Exception):
 
 
 class SegmentMaker(Protocol):
-    """Renders segments: the part that needs a GPU. Tests replace it by something faster."""
+    """Render segments: the part that needs a GPU. Tests replace it by something faster."""
 
     @property
     def renderer(self) -> str:
@@ -75,7 +75,7 @@ class SegmentMaker(Protocol):
         ...
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
-        """A digest of everything that the segment's bytes depend on."""
+        """Return a digest of everything that the segment's bytes depend on."""
         ...
 
     def render(
@@ -90,7 +90,7 @@ class SegmentMaker(Protocol):
 
 
 class TaskRunner:
-    """Carries out assignments, one after the other, on one thread."""
+    """Execute assignments, one after the other, on one thread."""
 
     def __init__(self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path) -> None:
         self.worker_id = worker_id
@@ -169,10 +169,10 @@ class TaskRunner:
         folder.mkdir(exist_ok=True)
         try:
             paths = self._segments(assignment, folder)
-            held = FORMATS[assignment.video_format.format]
-            output = folder / f"video{held.ending}"
+            file_format = FORMATS[assignment.video_format.format]
+            output = folder / f"video{file_format.ending}"
             warnings = write_file(assignment, paths, output, self._media)
-            self._storage.put_file(assignment.video_key, output, held.media_type)
+            self._storage.put_file(assignment.video_key, output, file_format.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
         finally:

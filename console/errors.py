@@ -67,12 +67,12 @@ def _described(error: Exception) -> tuple[int, str]:
         return 400, "The request is not one that this page sends."
     if isinstance(error, HTTPException):
         return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail)
-    told = translated(error)
-    text = told.message if isinstance(told.message, str) else " ".join(told.message)
-    faults = told.extras.get("errors")
+    failure = translated(error)
+    text = failure.message if isinstance(failure.message, str) else " ".join(failure.message)
+    faults = failure.extras.get("errors")
     if isinstance(faults, list):
         text += " " + " ".join(f"{fault['field']} {fault['message']}." for fault in faults)
-    return told.status, text
+    return failure.status, text
 
 
 def _request_id(request: Request) -> str:

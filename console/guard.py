@@ -35,7 +35,7 @@ _CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 
 class Guard:
-    """Adds the security headers, refuses changes that another site's page asks for, and bounds the rate of requests."""
+    """Add the security headers, refuse changes that another site's page asks for, and bound the rate of requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -47,7 +47,7 @@ class Guard:
             return
         is_static = "/static/" in scope["path"]
 
-        async def sent(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -57,24 +57,24 @@ class Guard:
             await send(message)
 
         if refusal := _refusal(scope):
-            await PlainTextResponse(refusal, 403)(scope, receive, sent)
+            await PlainTextResponse(refusal, 403)(scope, receive, send_with_headers)
         elif not is_static and (seconds := await _wait_seconds(scope)):
             text = f"Too many requests from this address. Try again in {seconds} s."
-            await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, sent)
+            await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, send_with_headers)
         else:
-            await self._answered(scope, receive, sent)
+            await self._call_app(scope, receive, send_with_headers)
 
-    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call_app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; what no handler expects becomes a page too."""
         begun = False
 
-        async def noted(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, send_and_note)
         except Exception as error:
             if begun:
                 raise
@@ -82,7 +82,7 @@ class Guard:
 
 
 def _refusal(scope: Scope) -> str | None:
-    """Why the request must not be served: its page belongs to another site, whatever its cookies say."""
+    """Return why the request is refused, or None. Requests from pages of other sites are refused despite valid cookies."""
     if scope["method"] in _CHANGES_NOTHING:
         return None
     headers = Headers(scope=scope)

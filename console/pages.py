@@ -38,7 +38,7 @@ def static_url(name: str) -> str:
 
 
 def page(request: Request, template: str, /, *, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """Answer with a page, or a part of one, for whoever is signed in."""
+    """Answer with a page, or a part of one, for the signed-in person."""
     theme = request.cookies.get(THEME_COOKIE, "system")
     given = {
         "viewer": getattr(request.state, "viewer", None), "path": request.url.path,

@@ -24,7 +24,7 @@ FRAME_WIDTH: Final = 240
 FILMSTRIP_FRAMES: Final = 6
 WAIT_SECONDS: Final = 5.0
 """A page does not wait longer for a picture that only decorates it."""
-KEPT_SECONDS: Final = 7 * 24 * 3600
+CACHE_SECONDS: Final = 7 * 24 * 3600
 _MISSING: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
     b'<rect width="160" height="90" fill="#8881"/><path d="M70 33l24 12-24 12z" fill="#8886"/></svg>'
@@ -43,12 +43,12 @@ async def of_render(
     subject = of_job(detail.job, detail.template)
     if subject is None:
         subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
-    return await _kept(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width)
+    return await _answer(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width)
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
     """Answer with the poster of a template without inputs."""
-    return await _kept(request, state, of_template(template, {}, origin_of(request)), None, POSTER_WIDTH)
+    return await _answer(request, state, of_template(template, {}, origin_of(request)), None, POSTER_WIDTH)
 
 
 async def preview(
@@ -59,10 +59,10 @@ async def preview(
     return await request_still(state, of_template(template, inputs, origin_of(request)), options)
 
 
-async def _kept(request: Request, state: AppState, subject: StillSubject, time: float | None, width: int) -> Response:
+async def _answer(request: Request, state: AppState, subject: StillSubject, time: float | None, width: int) -> Response:
     """Return the frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
     tag = f'"{hashlib.sha256(f"{subject} {time} {width}".encode()).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": f"private, max-age={KEPT_SECONDS}"}
+    headers = {"ETag": tag, "Cache-Control": f"private, max-age={CACHE_SECONDS}"}
     if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:

@@ -1,4 +1,4 @@
-"""Makes the example bundles and their media: `python examples/build.py`. The results are committed.
+"""Make the example bundles and their media: `python examples/build.py`. The results are committed.
 
 Everything is drawn and written here, so the examples carry nobody else's work.
 """
@@ -241,7 +241,7 @@ def write_jingle(target: Path) -> None:
 
 
 def main() -> None:
-    """Writes every example."""
+    """Write every example."""
     folder = HERE / "media"
     folder.mkdir(exist_ok=True)
     draw_logo().save(str(folder / "logo.png"), skia.kPNG)

@@ -1,4 +1,4 @@
-"""Makes `effects.motion`, a showcase of every drawn effect: `python -m examples.build_effects`. The result is committed.
+"""Make `effects.motion`, a showcase of every drawn effect: `python -m examples.build_effects`. The result is committed.
 
 Pages of tiles follow each other; every tile is one layer under one effect, whose most telling number moves.
 """
@@ -121,7 +121,7 @@ def star(outer: float, inner: float) -> list[tuple[float, float]]:
 
 
 def main() -> None:
-    """Writes the bundle."""
+    """Write the bundle."""
     (HERE / "effects.motion").write_bytes(bundle(showcase()))
 
 

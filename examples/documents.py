@@ -38,14 +38,14 @@ class Layer:
     children: list[Layer] = field(default_factory=list)
 
     def animate(self, path: str, *keys: tuple[float, float], bezier: Sequence[float] = EASE_OUT) -> Layer:
-        """Adds keyframes (seconds, value) on a property path, eased by the bezier handles."""
+        """Add keyframes (seconds, value) on a property path, eased by the bezier handles."""
         self.tracks[path] = [
             {"t": time, "value": value, "easing": "bezier", "bezier": list(bezier)} for time, value in keys
         ]
         return self
 
     def express(self, path: str, source: str) -> Layer:
-        """Drives a property path by an expression."""
+        """Drive a property path by an expression."""
         self.expressions[path] = source
         return self
 
@@ -87,8 +87,8 @@ def media(
 
 def audio(id: str, name: str, src: str, seconds: float) -> Layer:
     """A layer that plays a file of so many seconds."""
-    held = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
-    return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=held)
+    component = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
+    return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=component)
 
 
 def null(id: str, name: str, x: float, y: float, *children: Layer) -> Layer:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """Tell the time."""
 
     def now(self) -> datetime:
         """Return the time in UTC."""

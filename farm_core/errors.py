@@ -11,7 +11,7 @@ from typing import ClassVar
 
 
 class FarmError(Exception):
-    """A failure that the caller is told about."""
+    """A failure that callers see."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str | None] = None
@@ -167,8 +167,8 @@ class RateLimited(FarmError):
     code = "rate_limit_exceeded"
 
     def __init__(self, retry_after_seconds: int, message: str | None = None) -> None:
-        told = message or f"Too many requests. Try again in {retry_after_seconds} s."
-        super().__init__(told, retryAfterSeconds=retry_after_seconds)
+        default = f"Too many requests. Try again in {retry_after_seconds} s."
+        super().__init__(message or default, retryAfterSeconds=retry_after_seconds)
 
 
 class Unavailable(FarmError):

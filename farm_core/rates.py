@@ -1,4 +1,4 @@
-"""Rate limits: at most so many events in any window of a given length.
+"""Rate limits: a bounded number of events in any window of a minute.
 
 Redis counts for all processes. If it does not answer, each process counts for itself and continues to limit.
 """
@@ -15,12 +15,14 @@ from typing import Final
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from farm_core.errors import RateLimited
+
 WINDOW_SECONDS: Final = 60.0
 _AWAY_SECONDS: Final = 1.0
 _KEYS_MAX: Final = 50_000
 
-# Keeps the moments of the last window in a sorted set. Returns 0 and notes the moment, or the milliseconds until the oldest
-# of a full window leaves it. Time is the server's, so that processes need not agree on theirs.
+# A sorted set holds the times of the events in the last window. Returns 0 and adds the event, or the milliseconds until the
+# oldest event leaves a full window. The time is the server's, so the clocks of processes can differ.
 _SCRIPT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -38,12 +40,12 @@ return 0
 
 @dataclass(slots=True)
 class OwnCount:
-    """The same window, counted in this process alone; the least recently seen keys are forgotten first."""
+    """The same window, counted in this process alone. The least recently used keys are forgotten first."""
 
     moments: OrderedDict[str, deque[float]]
 
     def wait_seconds(self, key: str, limit: int, now: float) -> float:
-        """0 where the event may happen (it is noted), else how long until it may."""
+        """Count the event and return 0 if the limit allows it now, else return the seconds until it does."""
         seen = self.moments.setdefault(key, deque())
         self.moments.move_to_end(key)
         while seen and seen[0] <= now - WINDOW_SECONDS:
@@ -57,7 +59,7 @@ class OwnCount:
 
 
 class RateLimiter:
-    """Counts events by key. `wait_seconds` is the one question."""
+    """Count events by key."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -66,7 +68,7 @@ class RateLimiter:
         self._away_until = 0.0
 
     async def wait_seconds(self, key: str, limit: int) -> int:
-        """0 where the event may happen now (and has been counted), else after how many whole seconds it may."""
+        """Count the event and return 0 if the limit allows it now, else return the whole seconds until it does."""
         if time.monotonic() >= self._away_until:
             try:
                 member = f"{time.time_ns()}-{secrets.token_hex(4)}"
@@ -75,3 +77,9 @@ class RateLimiter:
             except (RedisError, OSError):
                 self._away_until = time.monotonic() + _AWAY_SECONDS
         return math.ceil(self._own.wait_seconds(key, limit, time.monotonic()))
+
+    async def require(self, key: str, limit: int, rule: str = "Too many requests.") -> None:
+        """Count the event. Raises RateLimited above the limit; its message begins with the `rule`."""
+        wait = await self.wait_seconds(key, limit)
+        if wait:
+            raise RateLimited(wait, f"{rule} Try again in {wait} s.")

@@ -29,7 +29,7 @@ def write(data_folder: Path, running: Running) -> None:
 
 
 def read(data_folder: Path) -> Running | None:
-    """Return the farm that was last told of; it may have ended since."""
+    """Return the farm that was recorded last. It may have ended since."""
     try:
         return Running(**json.loads((data_folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):

@@ -1,8 +1,7 @@
-"""Functions that read foreign files run in worker processes with limits of processor time, memory and wall time.
+"""Sandbox for functions that read foreign files: worker processes with limits of processor time, memory and wall time.
 
-A worker that exceeds a limit, or crashes in a decoder, is killed and replaced; the file is refused and the farm goes on. Workers
-stay warm between calls, so an ordinary call costs one round trip over a pipe. Arguments and results are JSON: nothing that a
-worker says is executed here.
+A worker that exceeds a limit, or crashes in a decoder, is killed and replaced, and the file is refused. Workers stay warm between
+calls, so an ordinary call costs one round trip over a pipe. Arguments and results are JSON: no code comes back from a worker.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar, TypeVarTuple, cast
 
 from farm_core.errors import BadRequest
 from farm_core.settings import environment_of_children
@@ -28,7 +27,7 @@ from farm_core.telemetry import logs
 
 WORKERS_MAX: Final = 3
 CALLS_PER_OWNER: Final = 2
-"""Calls of one account at once; its others wait without holding a worker."""
+"""Calls of one account at once. Further calls wait without holding a worker."""
 
 CPU_SECONDS: Final = 10
 WALL_SECONDS: Final = 90.0
@@ -40,6 +39,9 @@ RESIDENT_BYTES: Final = 300_000_000
 
 NOT_EXAMINED: Final = "The file cannot be examined: it is damaged, or takes too much time or memory."
 _log = logs.logger(__name__)
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 
 class Refused(BadRequest):
@@ -69,9 +71,9 @@ class Sandbox:
 
     def warm(self) -> None:
         """Start a worker in the background."""
-        self._threads.submit(self._warmed)
+        self._threads.submit(self._warm_worker)
 
-    async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(self, owner: str, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """Return `function(*arguments)`, run in a worker on behalf of the account `owner`.
 
         The function is one of a module; arguments and result are JSON values. It may raise BadRequest and DocumentError.
@@ -88,7 +90,7 @@ class Sandbox:
             if not self._waiting[owner]:
                 del self._waiting[owner], self._gates[owner]
 
-    def call_now(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call_now(self, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """`call`, blocking this thread."""
         with self._worker() as worker:
             answer = worker.ask(f"{function.__module__}:{function.__qualname__}", list(arguments))
@@ -99,7 +101,7 @@ class Sandbox:
             raise Exhausted
         if "refused" in answer:
             raise Refused(answer["refused"])
-        return answer["result"]
+        return cast(Result, answer["result"])
 
     def close(self) -> None:
         """End every worker."""
@@ -110,7 +112,7 @@ class Sandbox:
         _end(workers)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _warmed(self) -> None:
+    def _warm_worker(self) -> None:
         with self._worker() as worker:
             worker.ask("farm_core.sandbox_worker:ready", [])
 
@@ -162,13 +164,13 @@ class _Worker:
         """Return the worker's answer; None where it was killed by a limit, or crashed."""
         try:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
-            told: dict[str, Any] = json.loads(answer)
+            answer_fields: dict[str, Any] = json.loads(answer)
         except (OSError, ValueError):
             self.kill()
             _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
             return None
-        self.grown = told.pop("resident_bytes") > RESIDENT_BYTES
-        return told
+        self.grown = answer_fields.pop("resident_bytes") > RESIDENT_BYTES
+        return answer_fields
 
     def kill(self) -> None:
         """End the process."""

@@ -20,7 +20,7 @@ _FREE_FORM: Final = frozenset({"document", "animationData"})
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NUL: Final = re.compile("\x00")
 _SUSPECT: Final = re.compile(rb"\\u00[01]|\\[bf]|\x7f")
-"""What JSON with a control character holds. JSON without it needs no walk through its values."""
+"""Present in any JSON with a control character. JSON without it needs no walk through its values."""
 
 _FAULTS_MAX: Final = 100
 _TOLD_LENGTH: Final = 200

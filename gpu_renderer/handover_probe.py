@@ -109,11 +109,11 @@ class _Pictures:
         y, x = np.mgrid[0 : self.height, 0 : self.width]
         self._gradient = np.stack([x // 2, y, x // 4 + y // 2, np.full_like(x, 247)], axis=-1)
 
-    def evaluated(self, frame_index: int) -> int:
+    def evaluate(self, frame_index: int) -> int:
         """A frame's own number stands for it."""
         return frame_index
 
-    def drawn(self, number: int) -> RenderedFrame:
+    def draw(self, number: int) -> RenderedFrame:
         """Return the picture of a frame."""
         if number == 3:
             return RenderedFrame(self._frame, damage.nothing(self._frame.region), is_repeat=True)

@@ -29,23 +29,23 @@ from gpu_renderer.backends.gl.handover import Handover
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.encode.planes import PlaneLayout, VideoPassthrough, layout
 from gpu_renderer.encode.profile import AHEAD_PIXELS_MAX, EncoderProfile
-from gpu_renderer.encode.queue import FramePool, Frames, SentFrame, StageClock, encoder_queue
+from gpu_renderer.encode.queue import EncoderFrames, FramePool, SentFrame, StageClock, encoder_queue
 from gpu_renderer.encode.segments import PictureFile, SegmentWriter
 from gpu_renderer.errors import RenderError
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.threads import Behind, iterated_ahead
+from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
 OnProgress = Callable[[int], None] | None
 """Gets the number of frames encoded so far."""
 ShouldStop = Callable[[], bool] | None
-EVALUATED_AHEAD = 3
-ENCODED_BEHIND = 2
+EVALUATE_AHEAD_FRAMES = 3
+ENCODE_QUEUE_FRAMES = 2
 """Frames that can wait for the encoder's thread: memory is bounded by their number."""
-LARGE_ENCODED_BEHIND = 1
+LARGE_ENCODE_QUEUE_FRAMES = 1
 """The same above `AHEAD_PIXELS_MAX`: a frame takes 12 MB at 4K."""
 
 
@@ -77,10 +77,10 @@ class FrameSource(Protocol[SnapshotT]):
     backend: BackendName
     """Backend that composites all frames."""
 
-    def evaluated(self, frame_index: int) -> SnapshotT:
-        """Return a frame as numbers. Called in order, perhaps on another thread than `drawn`."""
+    def evaluate(self, frame_index: int) -> SnapshotT:
+        """Return a frame as numbers. Called in order, perhaps on another thread than `draw`."""
 
-    def drawn(self, snapshot: SnapshotT) -> RenderedFrame:
+    def draw(self, snapshot: SnapshotT) -> RenderedFrame:
         """Return the frame as pixels, valid until the next call."""
 
 
@@ -88,10 +88,10 @@ class FrameSource(Protocol[SnapshotT]):
 class PipelineOptions:
     """Depths of the queues, and switches. No value changes the bytes of a segment."""
 
-    evaluate_ahead_frames: int = EVALUATED_AHEAD
+    evaluate_ahead_frames: int = EVALUATE_AHEAD_FRAMES
     readback_depth: int = 2
     """Frames in flight from the GPU to main memory. The CPU backend has none."""
-    encode_ahead_frames: int = ENCODED_BEHIND
+    encode_ahead_frames: int = ENCODE_QUEUE_FRAMES
     """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. Large frames wait one at a time.
     x264 has a queue of its own."""
     encode_from_gpu: bool = True
@@ -132,10 +132,12 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
         self._layout = of = layout(source.width, source.height)
         is_large = source.width * source.height > AHEAD_PIXELS_MAX
-        self._encode_ahead_frames = min(options.encode_ahead_frames, LARGE_ENCODED_BEHIND if is_large else sys.maxsize)
+        self._encode_ahead_frames = min(
+            options.encode_ahead_frames, LARGE_ENCODE_QUEUE_FRAMES if is_large else sys.maxsize
+        )
         self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
         being_made, being_encoded = 1, 1
-        self._pool: Frames
+        self._pool: EncoderFrames
         self._ring: Ring
         if handover is not None:
             self._pool, self._ring = handover.frames(of), handover.ring(painter, of)
@@ -155,9 +157,9 @@ class SegmentPipeline(Generic[SnapshotT]):
         writer = SegmentWriter(
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
         )
-        with writer, closing(self._ring), closing(self._evaluated(frame_indices)) as snapshots:
+        with writer, closing(self._ring), closing(self._snapshots(frame_indices)) as snapshots:
             with encoder_queue(writer, self._pool, self._encode_ahead_frames, self._clock) as encoder:
-                for _ in self._sent(_until_stopped(snapshots, should_stop), encoder):
+                for _ in self._send(_until_stopped(snapshots, should_stop), encoder):
                     if on_progress is not None:
                         on_progress(writer.frame_count)
             with self._clock.stage("mux"):
@@ -169,22 +171,22 @@ class SegmentPipeline(Generic[SnapshotT]):
             len(frame_indices), self._converted_frames, writer.repeat_count, size, wall_ms, self._clock.stage_ms
         )
 
-    def _evaluated(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
-        def evaluated() -> Iterator[SnapshotT]:
+    def _snapshots(self, frame_indices: range) -> Generator[SnapshotT, None, None]:
+        def evaluate() -> Iterator[SnapshotT]:
             for frame_index in frame_indices:
                 with self._clock.stage("evaluate"):
-                    result = self._source.evaluated(frame_index)
+                    result = self._source.evaluate(frame_index)
                 yield result
 
-        return iterated_ahead(evaluated(), self._options.evaluate_ahead_frames)
+        return prefetched(evaluate(), self._options.evaluate_ahead_frames)
 
-    def _sent(self, snapshots: Iterator[SnapshotT], encoder: Behind[SentFrame]) -> Iterator[None]:
+    def _send(self, snapshots: Iterator[SnapshotT], encoder: BackgroundQueue[SentFrame]) -> Iterator[None]:
         """Send frames in order, and yield after each: a frame in flight holds up the frames behind it."""
         current = self._pool.take()
         waiting: deque[SentFrame] = deque()
         for number, snapshot in enumerate(snapshots):
             with self._clock.stage("draw"):
-                rendered = self._source.drawn(snapshot)
+                rendered = self._source.draw(snapshot)
                 self._finish()
             if is_new := number == 0 or not rendered.changed.is_empty:
                 self._pool.drop(current)
@@ -203,7 +205,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._uncollected.append(into)
         self._converted_frames += 1
 
-    def _collect(self, waiting: deque[SentFrame], encoder: Behind[SentFrame], *, unread_count: int) -> None:
+    def _collect(self, waiting: deque[SentFrame], encoder: BackgroundQueue[SentFrame], *, unread_count: int) -> None:
         """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
         while len(self._uncollected) > unread_count:
             with self._clock.stage("readback"):
@@ -225,23 +227,23 @@ def ring_to_memory(painter: Painter, source: FrameSource[SnapshotT], of: PlaneLa
 
 
 def write_pictures(
-    evaluated: Iterator[SnapshotT],
-    pictured: Callable[[SnapshotT], npt.NDArray[np.uint8]],
+    evaluate: Iterator[SnapshotT],
+    draw_picture: Callable[[SnapshotT], npt.NDArray[np.uint8]],
     segment: PictureFile,
     on_progress: OnProgress = None,
     should_stop: ShouldStop = None,
 ) -> SegmentReport:
     """Draw whole pictures into a segment of a format other than H.264, and close it.
 
-    `pictured`: returns a frame's pixels, valid until the next call. Raises RenderStopped when `should_stop` says so;
+    `draw_picture`: returns a frame's pixels, valid until the next call. Raises RenderStopped when `should_stop` says so;
     the file is deleted.
     """
     started, count = time.perf_counter(), 0
     with segment:
-        ahead = iterated_ahead(evaluated, EVALUATED_AHEAD)
-        with Behind(segment.write, ENCODED_BEHIND) as encoder, closing(ahead) as snapshots:
+        ahead = prefetched(evaluate, EVALUATE_AHEAD_FRAMES)
+        with BackgroundQueue(segment.write, ENCODE_QUEUE_FRAMES) as encoder, closing(ahead) as snapshots:
             for snapshot in _until_stopped(snapshots, should_stop):
-                encoder.send(pictured(snapshot).copy())
+                encoder.send(draw_picture(snapshot).copy())
                 if on_progress is not None:
                     on_progress(count)
                 count += 1

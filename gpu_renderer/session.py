@@ -47,7 +47,7 @@ from gpu_renderer.pipeline import (
     write_pictures,
 )
 from motion import build, snapshot_key, timing
-from motion.evaluate import snapshot as evaluate
+from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
 from motion.model.parity import REFERENCE, Parity
 from motion.schema.stored import Document
@@ -55,11 +55,11 @@ from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 BUILD = "23"
-"""Raised whenever frames of the same document, or the bytes of their segments, may come out differently."""
+"""Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]
 FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
-"""Frames of a document after which memory is returned: what only the first one needed is idle then."""
+"""Frames of a document after which memory is returned: by then, what only the first frame needed is idle."""
 EVALUATED_MAX: Final = 64
 """Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
 
@@ -117,7 +117,7 @@ class SessionIdentity:
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
-class Opened(AbstractContextManager["Opened"]):
+class OpenDocument(AbstractContextManager["OpenDocument"]):
     """An opened document with its media and caches. Close it when the job is done."""
 
     def __init__(
@@ -131,7 +131,7 @@ class Opened(AbstractContextManager["Opened"]):
         self._session = session
         self._frames_drawn = 0
         self._evaluated: dict[int, Snapshot] = {}
-        """Snapshots by frame whose digests were asked for, oldest first: most are drawn next."""
+        """Snapshots by frame, oldest first, from `frame_key`: most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media)
@@ -155,27 +155,27 @@ class Opened(AbstractContextManager["Opened"]):
         """Allow the next frame to be anywhere in the video. The frames after it follow."""
         self._media.begin_run()
 
-    def evaluated(self, frame_index: int) -> Snapshot:
+    def evaluate(self, frame_index: int) -> Snapshot:
         """Return a frame as numbers."""
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return evaluate(self.composition, time_seconds, self.fps, self._contents.source_rect)
+        return snapshot_at(self.composition, time_seconds, self.fps, self._contents.source_rect)
 
-    def drawn(self, snapshot: Snapshot) -> RenderedFrame:
+    def draw(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
         if self._frames_drawn == FIRST_FRAMES:
             self._session.painter.return_memory()
         self._frames_drawn += 1
         return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
 
-    def pictured(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
+    def draw_picture(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
         """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""
         return self._renderer.draw(snapshot, self.width, self.height).frame.read()
 
     def frame_key(self, frame_index: int) -> str:
         """Return a digest that is equal for frames that show the same picture in this session and output."""
-        snapshot = self.evaluated(frame_index)
+        snapshot = self.evaluate(frame_index)
         self._evaluated[frame_index] = snapshot
         if len(self._evaluated) > EVALUATED_MAX:
             del self._evaluated[next(iter(self._evaluated))]
@@ -217,19 +217,21 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
         """Result of the probe of the handover. After a failure it is negative for the rest of the session."""
 
-    def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> Opened:
+    def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> OpenDocument:
         """Build the composition and open it. Raises motion.errors.* for documents that cannot be rendered."""
-        return Opened(self, build.build(document, output.composition_id, self.options.parity), output, resolve_media)
+        return OpenDocument(
+            self, build.build(document, output.composition_id, self.options.parity), output, resolve_media
+        )
 
-    def still(self, opened: Opened, frame_index: int) -> npt.NDArray[np.uint8]:
+    def still(self, opened: OpenDocument, frame_index: int) -> npt.NDArray[np.uint8]:
         """Return one frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
         self.make_current()
         opened.begin_run()
-        return opened.pictured(opened.evaluated(frame_index)).copy()
+        return opened.draw_picture(opened.evaluate(frame_index)).copy()
 
     def render_segment(
         self,
-        opened: Opened,
+        opened: OpenDocument,
         first_frame: int,
         frame_count: int,
         path: Path,
@@ -250,12 +252,12 @@ class RenderSession(AbstractContextManager["RenderSession"]):
             segment = open_segment(
                 path, output.format, size, opened.fps, keeps_alpha=keeps_alpha, quality=output.quality
             )
-            snapshots = map(opened.evaluated, frames)
-            report = write_pictures(snapshots, opened.pictured, segment, on_progress, should_stop)
+            snapshots = map(opened.evaluate, frames)
+            report = write_pictures(snapshots, opened.draw_picture, segment, on_progress, should_stop)
         return replace(report, warnings=opened.warnings)
 
     def _h264(
-        self, opened: Opened, frames: range, path: Path, on_progress: OnProgress, should_stop: ShouldStop
+        self, opened: OpenDocument, frames: range, path: Path, on_progress: OnProgress, should_stop: ShouldStop
     ) -> SegmentReport:
         def run(handover: Handover | None) -> SegmentReport:
             opened.begin_run()

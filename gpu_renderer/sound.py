@@ -88,10 +88,10 @@ class JobSound:
 
     def _window(self, source: str) -> tuple[float, float]:
         """Return the part of a file that voices play, in seconds of the file."""
-        held = [voice for voice in self._voices if voice.source == source]
-        if any(voice.is_open or voice.mirror is not None for voice in held):
+        voices = [voice for voice in self._voices if voice.source == source]
+        if any(voice.is_open or voice.mirror is not None for voice in voices):
             return 0.0, float("inf")
-        ends = [place for voice in held for place in (voice.position, voice.position + voice.length * voice.rate)]
+        ends = [place for voice in voices for place in (voice.position, voice.position + voice.length * voice.rate)]
         return max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
 
 
@@ -143,10 +143,10 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
         return None
     if channels == 0:
         return None
-    held = length - first if end is None else min(length, end) - first
-    if held <= 0:
+    frame_count = length - first if end is None else min(length, end) - first
+    if frame_count <= 0:
         return FileSound(np.zeros((0, channels), np.float32), first, length)
-    return FileSound(np.memmap(scratch, np.float32, "r", shape=(held, channels)), first, length)
+    return FileSound(np.memmap(scratch, np.float32, "r", shape=(frame_count, channels)), first, length)
 
 
 def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:

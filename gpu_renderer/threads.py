@@ -1,6 +1,6 @@
-"""Work on other threads: an iterator taken ahead of its consumer, and calls executed behind their caller.
+"""Work on other threads: an iterator that is prefetched, and calls in the background.
 
-Each thread has one bounded queue: with the futures of an executor, frames that cost next to nothing took longer.
+Each thread has one bounded queue. The futures of an executor cost more than a frame that hardly changes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final, Generic, Self, TypeVar
 
 T = TypeVar("T")
 _END: Final = object()
-BEHIND_NICENESS: Final = 5
-"""Steps of priority below its caller at which `Behind` works: three times less of a processor that both want."""
+BACKGROUND_NICENESS: Final = 5
+"""Steps of priority of a `BackgroundQueue` below its caller. It gets a third of a processor that both need."""
 
 
-def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, None]:
+def prefetched(source: Iterator[T], ahead_count: int) -> Generator[T, None, None]:
     """Yield the items of `source`, produced on a thread at most `ahead_count` items ahead; 0 uses no thread.
 
     An error of the source is raised in its place. Closing the generator ends the thread.
@@ -37,7 +37,7 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
                 ready.put(item)
                 if closed.is_set():
                     return
-        except BaseException as error:  # carried over to the consumer's thread, whatever it is
+        except BaseException as error:  # raised again on the consumer's thread
             errors.append(error)
         ready.put(_END)
 
@@ -56,20 +56,22 @@ def iterated_ahead(source: Iterator[T], ahead_count: int) -> Generator[T, None, 
         thread.join()
 
 
-class Behind(Generic[T]):
-    """Calls of a function in order on a thread of their own, at most `behind_count` waiting; 0 uses no thread.
+class BackgroundQueue(Generic[T]):
+    """Calls of a function in order on a background thread, at most `waiting_count` waiting; 0 uses no thread.
 
-    The thread and all that it starts, such as an encoder's, leave processors to the caller if both want them: the caller can do nothing
-    while it waits for one, and the thread has work waiting. On Linux only, where threads have priorities of their own.
-    An error of a call is raised by a later `send` or by the end of the block. Calls after it are executed nevertheless.
+    The thread, and threads that it starts such as an encoder's, have a lower priority than the caller: the caller can do nothing
+    while it waits for a processor, and the thread has work waiting. On Linux only, where each thread has a priority.
+    An error of a call is raised by a later `send` or by the end of the block. Later calls are executed all the same.
     """
 
-    def __init__(self, act: Callable[[T], None], behind_count: int) -> None:
+    def __init__(self, act: Callable[[T], None], waiting_count: int) -> None:
         self._act = act
         self._errors: list[BaseException] = []
-        self._sent: queue.Queue[object] = queue.Queue(max(behind_count, 1))
+        self._sent: queue.Queue[object] = queue.Queue(max(waiting_count, 1))
         run = (self._sent, act, self._errors)
-        self._thread = threading.Thread(target=_run, args=run, name="behind", daemon=True) if behind_count > 0 else None
+        self._thread = (
+            threading.Thread(target=_run, args=run, name="background", daemon=True) if waiting_count > 0 else None
+        )
 
     def send(self, item: T) -> None:
         """Call the function with an item. Wait while too many calls are waiting."""
@@ -102,7 +104,7 @@ class Behind(Generic[T]):
 def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
     if sys.platform == "linux":
         with suppress(OSError):  # a container can forbid it
-            os.nice(BEHIND_NICENESS)
+            os.nice(BACKGROUND_NICENESS)
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item

@@ -61,14 +61,14 @@ def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
     """A layer of each node; the rendered composition's own come first."""
     found: dict[str, Layer] = {}
     for plan in plans.values():
-        for held in plan.layers.values():
-            found.setdefault(held.source_id, held)
+        for layer in plan.layers.values():
+            found.setdefault(layer.source_id, layer)
     return found
 
 
 def _background_paint(stored: Record) -> LinearGradient | RadialGradient | None:
-    held = paint(stored)
-    return held if isinstance(held, LinearGradient | RadialGradient) else None
+    background = paint(stored)
+    return background if isinstance(background, LinearGradient | RadialGradient) else None
 
 
 def _motion_blur(stored: Record) -> MotionBlur:

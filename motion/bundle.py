@@ -79,16 +79,16 @@ def read_folder(files: Mapping[str, bytes]) -> Document:
 
 def read_value(value: JsonValue) -> Document:
     """Return the document in parsed JSON of one of the single-file shapes (document.md 1.4), migrated."""
-    held = as_record(value)
-    if isinstance(held.get("nodes"), list):
-        _check_nodes(items(held, "nodes"))
-        return migrate({"version": "1.1.0", "scene": held, "animation": _empty_animation()})
-    if not isinstance(record(held, "scene").get("nodes"), list):
+    document = as_record(value)
+    if isinstance(document.get("nodes"), list):
+        _check_nodes(items(document, "nodes"))
+        return migrate({"version": "1.1.0", "scene": document, "animation": _empty_animation()})
+    if not isinstance(record(document, "scene").get("nodes"), list):
         raise BundleUnreadable("This is not a .motion project: it has no scene.", "scene")
-    _check_nodes(items(record(held, "scene"), "nodes"))
-    if not isinstance(held.get("animation"), dict):
-        held = {**held, "animation": _empty_animation()}
-    return migrate(held)
+    _check_nodes(items(record(document, "scene"), "nodes"))
+    if not isinstance(document.get("animation"), dict):
+        document = {**document, "animation": _empty_animation()}
+    return migrate(document)
 
 
 def _from_archive(file: BinaryIO) -> Document:
@@ -138,10 +138,12 @@ def _root(names: list[str]) -> str:
     if "manifest.json" in names or "scene.json" in names:
         return ""
     folders = [name[: name.rfind("/") + 1] for name in names if name.endswith("manifest.json")]
-    held = set(names)
+    present = set(names)
     if not folders:
         raise BundleUnreadable("This is not a .motion project: it has no manifest.json and no scene.json.")
-    return next((folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= held), folders[0])
+    return next(
+        (folder for folder in folders if {folder + "manifest.json", folder + "scene.json"} <= present), folders[0]
+    )
 
 
 def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str, bytes]) -> None:
@@ -192,10 +194,10 @@ def _check_counts(chunks: Iterable[bytes]) -> None:
 
     Brackets in texts count too.
     """
-    held = list(chunks)
-    if sum(data.count(b"{") + data.count(b"[") for data in held) > MAX_CONTAINERS:
+    data_of_chunks = list(chunks)
+    if sum(data.count(b"{") + data.count(b"[") for data in data_of_chunks) > MAX_CONTAINERS:
         raise BundleUnreadable(f"The project holds more than {MAX_CONTAINERS} objects and lists.")
-    if sum(data.count(b",") for data in held) > MAX_VALUES:
+    if sum(data.count(b",") for data in data_of_chunks) > MAX_VALUES:
         raise BundleUnreadable(f"The project holds more than {MAX_VALUES} values.")
 
 

@@ -1,4 +1,4 @@
-"""Copies that a node's cloner makes of it (layers.md 12.1)."""
+"""Copies of a node made by its cloner (layers.md 12.1)."""
 
 from __future__ import annotations
 

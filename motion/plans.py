@@ -49,7 +49,7 @@ class Draft:
 
 
 class PlanMaker:
-    """Makes the plan of a composition and of every composition that it places, each once."""
+    """Make the plan of a composition and of every composition that it places, each once."""
 
     def __init__(
         self,
@@ -79,21 +79,21 @@ class PlanMaker:
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
         drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
         layers = self._layers(drafts, settings)
-        has_solo = any(held.solo for held in layers.values())
-        needed = {target for held in layers.values() for target in _looked_at(held)}
+        has_solo = any(layer.solo for layer in layers.values())
+        needed = {target for layer in layers.values() for target in _looked_at(layer)}
         return Plan(
             key=key,
             settings=settings,
             entries=_entries(drafts, layers, has_solo, needed),
-            cameras=tuple(held for held in layers.values() if held.kind == "camera"),
-            lights=tuple(held for held in layers.values() if held.kind == "light"),
+            cameras=tuple(layer for layer in layers.values() if layer.kind == "camera"),
+            lights=tuple(layer for layer in layers.values() if layer.kind == "light"),
             layers=layers,
         )
 
     def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
         """The nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
         roots = root_ids(dict(scene.nodes), settings.id)
-        pending = [Draft(held, scene.nodes[held], scene, None, None) for held in reversed(roots)]
+        pending = [Draft(root, scene.nodes[root], scene, None, None) for root in reversed(roots)]
         met: set[str] = set()
         while pending:
             draft = pending.pop()
@@ -135,9 +135,9 @@ class PlanMaker:
         by_id = {draft.id: draft for draft in drafts}
         layers: dict[str, Layer] = {}
         for draft in drafts:
-            for held in _parents_first(draft, by_id, layers):
-                parent = layers.get(_parent_id(held, by_id) or "")
-                layers[held.id] = self._layer(held, parent, settings)
+            for draft_layer in _parents_first(draft, by_id, layers):
+                parent = layers.get(_parent_id(draft_layer, by_id) or "")
+                layers[draft_layer.id] = self._layer(draft_layer, parent, settings)
         return {draft.id: layers[draft.id] for draft in drafts}
 
     def _layer(self, draft: Draft, parent: Layer | None, settings: CompositionSettings) -> Layer:
@@ -258,10 +258,10 @@ def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, n
             lists.setdefault(draft.unit, []).append(draft)
 
     def entry(draft: Draft) -> Entry:
-        held = layers[draft.id]
-        shown = held.visible and (held.solo or not has_solo)
+        layer = layers[draft.id]
+        shown = layer.visible and (layer.solo or not has_solo)
         unit = tuple(map(entry, lists.get(draft.id, ()))) if is_unit(draft.node) else None
-        return Entry(held, shown, held.source_id in needed or held.id in needed, unit)
+        return Entry(layer, shown, layer.source_id in needed or layer.id in needed, unit)
 
     return tuple(map(entry, lists.get(None, ())))
 
@@ -273,9 +273,9 @@ def _unpainted(node: Node) -> bool:
     return "." in node.kind or (node.kind == "comp" and (node.composition_reference is None or _collapses(node)))
 
 
-def _looked_at(held: Layer) -> Iterator[str]:
+def _looked_at(layer: Layer) -> Iterator[str]:
     """The ids of the layers that this layer's effects look at."""
-    for effect in held.effects:
+    for effect in layer.effects:
         for name, value in effect.still.stored:
             if name.endswith("LayerId") and isinstance(value, str) and value:
                 yield value

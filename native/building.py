@@ -20,7 +20,7 @@ class BinaryDistribution(Distribution):
 
 
 class BuildWithKernels(build_py):
-    """Compiles the libraries beside the module that loads them."""
+    """Compile the libraries beside the module that loads them."""
 
     def run(self) -> None:
         """Copy the modules, then compile."""

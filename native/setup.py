@@ -1,4 +1,4 @@
-"""Builds the wheel of the kernels; `compiling.py` does the work."""
+"""Build the wheel of the kernels; `compiling.py` does the work."""
 
 from building import COMMANDS, BinaryDistribution
 from setuptools import setup

@@ -35,13 +35,13 @@ from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
 
 RESTART: Final = 3
-"""Exit status of a scheduler whose cluster is gone: whoever supervises it starts it afresh."""
+"""Exit status of a scheduler whose cluster is gone. The supervisor restarts it."""
 
 _log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
-    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: start it afresh)."""
+    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: restart it)."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
     parser.add_argument(

@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Write = Callable[[Sequence[Item]], Awaitable[None]]
 
 
-async def together(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
+async def write_together(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
     """Write all items at once or, if that is refused, each alone; return the refused items with their errors.
 
     Raises an error that says that a store is away: a later try can succeed, so `write` must be harmless twice.
@@ -25,15 +25,15 @@ async def together(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item
     try:
         await write(items)
     except Exception as error:
-        # The boundary of every write: an absence is the caller's to wait out, all else is found out item by item.
-        if _is_absence(error):
+        # The boundary of every write: the caller waits for a store that is away. Any other error is tried item by item.
+        if _is_store_away(error):
             raise
-        return [(items[0], error)] if len(items) == 1 else await _apart(write, items)
+        return [(items[0], error)] if len(items) == 1 else await _write_each(write, items)
     return []
 
 
-async def _apart(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
-    outcomes = await asyncio.gather(*(together(write, [item]) for item in items), return_exceptions=True)
+async def _write_each(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
+    outcomes = await asyncio.gather(*(write_together(write, [item]) for item in items), return_exceptions=True)
     refused: list[tuple[Item, Exception]] = []
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
@@ -42,7 +42,7 @@ async def _apart(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, 
     return refused
 
 
-def _is_absence(error: Exception) -> bool:
+def _is_store_away(error: Exception) -> bool:
     """Return True if a store is away or busy, and did not refuse the item itself."""
     if isinstance(error, StatementError):
         return isinstance(error, DBAPIError) and not isinstance(error, DataError | IntegrityError | ProgrammingError)
@@ -56,7 +56,7 @@ class _Entry(Generic[Item]):
 
 
 class Batch(Generic[Item]):
-    """Group commit: what is added while a write is under way is written together, next. Nothing waits for company."""
+    """Group commit: items added while a write is under way are written together, next. An item never waits for others to join it."""
 
     def __init__(self, write: Write[Item]) -> None:
         self._write = write
@@ -76,7 +76,7 @@ class Batch(Generic[Item]):
         """True while nothing is written."""
         return self._writing is None
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait until all added items are written or refused."""
         if self._writing is not None:
             await self._writing
@@ -86,23 +86,23 @@ class Batch(Generic[Item]):
             entries, self._waiting = self._waiting, []
             errors = await self._errors(entries)
             for entry in entries:
-                _tell(entry.written, errors.get(entry))
+                _resolve(entry.written, errors.get(entry))
         self._writing = None
 
     async def _errors(self, entries: Sequence[_Entry[Item]]) -> Mapping[_Entry[Item], Exception]:
         try:
-            return dict(await together(self._items_written, entries))
-        except Exception as absence:
-            # Group commit's boundary: what `together` raises concerns all who wait, and each of them is told.
-            return dict.fromkeys(entries, absence)
+            return dict(await write_together(self._write_items, entries))
+        except Exception as store_away:
+            # The boundary of group commit: an error of `write_together` concerns every waiting item.
+            return dict.fromkeys(entries, store_away)
 
-    async def _items_written(self, entries: Sequence[_Entry[Item]]) -> None:
+    async def _write_items(self, entries: Sequence[_Entry[Item]]) -> None:
         await self._write([entry.item for entry in entries])
 
 
-def _tell(written: asyncio.Future[None], error: Exception | None) -> None:
+def _resolve(written: asyncio.Future[None], error: Exception | None) -> None:
     if written.done():
-        return  # whoever waited for it was cancelled
+        return  # the caller that waited was cancelled
     if error is None:
         written.set_result(None)
     else:

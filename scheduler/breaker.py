@@ -17,7 +17,7 @@ _log = logs.logger(__name__)
 
 
 class CircuitBreaker(Service):
-    """Knows which accounts are restricted."""
+    """Restrict accounts whose jobs have brought down too many workers."""
 
     every_seconds = 5.0
 
@@ -27,7 +27,7 @@ class CircuitBreaker(Service):
         self.restricted: frozenset[str] = frozenset()
 
     async def tick(self) -> int:
-        """Read who has caused too many failures lately."""
+        """Read the accounts that have caused too many failures lately."""
         now = self.dependencies.clock.now()
         found = await self.dependencies.database.single(lambda connection: workers.striking_accounts(connection, now))
         for account_id in found.keys() - self.restricted:

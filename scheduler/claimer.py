@@ -31,7 +31,7 @@ ACCOUNT_PREPARATIONS_MAX: Final = 4
 """Jobs of one account whose media are fetched at once; its others wait and take no room from other accounts."""
 
 ADOPTION_SECONDS: Final = 0.5
-"""Between two looks for jobs of schedulers that are gone."""
+"""Time between two searches for jobs of schedulers that are gone."""
 
 HELD_MAX: Final = 512
 """Jobs held in all, waiting ones included."""
@@ -57,17 +57,17 @@ class Claimer(Service):
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
 
-        If they fill the room, the next end of one wakes this.
+        If they fill the room, the end of a preparation wakes the claimer.
         """
         active = sum(min(ACCOUNT_PREPARATIONS_MAX, held) for held in self._held.values())
         room = min(PREPARATIONS_MAX - active, HELD_MAX - len(self.preparations))
-        jobs = await self._taken(room)
+        jobs = await self._take(room)
         self._full = len(jobs) >= room
         for job in jobs:
-            task = asyncio.create_task(self._prepared(job), name=job.id)
+            task = asyncio.create_task(self._prepare(job), name=job.id)
             self.preparations[job.lease_token] = task
             self._held[job.account_id] += 1
-            task.add_done_callback(partial(self._ended, job))
+            task.add_done_callback(partial(self._forget, job))
         return 0
 
     async def stop(self) -> None:
@@ -77,17 +77,17 @@ class Claimer(Service):
         for task in list(self.preparations.values()):
             task.cancel()
         await asyncio.gather(*self.preparations.values(), return_exceptions=True)
-        await self.freezer.drained()
-        await self.planner.drained()
+        await self.freezer.drain()
+        await self.planner.drain()
         if tokens:
             async with self.dependencies.database.work() as session:
                 await claims.release_jobs(session, self.dependencies.clock.now(), tokens, counted=False)
 
-    async def _taken(self, room: int) -> list[ClaimedJob]:
+    async def _take(self, room: int) -> list[ClaimedJob]:
         if room <= 0:
             return []
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        taken = await self._adopted(room)
+        taken = await self._adopt(room)
         if len(taken) < room:
             rest, workers = room - len(taken), len(self.dependencies.executor.workers())
             claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest, workers))
@@ -97,7 +97,7 @@ class Claimer(Service):
             taken += claimed
         return taken
 
-    async def _adopted(self, room: int) -> list[ClaimedJob]:
+    async def _adopt(self, room: int) -> list[ClaimedJob]:
         """Adopt orphans, every ADOPTION_SECONDS: a lease ends in twenty seconds, claims follow one another in milliseconds."""
         clock = self.dependencies.clock
         if clock.monotonic() < self._next_adoption:
@@ -108,7 +108,7 @@ class Claimer(Service):
             self._next_adoption = clock.monotonic() + ADOPTION_SECONDS
         return jobs
 
-    def _ended(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
+    def _forget(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
         self.preparations.pop(job.lease_token, None)
         self._held[job.account_id] -= 1
         if not self._held[job.account_id]:
@@ -117,43 +117,43 @@ class Claimer(Service):
         if self._full:
             self.wake()
 
-    async def _prepared(self, job: ClaimedJob) -> None:
+    async def _prepare(self, job: ClaimedJob) -> None:
         """Prepare the job. Its log lines and its span name the request that created it."""
         with (
             logs.bound(job_id=job.id, request_id=job.request_id),
             traces.linked("prepare", job.traceparent, job_id=job.id, account_id=job.account_id, attempt=job.attempt),
         ):
-            await self._planned(job)
+            await self._ingest_and_plan(job)
 
-    async def _planned(self, job: ClaimedJob) -> None:
+    async def _ingest_and_plan(self, job: ClaimedJob) -> None:
         try:
             if job.attempt > ATTEMPTS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
-            frozen = _frozen(job) or await self._ingested(job)
+            frozen = _already_frozen(job) or await self._ingest(job)
             with traces.span("plan"):
                 await self.planner.plan(frozen)
         except IngestFailed as failure:
-            await self._failed(job, str(failure))
+            await self._fail(job, str(failure))
         except StorageUnavailable as error:
             _log.warning("storage does not answer", error=in_a_line(error))
-            await self._handed_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
+            await self._hand_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
-            # A preparation's boundary: whatever broke, the job goes back for another attempt, of which there are few.
+            # The boundary of a preparation: after any error the job goes back for one of a few more attempts.
             _log.warning("preparation failed", error=in_a_line(error))
-            await self._handed_back(job, counted=True)
+            await self._hand_back(job, counted=True)
 
-    async def _ingested(self, job: ClaimedJob) -> FrozenJob:
+    async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
         with traces.span("ingest"):
             return await ingest(self.dependencies, self.freezer, job, gate)
 
-    async def _failed(self, job: ClaimedJob, message: str) -> None:
+    async def _fail(self, job: ClaimedJob, message: str) -> None:
         async with self.dependencies.database.connection() as connection:
             ending = Ending(job.id, lease_token=job.lease_token, error=message)
             ended = await end_jobs(connection, self.dependencies.clock.now(), "fail", [ending])
         self.dependencies.changes.publish(changed(job.id, job.account_id, JobStatus.failed) for _ in ended)
 
-    async def _handed_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
+    async def _hand_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
         """Hand the job back for another attempt. If the database is away, the end of the lease does the same."""
         try:
             async with self.dependencies.database.work() as session:
@@ -163,7 +163,7 @@ class Claimer(Service):
             _log.warning("job not handed back; its lease will expire")
 
 
-def _frozen(job: ClaimedJob) -> FrozenJob | None:
+def _already_frozen(job: ClaimedJob) -> FrozenJob | None:
     """Return the frozen job of an earlier attempt, or None."""
     return None if job.document_key is None else FrozenJob(job, job.document_key, job.media, 0)
 
@@ -179,7 +179,7 @@ class ClaimKeeper(Service):
         self.claimer = claimer
 
     async def tick(self) -> int:
-        """Prolongs every lease that still holds."""
+        """Renew the leases, and cancel preparations whose lease is lost."""
         tokens = list(self.claimer.preparations)
         if not tokens:
             return 0

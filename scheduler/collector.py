@@ -16,7 +16,7 @@ from farm_core.progress.changes import changed
 from farm_core.telemetry import logs
 from motion.notices import of_lines
 from scheduler import metrics
-from scheduler.batch import together
+from scheduler.batch import write_together
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.job_completion import Assembled, JobCompleter
@@ -36,37 +36,38 @@ from scheduler.service import Service, in_a_line
 _log = logs.logger(__name__)
 
 CLAIM_SECONDS: Final = 0.03
-"""Jobs that have ended make room for others of their accounts. A claim looks at the whole queue: it is worth a few of them."""
+"""Time for further jobs to end before the next claim. A claim looks at the whole queue, so one serves several ended jobs."""
 
-BLAMED = (FailureKind.crash, FailureKind.stall)
+BLAMED: Final = (FailureKind.crash, FailureKind.stall)
+"""Failures that count against the worker."""
 
-GivenOrder = TypeVar("GivenOrder", bound=TaskAssignment)
-Answer = TypeVar("Answer", bound=Finished | Ended)
+AssignmentT = TypeVar("AssignmentT", bound=TaskAssignment)
+ReportT = TypeVar("ReportT", bound=Finished | Ended)
 
 
 @dataclass(frozen=True, slots=True)
-class _Landing(Generic[GivenOrder, Answer]):
-    """End of a running task."""
+class _TaskEnd(Generic[AssignmentT, ReportT]):
+    """A running task and the report that ends it."""
 
     running_task: RunningTask
-    assignment: GivenOrder
-    report: Answer
+    assignment: AssignmentT
+    report: ReportT
 
 
 @dataclass(frozen=True, slots=True)
-class _Landings:
-    """Ends by lease: of an assignment and its copy the first result counts. Every failure counts."""
+class _TaskEnds:
+    """Reports of a tick. Results are kept by lease: of an assignment and its copy, the first one counts. Every failure counts."""
 
-    rendered: dict[str, _Landing[SegmentAssignment, Finished]] = field(default_factory=dict)
-    assembled: dict[str, _Landing[AssemblyAssignment, Finished]] = field(default_factory=dict)
-    ended: list[_Landing[TaskAssignment, Ended]] = field(default_factory=list)
+    rendered: dict[str, _TaskEnd[SegmentAssignment, Finished]] = field(default_factory=dict)
+    assembled: dict[str, _TaskEnd[AssemblyAssignment, Finished]] = field(default_factory=dict)
+    ended: list[_TaskEnd[TaskAssignment, Ended]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.rendered) + len(self.assembled) + len(self.ended)
 
 
 class Collector(Service):
-    """Wait for reports and process those of one turn together."""
+    """Wait for the reports of workers, and write those of one tick together."""
 
     every_seconds = 0.0
     wait_seconds = 0.5
@@ -86,23 +87,23 @@ class Collector(Service):
         self.dispatcher = dispatcher
         self.claimer = claimer
         self.job_completer = JobCompleter(dependencies)
-        self._unsettled: list[Report] = []
+        self._unwritten: list[Report] = []
 
     async def tick(self) -> int:
-        """Settles what has been reported; what could not be written, a store being away, is kept for the next turn."""
-        self._unsettled += await self.dependencies.executor.reports(self.wait_seconds)
-        landings = self._landings(self._unsettled)
-        await self._complete(landings)
-        self._unsettled = []
-        if len(landings):
+        """Write the reports that have arrived. Keep them for the next tick if a store is away. Return the number of ended tasks."""
+        self._unwritten += await self.dependencies.executor.reports(self.wait_seconds)
+        ends = self._read_reports(self._unwritten)
+        await self._complete(ends)
+        self._unwritten = []
+        if len(ends):
             self.dispatcher.wake()
-        if landings.assembled or landings.ended:
+        if ends.assembled or ends.ended:
             self.claimer.wake_within(CLAIM_SECONDS)
-        return len(landings)
+        return len(ends)
 
-    def _landings(self, reports: Iterable[Report]) -> _Landings:
-        """Return the reports to write. Reports of completed tasks were written before, or by another scheduler."""
-        landings = _Landings()
+    def _read_reports(self, reports: Iterable[Report]) -> _TaskEnds:
+        """Note progress, and return the ends of tasks. Skip reports of completed tasks: they were written before, or by another scheduler."""
+        ends = _TaskEnds()
         for report in reports:
             match report, self.running_tasks.get(report.token):
                 case _, None:
@@ -111,78 +112,78 @@ class Collector(Service):
                     running_task.frames_done = report.frames_done
                     running_task.advanced = self.dependencies.clock.monotonic()
                 case Finished(), RunningTask(assignment=SegmentAssignment() as assignment) as running_task:
-                    landings.rendered.setdefault(running_task.lease, _Landing(running_task, assignment, report))
+                    ends.rendered.setdefault(running_task.lease, _TaskEnd(running_task, assignment, report))
                 case Finished(), RunningTask(assignment=AssemblyAssignment() as assembly) as running_task:
-                    landings.assembled.setdefault(running_task.lease, _Landing(running_task, assembly, report))
+                    ends.assembled.setdefault(running_task.lease, _TaskEnd(running_task, assembly, report))
                 case Ended(), RunningTask() as running_task:
-                    landings.ended.append(_Landing(running_task, running_task.assignment, report))
-        return landings
+                    ends.ended.append(_TaskEnd(running_task, running_task.assignment, report))
+        return ends
 
-    async def _complete(self, landings: _Landings) -> None:
-        """Write each kind of report. Raises the absence of a store after all have been tried."""
+    async def _complete(self, ends: _TaskEnds) -> None:
+        """Write each kind of report. If a store is away, try all kinds before raising its error."""
         outcomes = await asyncio.gather(
-            together(self._rendered, list(landings.rendered.values())),
-            together(self._assembled, list(landings.assembled.values())),
-            self._each_ended(landings.ended),
+            write_together(self._finish_segments, list(ends.rendered.values())),
+            write_together(self._complete_jobs, list(ends.assembled.values())),
+            self._handle_failures(ends.ended),
             return_exceptions=True,
         )
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
-            for landing, error in outcome:
-                self._drop(landing, error)
+            for end, error in outcome:
+                self._drop(end, error)
 
-    def _drop(self, landing: _Landing[Any, Any], error: Exception) -> None:
+    def _drop(self, end: _TaskEnd[Any, Any], error: Exception) -> None:
         """Drop a report that cannot be written although the stores are there.
 
         The lease ends, and the task is tried again.
         """
-        _log.error("report dropped", **about(landing.assignment), error=in_a_line(error))
-        self.running_tasks.complete(landing.report.token)
+        _log.error("report dropped", **about(end.assignment), error=in_a_line(error))
+        self.running_tasks.complete(end.report.token)
 
-    async def _rendered(self, landings: Sequence[_Landing[SegmentAssignment, Finished]]) -> None:
-        """Accepts rendered segments."""
-        now, segments = (
-            self.dependencies.clock.now(),
-            [_segment(landing.running_task, landing.report) for landing in landings],
-        )
+    async def _finish_segments(self, ends: Sequence[_TaskEnd[SegmentAssignment, Finished]]) -> None:
+        """Record rendered segments as done."""
+        now = self.dependencies.clock.now()
+        segments = [_segment(end.running_task, end.report) for end in ends]
         counted = await self.dependencies.database.single(
             lambda connection: tasks.finish_tasks(connection, now, segments)
         )
-        for landing in landings:
-            assignment, report = landing.assignment, landing.report
-            if landing.running_task.lease not in counted:
+        for end in ends:
+            assignment, report = end.assignment, end.report
+            if end.running_task.lease not in counted:
                 _log.info("result discarded", **about(assignment))
             if not report.cached:
                 size = assignment.video_format.width, assignment.video_format.height
                 self.estimator.learn(assignment.job_id, assignment.frame_count, *size, report.seconds)
             metrics.segment(report, assignment.frame_count)
-            self._land_all(landing.running_task)
+            self._complete_lease(end.running_task)
 
-    async def _assembled(self, landings: Sequence[_Landing[AssemblyAssignment, Finished]]) -> None:
-        await self.job_completer.complete([_assembled(one) for one in landings])
-        for landing in landings:
-            self.estimator.forget(landing.assignment.job_id)
-            self._land_all(landing.running_task)
+    async def _complete_jobs(self, ends: Sequence[_TaskEnd[AssemblyAssignment, Finished]]) -> None:
+        await self.job_completer.complete([_assembled(end) for end in ends])
+        for end in ends:
+            self.estimator.forget(end.assignment.job_id)
+            self._complete_lease(end.running_task)
 
-    async def _each_ended(
-        self, landings: Sequence[_Landing[TaskAssignment, Ended]]
-    ) -> list[tuple[_Landing[TaskAssignment, Ended], Exception]]:
-        return [refused for landing in landings for refused in await together(self._ended, [landing])]
+    async def _handle_failures(
+        self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]
+    ) -> list[tuple[_TaskEnd[TaskAssignment, Ended], Exception]]:
+        """Handle failed tasks one by one: each has a transaction of its own."""
+        return [refused for end in ends for refused in await write_together(self._handle_failure, [end])]
 
-    async def _ended(self, landings: Sequence[_Landing[TaskAssignment, Ended]]) -> None:
-        for landing in landings:
-            running_task, failure = landing.running_task, landing.report.failure
-            twins = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
-            if twins and failure.kind is not FailureKind.document:
-                await self._blamed(failure)
-            else:
-                await self._judged(running_task, landing.report)
-            self.running_tasks.complete(landing.report.token)
-            if failure.kind is FailureKind.document:
-                self._land_all(running_task)
+    async def _handle_failure(self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]) -> None:
+        """Judge one failed task, unless a copy of it still runs: then only blame the worker."""
+        (end,) = ends
+        running_task, failure = end.running_task, end.report.failure
+        copies = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
+        if copies and failure.kind is not FailureKind.document:
+            await self._blame(failure)
+        else:
+            await self._judge(running_task, end.report)
+        self.running_tasks.complete(end.report.token)
+        if failure.kind is FailureKind.document:
+            self._complete_lease(running_task)
 
-    async def _judged(self, running_task: RunningTask, report: Ended) -> None:
+    async def _judge(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
         _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
@@ -198,9 +199,9 @@ class Collector(Service):
                 ended = await end_jobs(session, now, "fail", [ending])
                 change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
                 self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
-        await self._blamed(report.failure)
+        await self._blame(report.failure)
 
-    async def _blamed(self, failure: Failure) -> None:
+    async def _blame(self, failure: Failure) -> None:
         if failure.kind not in BLAMED or failure.worker is None:
             return
         async with self.dependencies.database.work() as session:
@@ -208,17 +209,17 @@ class Collector(Service):
         if until is not None:
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
 
-    def _land_all(self, running_task: RunningTask) -> None:
-        """Complete a lease: stop the assignment's copy, or the assignment if its copy was faster."""
+    def _complete_lease(self, running_task: RunningTask) -> None:
+        """Remove all running tasks of a lease: stop the assignment's copy, or the assignment if its copy was faster."""
         for other in self.running_tasks.of_lease(running_task.lease):
             self.running_tasks.complete(other.assignment.token)
             if other is not running_task:
                 self.dependencies.executor.cancel(other.assignment.token)
 
 
-def _assembled(landing: _Landing[AssemblyAssignment, Finished]) -> Assembled:
-    assert landing.running_task.job is not None, "an assembly is given out with its job"
-    return Assembled(landing.assignment, landing.running_task.job, landing.running_task.lease, landing.report)
+def _assembled(end: _TaskEnd[AssemblyAssignment, Finished]) -> Assembled:
+    assert end.running_task.job is not None, "an assembly is given out with its job"
+    return Assembled(end.assignment, end.running_task.job, end.running_task.lease, end.report)
 
 
 def _segment(running_task: RunningTask, report: Finished) -> RenderedSegment:

@@ -1,8 +1,8 @@
-"""Posts webhooks: three attempts, each to an address that is checked again and connected to exactly as checked.
+"""Post webhooks: up to three attempts, each to an address that is checked again and connected to exactly as checked.
 
-An attempt is recorded as begun between the connection and the first byte of the request, and its sender journal what comes after
-that. Where it dies, the next one goes by the journal: an attempt whose request did not go out has failed, an answer that was noted
-counts, and what was sent and not yet answered is not posted again (`docs/decisions/0008`).
+The attempt is committed as begun between the connection and the first byte of the request. The sender then records in a journal
+when the request is sent and answered. After a sender's death the next one reads the journal: an attempt that was not sent has
+failed, a recorded answer counts, and a request that was sent without an answer is not posted again (`docs/decisions/0008`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 from opentelemetry.trace import Span, SpanKind
@@ -37,6 +37,14 @@ NOT_SENT: Final = "The sender died before it had sent the request."
 NO_ANSWER: Final = "No answer came, and the sender died before it could tell of it."
 
 
+class _Answer(NamedTuple):
+    """End of an attempt: the receiver's HTTP status if it answered, whether another attempt can succeed, and the error."""
+
+    status: int | None
+    again: bool
+    error: str | None
+
+
 class LeaseLost(Exception):
     """Another sender has the delivery."""
 
@@ -49,7 +57,7 @@ class Deliverer(Service):
     def __init__(self, dependencies: Dependencies) -> None:
         super().__init__()
         self.dependencies = dependencies
-        self.journal = _notes(dependencies)
+        self.journal = _journal(dependencies)
         self.posts: set[asyncio.Task[None]] = set()
 
     async def tick(self) -> int:
@@ -61,9 +69,9 @@ class Deliverer(Service):
             due = await repository.claim_deliveries(session, self.dependencies.clock.now(), room, self.journal.place)
             next_at = await repository.next_due(session)
         for delivery in due:
-            post = asyncio.create_task(self._posted(delivery), name=delivery.id)
+            post = asyncio.create_task(self._post_traced(delivery), name=delivery.id)
             self.posts.add(post)
-            post.add_done_callback(self._ended)
+            post.add_done_callback(self._forget)
         self.every_seconds = self._pause(next_at.timestamp() if next_at else None, idle=not due)
         return 0
 
@@ -81,90 +89,84 @@ class Deliverer(Service):
         wait = 1.0 if next_at is None else next_at - self.dependencies.clock.now().timestamp()
         return min(1.0, wait if wait > 0 else least)
 
-    def _ended(self, post: asyncio.Task[None]) -> None:
+    def _forget(self, post: asyncio.Task[None]) -> None:
         self.posts.discard(post)
         self.wake()
 
-    async def _posted(self, delivery: DueDelivery) -> None:
+    async def _post_traced(self, delivery: DueDelivery) -> None:
         """Post the webhook. Its log lines and its span name the request that created the job."""
         about = {"job_id": delivery.job_id, "attempt": delivery.attempt}
         with (
             logs.bound(job_id=delivery.job_id, request_id=delivery.trace.request_id),
             traces.linked("webhook", delivery.trace.traceparent, SpanKind.CLIENT, **about) as span,
         ):
-            await self._settled(delivery, span)
+            await self._post_and_record(delivery, span)
 
-    async def _settled(self, delivery: DueDelivery, span: Span) -> None:
+    async def _post_and_record(self, delivery: DueDelivery, span: Span) -> None:
         began = time.monotonic()
         try:
-            answer, again, problem = await self._answer(delivery)
+            answer = await self._answer(delivery)
         except LeaseLost:
             return
-        result = outcome(delivery.attempt, answer, again=again)
+        result = outcome(delivery.attempt, answer.status, again=answer.again)
         metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
-            "at": self.dependencies.clock.now().isoformat(), "status": answer, "error": problem,
+            "at": self.dependencies.clock.now().isoformat(), "status": answer.status, "error": answer.error,
             "ms": round((time.monotonic() - began) * 1000),
         }  # fmt: skip
-        span.set_attributes({"http.response.status_code": answer or 0, "farm.outcome": str(result.status)})
+        span.set_attributes({"http.response.status_code": answer.status or 0, "farm.outcome": str(result.status)})
         _log.info("webhook", attempt=delivery.attempt, outcome=str(result.status), **record)
-        await self._written(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
-        self.journal.forget(_post(delivery))
+        await self._commit(lambda session, now: repository.end_attempt(session, now, delivery, result, record))
+        self.journal.forget(_attempt_name(delivery))
 
-    async def _answer(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """Return the answer's status (or None), whether a repeat can help, and the error."""
+    async def _answer(self, delivery: DueDelivery) -> _Answer:
+        """Post the webhook, or return the journal's answer of an attempt that was begun. Raises LeaseLost."""
         if delivery.begun:
-            return self._left(delivery)
+            return self._answer_from_journal(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
-            return None, False, "The last attempt was begun, and its sender did not live to tell of it."
+            return _Answer(None, False, "The last attempt was begun, and its sender did not live to tell of it.")
         headers = {
             "Content-Type": "application/json",
             "X-Service-Event": "render.finished",
             "X-Service-Job-Id": delivery.job_id,
         }
-        body, guard, post = orjson.dumps(dict(delivery.body)), self.dependencies.callback_guard, _post(delivery)
+        body, guard, post = orjson.dumps(dict(delivery.body)), self.dependencies.callback_guard, _attempt_name(delivery)
 
-        async def begun() -> None:
+        async def record_begun() -> None:
             self.journal.begin(post)
             place = self.journal.place
-            if not await self._written(lambda session, now: repository.begin_attempt(session, now, delivery, place)):
+            if not await self._commit(lambda session, now: repository.begin_attempt(session, now, delivery, place)):
                 raise LeaseLost
 
-        def sent() -> None:
+        def record_sent() -> None:
             self.journal.sent(post)
 
         try:
-            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, begun, sent)
+            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, record_begun, record_sent)
         except UrlRefused as refusal:
-            return None, False, str(refusal)
+            return _Answer(None, False, str(refusal))
         except FetchFailed as failure:
             self.journal.answered(post, None)
-            return None, True, failure.message
+            return _Answer(None, True, failure.message)
         self.journal.answered(post, status)
-        return status, True, None
+        return _Answer(status, True, None)
 
-    def _left(self, delivery: DueDelivery) -> tuple[int | None, bool, str | None]:
-        """Return the same as `_answer` for an attempt whose sender died, from its journal.
-
-        Nothing is known if the sender used another journal.
-        """
+    def _answer_from_journal(self, delivery: DueDelivery) -> _Answer:
+        """Return the end of an attempt whose sender died. It is unknown if that sender used another journal."""
         if delivery.place != self.journal.place:
-            return None, False, SENDER_DIED
-        match self.journal.read(_post(delivery)):
+            return _Answer(None, False, SENDER_DIED)
+        match self.journal.read(_attempt_name(delivery)):
             case JournalEntry(sent=False):
-                return None, True, NOT_SENT
+                return _Answer(None, True, NOT_SENT)
             case JournalEntry(status=int(status)):
-                return status, True, None
+                return _Answer(status, True, None)
             case JournalEntry(failed=True):
-                return None, True, NO_ANSWER
+                return _Answer(None, True, NO_ANSWER)
             case _:
-                return None, False, SENDER_DIED
+                return _Answer(None, False, SENDER_DIED)
 
-    async def _written(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
-        """Return the result of `write` once it is committed.
-
-        Repeat it while Postgres is away: only this process knows it.
-        """
+    async def _commit(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
+        """Commit `write`, and return its result. Repeat it while Postgres is away: only this process knows the answer."""
         while True:
             try:
                 async with self.dependencies.database.work() as session:
@@ -176,8 +178,8 @@ class Deliverer(Service):
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-def _notes(dependencies: Dependencies) -> DeliveryJournal:
-    """DeliveryJournal that the next sender on this machine can read; this process's own where nothing can be written there."""
+def _journal(dependencies: Dependencies) -> DeliveryJournal:
+    """Return the journal of the data folder, which the next sender on this machine can read; else one for this process alone."""
     try:
         return DeliveryJournal(dependencies.settings.data_folder / "webhooks")
     except OSError as error:
@@ -185,6 +187,6 @@ def _notes(dependencies: Dependencies) -> DeliveryJournal:
         return DeliveryJournal(dependencies.scratch / "webhooks")
 
 
-def _post(delivery: DueDelivery) -> str:
-    """Names an attempt among the journal."""
+def _attempt_name(delivery: DueDelivery) -> str:
+    """Return the name of an attempt in the journal."""
     return f"{delivery.id}.{delivery.attempt}"

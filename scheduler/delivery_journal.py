@@ -1,7 +1,7 @@
 """Journal of posts in flight, in files that survive a killed process (`docs/decisions/0008`).
 
-An entry takes a few microseconds, a commit takes milliseconds, so a sender's death between an act and its entry is very
-unlikely. Journals are lost, or worthless, after a restart of the machine; their place then has another name.
+An entry takes microseconds and a commit milliseconds, so a sender rarely dies between an act and its entry. After a restart of
+the machine a journal is lost or out of date; its `place` then has another name.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class DeliveryJournal:
         try:
             with (self._folder / post).open("ab", buffering=0) as file:
                 file.write(word + b"\n")
-        except OSError as error:  # a full disk: the post goes on, and is less safe from this process's death
+        except OSError as error:  # a full disk: the post continues, and this process's death could lose its answer
             _log.warning("webhook not noted", error=type(error).__name__)
 
     def _name(self) -> str:
@@ -77,7 +77,7 @@ class DeliveryJournal:
         draft = path.with_name(new_id("place"))
         draft.write_text(draft.name)
         try:
-            path.hardlink_to(draft)  # of senders that start at once, all take the first one's name
+            path.hardlink_to(draft)  # senders that start at the same time all take the name of the first
         except FileExistsError:
             pass
         finally:
@@ -92,5 +92,5 @@ class DeliveryJournal:
 
 
 def _boot() -> str:
-    """Names the machine's run; where it has no name, this process's own, which no other can take for its own."""
+    """Return the id of the machine's boot, or an id of this process if the system has none."""
     return _BOOT.read_text().strip() if _BOOT.exists() else new_id("run")

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 GRACE_SECONDS: Final = 60.0
-"""Patience with a segment of which nothing is known: opening a document may fetch fonts and decode pictures."""
+"""Least time before a worker counts as hung: opening a document may fetch fonts and decode pictures."""
 
 STALL_FACTOR: Final = 20.0
-"""A worker that shows no frame for so many times the learned time of one is taken for hung, after the grace."""
+"""A worker without a new frame for this many times the learned frame time counts as hung, after GRACE_SECONDS."""
 
 STRAGGLER_FACTOR: Final = 3.0
-"""A segment that takes so many times what it should is given to a second worker as well."""
+"""A segment that takes this many times its expected time is given to a second worker as well."""
 
 STRAGGLER_LEAST_SECONDS: Final = 3.0
 _WEIGHT: Final = 0.3
@@ -36,17 +36,17 @@ class DurationEstimator:
         self.by_job.pop(job_id, None)
 
     def frame_seconds(self, job_id: str, width: int, height: int) -> float | None:
-        """Expected seconds for one frame, or None where nothing is known yet."""
+        """Return the expected seconds for one frame, or None if nothing is known yet."""
         if job_id in self.by_job:
             return self.by_job[job_id]
         return None if self.per_megapixel is None else self.per_megapixel * width * height / 1e6
 
-    def stalled(self, job_id: str, width: int, height: int, quiet_seconds: float) -> bool:
+    def is_stalled(self, job_id: str, width: int, height: int, quiet_seconds: float) -> bool:
         """Return True if a worker without a new frame for `quiet_seconds` counts as hung."""
         expected = self.frame_seconds(job_id, width, height) or 0.0
         return quiet_seconds > max(GRACE_SECONDS, STALL_FACTOR * expected)
 
-    def straggles(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
+    def is_straggler(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
         """Return True if a segment is so much slower than its siblings that a second copy is worth its cost."""
         if job_id not in self.by_job:
             return False

@@ -1,4 +1,4 @@
-"""Applies the inputs of jobs to the documents of their templates, and stores the results under the hashes of their content."""
+"""Freeze the documents of jobs: apply inputs to the template's document, and store the result under the hash of its content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.sandbox import Refused
@@ -19,18 +19,18 @@ from motion.notices import Notice
 from motion.template import InputField
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
-from scheduler.freezing import Freezing, frozen
+from scheduler.freezing import FreezeRequest, FreezeResult, freeze
 from scheduler.threads import in_threads
 
 CALL_JOBS_MAX: Final = 32
 CALL_BYTES: Final = 1_000_000
-"""Documents that one call of the sandbox writes: it has the processor time of ten seconds, and a call that exceeds a limit is made
-again for each job."""
+"""Bytes of documents that one call of the sandbox writes. A call has ten seconds of processor time. If it exceeds a limit, it is
+repeated for each job."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenDocument:
-    """A stored document with inputs applied: its key, its bytes, the `sources` that it names, and what its video leaves out."""
+    """A stored document with inputs applied: its key and size, the `sources` that it names, and what its video leaves out."""
 
     key: str
     bytes: int
@@ -39,8 +39,8 @@ class FrozenDocument:
 
 
 @dataclass(slots=True, eq=False)
-class _Wish:
-    """A job that waits for its document, and then that document or the reason why there is none."""
+class _WaitingJob:
+    """A job that waits for its document. `outcome` is the document, or the message of the refusal."""
 
     job: ClaimedJob
     fields: Sequence[InputField]
@@ -49,57 +49,54 @@ class _Wish:
 
 
 class Freezer:
-    """Freezes documents. Jobs of an account and a template that wait at the same time share a call of the sandbox."""
+    """Freeze documents. Jobs of one account and template that wait at the same time share a call of the sandbox."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self._batches: dict[tuple[str, str], Batch[_Wish]] = {}
+        self._batches: dict[tuple[str, str], Batch[_WaitingJob]] = {}
 
     async def freeze(
         self, job: ClaimedJob, fields: Sequence[InputField], values: dict[str, str | float]
     ) -> FrozenDocument:
         """Return the job's document. Raises Refused, Exhausted, StorageUnavailable."""
-        wish, place = _Wish(job, fields, values), (job.account_id, job.template_document_key)
-        batch = self._batches.setdefault(place, Batch(partial(self._write, *place)))
+        waiting, key = _WaitingJob(job, fields, values), (job.account_id, job.template_document_key)
+        batch = self._batches.setdefault(key, Batch(partial(self._freeze_all, *key)))
         try:
-            await batch.add(wish)
+            await batch.add(waiting)
         finally:
-            if batch.idle and self._batches.get(place) is batch:
-                del self._batches[place]
-        if isinstance(wish.outcome, str):
-            raise Refused(wish.outcome)
-        return wish.outcome
+            if batch.idle and self._batches.get(key) is batch:
+                del self._batches[key]
+        if isinstance(waiting.outcome, str):
+            raise Refused(waiting.outcome)
+        return waiting.outcome
 
-    async def drained(self) -> None:
-        """Wait until everything that was begun has ended."""
-        await asyncio.gather(*(batch.drained() for batch in self._batches.values()))
+    async def drain(self) -> None:
+        """Wait until all waiting jobs have their document or a refusal."""
+        await asyncio.gather(*(batch.drain() for batch in self._batches.values()))
 
-    async def _write(self, account_id: str, template_document_key: str, wishes: Sequence[_Wish]) -> None:
+    async def _freeze_all(self, account_id: str, template_document_key: str, jobs: Sequence[_WaitingJob]) -> None:
         with tempfile.TemporaryDirectory(dir=self.dependencies.scratch) as folder:
             source = Path(folder, "document.json")
-            size = await asyncio.to_thread(self._got, template_document_key, source)
+            size = await asyncio.to_thread(self._download, template_document_key, source)
             at_once = max(1, min(CALL_JOBS_MAX, CALL_BYTES // max(1, size)))
-            parts = [wishes[first : first + at_once] for first in range(0, len(wishes), at_once)]
-            for part in parts:
-                await self._call(account_id, source, part)
+            for first in range(0, len(jobs), at_once):
+                await self._freeze_together(account_id, source, jobs[first : first + at_once])
 
-    def _got(self, key: str, path: Path) -> int:
-        """Write an object to a file; return its bytes."""
+    def _download(self, key: str, path: Path) -> int:
+        """Write an object to a file; return its size."""
         self.dependencies.storage.get_file(key, path)
         return path.stat().st_size
 
-    async def _call(self, account_id: str, source: Path, wishes: Sequence[_Wish]) -> None:
+    async def _freeze_together(self, account_id: str, source: Path, jobs: Sequence[_WaitingJob]) -> None:
         """Freeze the documents of some jobs by one call of the sandbox."""
-        target, asked = source.with_name("frozen.json"), [_freezing(wish) for wish in wishes]
-        answers: list[dict[str, Any]] = await self.dependencies.sandbox.call(
-            account_id, frozen, str(source), str(target), asked
-        )
-        documents = await asyncio.to_thread(_cut, target, [answer.get("bytes", 0) for answer in answers])
-        keys = await in_threads(self._stored, documents)
-        for wish, answer, key, document in zip(wishes, answers, keys, documents, strict=True):
-            wish.outcome = answer["refused"] if "refused" in answer else _document(answer, key, len(document))
+        target, requests = source.with_name("frozen.json"), [_request(job) for job in jobs]
+        results = await self.dependencies.sandbox.call(account_id, freeze, str(source), str(target), requests)
+        documents = await asyncio.to_thread(_split, target, [result.get("bytes", 0) for result in results])
+        keys = await in_threads(self._store, documents)
+        for job, result, key, document in zip(jobs, results, keys, documents, strict=True):
+            job.outcome = result["refused"] if "refused" in result else _document(result, key, len(document))
 
-    def _stored(self, document: bytes) -> str:
+    def _store(self, document: bytes) -> str:
         """Store a document; return its key. A job without one has no bytes."""
         key = f"frozen/{hashlib.sha256(document).hexdigest()}.json"
         if document and not is_fresh(self.dependencies, key):
@@ -107,28 +104,28 @@ class Freezer:
         return key
 
 
-def _cut(path: Path, sizes: Sequence[int]) -> list[bytes]:
-    """Return the documents that a file holds one after the other."""
+def _split(path: Path, sizes: Sequence[int]) -> list[bytes]:
+    """Return the documents of a file, which follow one another."""
     with path.open("rb") as file:
         return [file.read(size) for size in sizes]
 
 
-def _freezing(wish: _Wish) -> Freezing:
-    return Freezing(
-        fields=[asdict(field) for field in wish.fields], values=wish.values,
-        composition_id=wish.job.composition_id, has_sound=wish.job.has_sound,
+def _request(waiting: _WaitingJob) -> FreezeRequest:
+    return FreezeRequest(
+        fields=[asdict(field) for field in waiting.fields], values=waiting.values,
+        composition_id=waiting.job.composition_id, has_sound=waiting.job.has_sound,
     )  # fmt: skip
 
 
-def _document(answer: dict[str, Any], key: str, size: int) -> FrozenDocument:
-    notices = tuple(Notice(**one) for one in answer["notices"])
-    return FrozenDocument(key, size, frozenset(answer["sources"]), notices)
+def _document(result: FreezeResult, key: str, size: int) -> FrozenDocument:
+    notices = tuple(Notice(**one) for one in result["notices"])
+    return FrozenDocument(key, size, frozenset(result["sources"]), notices)
 
 
 def is_fresh(dependencies: Dependencies, key: str) -> bool:
-    """Return True if the object exists and will until its job is frozen.
+    """Return True if the object exists and will not be deleted before its job is frozen.
 
-    An old object that no job names yet can be deleted at any moment.
+    An old object that no job refers to yet can be deleted at any time.
     """
     try:
         age = dependencies.clock.now() - dependencies.storage.describe(key).modified_at

@@ -1,11 +1,11 @@
-"""Documents of jobs with their inputs applied. Runs in the sandbox: JSON in, JSON out."""
+"""Apply the inputs of jobs to a template's document. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO, TypedDict, cast
+from typing import Any, BinaryIO, NotRequired, TypedDict, cast
 
 import orjson
 
@@ -16,8 +16,8 @@ from motion.schema.stored import Document
 from motion.template import InputField, Target
 
 
-class Freezing(TypedDict):
-    """A job's wish for its document."""
+class FreezeRequest(TypedDict):
+    """Inputs of a job, and the parts of the document that it renders."""
 
     fields: Sequence[dict[str, Any]]
     values: dict[str, str | float]
@@ -25,24 +25,29 @@ class Freezing(TypedDict):
     has_sound: bool
 
 
-def frozen(source: str, target: str, wishes: Sequence[Freezing]) -> list[dict[str, Any]]:
-    """Write the source's document once for each job, with its inputs applied, one after the other to the file `target`.
+class FreezeResult(TypedDict):
+    """Result of a job: the size of its document, the sources that rendering needs, and its notices; or only why it is `refused`."""
 
-    Return for each job the `bytes` of its document, the `sources` that its rendering asks for, and its `notices`, or why it is
-    `refused`.
-    """
+    refused: NotRequired[str]
+    bytes: NotRequired[int]
+    sources: NotRequired[list[str]]
+    notices: NotRequired[list[dict[str, Any]]]
+
+
+def freeze(source: str, target: str, requests: Sequence[FreezeRequest]) -> list[FreezeResult]:
+    """Write the document in the file `source` once for each request, with its inputs applied, one after the other to the file `target`."""
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
     with Path(target).open("wb") as file:
-        return [_frozen(document, wish, file) for wish in wishes]
+        return [_write(document, request, file) for request in requests]
 
 
-def _frozen(document: Document, wish: Freezing, file: BinaryIO) -> dict[str, Any]:
+def _write(document: Document, request: FreezeRequest, file: BinaryIO) -> FreezeResult:
     """Write canonical JSON, so that equal documents have equal bytes."""
-    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in wish["fields"]]
+    fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in request["fields"]]
     try:
-        applied = template.apply(document, fields, wish["values"])
-        sources = template.media_sources(applied, wish["composition_id"], with_sound=wish["has_sound"])
-        notices = () if wish["has_sound"] else of_document(applied)
+        applied = template.apply(document, fields, request["values"])
+        sources = template.media_sources(applied, request["composition_id"], with_sound=request["has_sound"])
+        notices = () if request["has_sound"] else of_document(applied)
     except DocumentError as refusal:
         return {"refused": refusal.message}
     size = file.write(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))

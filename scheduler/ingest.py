@@ -1,6 +1,6 @@
-"""Freezes a job: fetches its media, applies its inputs, and stores both under the hashes of their content.
+"""Ingest a job: fetch its media, apply its inputs, and store both under the hashes of their content.
 
-After this, rendering needs nothing but storage.
+Afterwards rendering reads nothing but storage.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class _Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredMedia:
+    """Storage key of a media file, its bytes that count against the account's month, and its size in storage."""
+
     key: str
     counted_bytes: int
     stored_bytes: int
@@ -88,7 +90,10 @@ async def ingest(
     job: ClaimedJob,
     gate: AbstractAsyncContextManager[Any] = _NO_GATE,
 ) -> FrozenJob:
-    """Fetches, applies, stores. Media are fetched behind the `gate`. Raises IngestFailed; whatever else is raised is worth another attempt."""
+    """Fetch the media behind the `gate`, apply the inputs, and store the results.
+
+    Raises IngestFailed for a lasting failure. After any other error another attempt can succeed.
+    """
     _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     declared = {field.id for field in fields}
@@ -98,18 +103,19 @@ async def ingest(
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
     budget = _Budget(INGEST_SECONDS, gate)
-    kept = await _fetched(dependencies, job, {source: f"input {name!r}" for name, source in given.items()}, budget)
-    named = {name: f"/files/{kept[source].key}" for name, source in given.items()}
+    purposes = {source: f"input {name!r}" for name, source in given.items()}
+    of_inputs = await _fetch_all(dependencies, job, purposes, budget)
+    named = {name: f"/files/{of_inputs[source].key}" for name, source in given.items()}
     try:
         document = await freezer.freeze(job, fields, {**values, **named})
     except (Refused, Exhausted) as error:
         raise IngestFailed(str(error)) from error
     rest = document.sources - set(named.values())
     fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
-    others = await _fetched(dependencies, job, fetchable, budget)
-    media = {name: kept[given[field]].key for field, name in named.items()}
-    media |= {source: held.key for source, held in others.items()}
-    every = [*kept.values(), *others.values()]
+    of_layers = await _fetch_all(dependencies, job, fetchable, budget)
+    media = {name: of_inputs[given[field]].key for field, name in named.items()}
+    media |= {source: stored.key for source, stored in of_layers.items()}
+    every = [*of_inputs.values(), *of_layers.values()]
     stored = {document.key: document.bytes} | {held.key: held.stored_bytes for held in every}
     return FrozenJob(job, document.key, media, sum(held.counted_bytes for held in every), document.notices, stored)
 
@@ -120,9 +126,9 @@ def _check_room(job: ClaimedJob) -> None:
         raise IngestFailed(FULL)
 
 
-async def _fetched(
+async def _fetch_all(
     dependencies: Dependencies, job: ClaimedJob, sources: Mapping[str, str], budget: _Budget
-) -> dict[str, _Kept]:
+) -> dict[str, _StoredMedia]:
     """Return the stored media of each source.
 
     `sources` gives each one's purpose. Raises IngestFailed above the budget.
@@ -132,11 +138,11 @@ async def _fetched(
     budget.take_sources(len(sources))
     gate = asyncio.Semaphore(FETCHES_AT_ONCE)
 
-    async def one(source: str, purpose: str) -> tuple[str, _Kept]:
+    async def one(source: str, purpose: str) -> tuple[str, _StoredMedia]:
         async with gate:
-            kept = await _fetch_and_keep(dependencies, job, source, purpose)
-            budget.take_bytes(kept.counted_bytes)
-            return source, kept
+            stored = await _fetch_and_store(dependencies, job, source, purpose)
+            budget.take_bytes(stored.counted_bytes)
+            return source, stored
 
     try:
         async with budget.time(), asyncio.TaskGroup() as group:
@@ -146,12 +152,12 @@ async def _fetched(
     return dict(task.result() for task in tasks)
 
 
-async def _fetch_and_keep(dependencies: Dependencies, job: ClaimedJob, source: str, purpose: str) -> _Kept:
+async def _fetch_and_store(dependencies: Dependencies, job: ClaimedJob, source: str, purpose: str) -> _StoredMedia:
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         try:
             async with fetched_media(dependencies, job, source) as media:
                 key, size = await _store_media(dependencies, job, media.path, purpose)
-                return _Kept(key, media.counted_bytes, size)
+                return _StoredMedia(key, media.counted_bytes, size)
         except MediaUnavailable as error:
             if error.lasting or attempt == FETCH_ATTEMPTS:
                 raise IngestFailed(f"The media of {purpose} could not be fetched: {error}") from error

@@ -21,7 +21,7 @@ from scheduler.threads import in_threads
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A joined video, the job as it was when its segments were all there, and the token of the lease under which they were joined."""
+    """A joined video, the job as it was when its last segment was done, and the token of the assembly's lease."""
 
     assignment: AssemblyAssignment
     job: RenderedJob
@@ -30,7 +30,7 @@ class Assembled:
 
 
 class JobCompleter:
-    """Settles finished assemblies. The executor has checked the files before it reported."""
+    """Complete the jobs of finished assemblies. The worker has checked their files."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
@@ -50,8 +50,8 @@ class JobCompleter:
 
     def _put_receipt(self, assembled: Assembled) -> None:
         report = assembled.report
-        paper = orjson.dumps(receipt(assembled.job, report.segments_sha256, report.sha256, report.bytes))
-        self.dependencies.storage.put_bytes(_receipt_key(assembled.assignment), paper, "application/json")
+        document = orjson.dumps(receipt(assembled.job, report.segments_sha256, report.sha256, report.bytes))
+        self.dependencies.storage.put_bytes(_receipt_key(assembled.assignment), document, "application/json")
 
     def _ending(self, assembled: Assembled) -> Ending:
         assignment, job, report = assembled.assignment, assembled.job, assembled.report

@@ -1,4 +1,4 @@
-"""Hears what the database tells of new jobs, tasks and webhooks, so that nobody need wait for the next poll."""
+"""Listen to Postgres notifications about new jobs, tasks and webhooks, so that services do not wait for their next poll."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECONNECT_SECONDS: Final = 0.5
 
 
 class Listener:
-    """Wake services by channel of Postgres. A lost connection is made again; polling bridges the gap."""
+    """Wake services when their channel is notified. Reconnect after a lost connection; polling bridges the gap."""
 
     def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
         self._url = libpq_url(database_url)

@@ -23,7 +23,7 @@ FETCH_BYTES_MAX: Final = 80 * 1024 * 1024
 
 
 class MediaUnavailable(Exception):
-    """A source cannot be had; the message is fit for callers. `lasting` says that trying again would not help."""
+    """A source cannot be fetched. The message can be shown to callers. `lasting`: another attempt would not help."""
 
     def __init__(self, message: str, *, lasting: bool) -> None:
         super().__init__(message)

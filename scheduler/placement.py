@@ -61,7 +61,7 @@ class FreeWorker(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """A task is to be leased for a worker, whose renderer its job keeps from then on. `is_first`: the job had no renderer yet."""
+    """A task to lease for a worker. The job keeps the worker's renderer. `is_first`: the job had no renderer yet."""
 
     task_id: str
     job_id: str
@@ -188,7 +188,7 @@ class _Pool:
         return bool(self._idle)
 
     def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
-        """Return one place at the least loaded worker of the renderer (any if None), preferably not at `avoid`.
+        """Take a place at the least loaded worker of the renderer (any if None), preferably not at `avoid`.
 
         `idle_only`: return None if that worker holds a task already.
         """

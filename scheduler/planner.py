@@ -1,4 +1,4 @@
-"""Plans frozen jobs: finds videos that are the same already, or writes the tasks that will make them."""
+"""Plan frozen jobs: reuse the video of an equal job, or write the tasks that will render one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Video:
 
 
 class Planner:
-    """Plans jobs that become ready at about the same time in one transaction."""
+    """Plan the jobs that become ready at about the same time in one transaction."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
@@ -45,9 +45,9 @@ class Planner:
         """
         await self._batch.add(frozen)
 
-    async def drained(self) -> None:
+    async def drain(self) -> None:
         """Wait for pending writes."""
-        await self._batch.drained()
+        await self._batch.drain()
 
     async def _write(self, jobs: Sequence[FrozenJob]) -> None:
         renderer = _most_common_renderer(self.dependencies)
@@ -91,7 +91,7 @@ class Planner:
 
 
 def plan_key(frozen: FrozenJob, renderer: str) -> str:
-    """A digest of everything that the video's bytes depend on."""
+    """Return a digest of everything that the video's bytes depend on."""
     job = frozen.job
     dependencies = [
         frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,

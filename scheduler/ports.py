@@ -87,7 +87,7 @@ def about(assignment: TaskAssignment) -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """So many frames of a segment are done."""
+    """Progress: `frames_done` of a segment."""
 
     token: str
     frames_done: int
@@ -95,7 +95,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An assignment's result lies in storage under `key`; `cached` says that it was there before and nothing was drawn."""
+    """An assignment's result is in storage under `key`. `cached`: it was there before, and nothing was drawn."""
 
     token: str
     worker: str
@@ -151,7 +151,7 @@ class DrawnStill:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker that can take assignments. Workers of equal `renderer` give the same bytes for the same order."""
+    """A worker that can take assignments. Workers of equal `renderer` give the same bytes for the same assignment."""
 
     id: str
     node: str
@@ -169,10 +169,10 @@ class WorkerState:
 
 
 class RenderExecutor(Protocol):
-    """Carries assignments to workers. Every assignment submitted ends in exactly one Finished or Ended, reported once."""
+    """Carry assignments to workers. Every assignment submitted ends in exactly one Finished or Ended, reported once."""
 
     gone: asyncio.Event
-    """Set when the executor can do nothing more and the process should be started afresh."""
+    """Set when the executor can do nothing more and the process must be restarted."""
 
     async def start(self) -> None:
         """Start the workers that are available now. More can join later."""
@@ -199,7 +199,7 @@ class RenderExecutor(Protocol):
         ...
 
     def restart(self, worker_id: str) -> None:
-        """Kills a worker and starts it afresh; its assignments end."""
+        """Kill a worker and start a new one in its place. Its assignments end."""
         ...
 
     def demand(self, open_tasks: int) -> None:

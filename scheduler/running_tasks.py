@@ -1,4 +1,4 @@
-"""Assignments that this scheduler has given out and waits for. Memory only: what is lost with it is rescued by its leases' end."""
+"""Assignments that this scheduler has submitted and waits for. In memory only: after a crash their leases end, and the lease reaper frees them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRESH_SECONDS: Final = 60.0
 class RunningTask:
     """An assignment at a worker. `lease` is the token of the task's lease; a straggler's second copy has a token of its own.
 
-    `job` is what the receipt will name, where the assignment is an assembly.
+    `started` and `advanced` (last progress) are on the monotonic clock. `job` goes into the receipt of an assembly.
     """
 
     assignment: TaskAssignment

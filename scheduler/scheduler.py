@@ -29,7 +29,7 @@ DRAIN_SECONDS = 20.0
 
 
 class Scheduler:
-    """Decides what runs where and when, and remembers nothing that Postgres does not."""
+    """All services of one scheduler process. State that must survive it is in Postgres."""
 
     def __init__(self, dependencies: Dependencies, database_url: str) -> None:
         self.dependencies = dependencies
@@ -70,10 +70,10 @@ class Scheduler:
         self.listener.start()
 
     async def stop(self) -> None:
-        """Drains: takes on nothing more, lets what is running end for a bounded time, hands the rest back."""
+        """Take on nothing more, let running tasks end for a bounded time, and hand back the rest."""
         await self.listener.stop()
         await asyncio.gather(*(service.stop() for service in self.takers))
-        await self._drained()
+        await self._drain()
         await asyncio.gather(*(service.stop() for service in self.keepers))
         await self._hand_back()
         await self.dependencies.executor.close()
@@ -81,7 +81,7 @@ class Scheduler:
         self.dependencies.sandbox.close()
         await self.dependencies.database.close()
 
-    async def _drained(self) -> None:
+    async def _drain(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + DRAIN_SECONDS
         while len(self.running_tasks) and loop.time() < deadline:
@@ -92,7 +92,7 @@ class Scheduler:
                 break
 
     async def _hand_back(self) -> None:
-        """Tasks that are still out wait again at once instead of when their leases end."""
+        """Return unfinished tasks to the queue now, instead of when their leases end."""
         for running_task in self.running_tasks:
             self.dependencies.executor.cancel(running_task.assignment.token)
         if len(self.running_tasks):

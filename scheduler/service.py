@@ -1,4 +1,4 @@
-"""A duty of the scheduler that is done again and again: started, woken, stopped (twice does no harm)."""
+"""Base class of the scheduler's services: a loop that ticks at an interval or when woken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 RETRY_SECONDS: Final = 0.5
-"""Pause after a turn that failed, Postgres being away, say."""
+"""Pause after a tick that failed, for example because Postgres is away."""
 
 
 class Service(ABC):
@@ -25,7 +25,7 @@ class Service(ABC):
 
     def __init__(self) -> None:
         self.ticked = asyncio.Event()
-        """Set after every turn that succeeded; tests wait for it instead of sleeping."""
+        """Set after every tick that succeeded. Tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()
         self._soon: asyncio.TimerHandle | None = None
         self._stopping = False
@@ -33,7 +33,7 @@ class Service(ABC):
 
     @abstractmethod
     async def tick(self) -> int:
-        """Does what there is to do now; returns how much was done."""
+        """Do the work that is due. Return its amount: the next tick follows at once unless it is 0."""
 
     def wake(self) -> None:
         """Run the next tick at once."""
@@ -66,23 +66,23 @@ class Service(ABC):
     async def _run(self) -> None:
         while not self._stopping:
             self._awake.clear()
-            done, pause = await self._turned()
+            done, pause = await self._run_tick()
             if not done and not self._stopping:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._awake.wait(), pause)
 
-    async def _turned(self) -> tuple[int, float]:
+    async def _run_tick(self) -> tuple[int, float]:
         try:
             done = await self.tick()
         except Exception as error:
-            # The boundary of every duty: whatever went wrong, it is told and tried again.
-            _log.warning("turn failed", service=type(self).__name__, error=in_a_line(error))
+            # The boundary of every service: log any error, and try again.
+            _log.warning("tick failed", service=type(self).__name__, error=in_a_line(error))
             return 0, RETRY_SECONDS
         self.ticked.set()
         return done, self.every_seconds
 
 
 def in_a_line(error: BaseException) -> str:
-    """An error for the log: its kind and the first line of what it says."""
-    said = str(error).strip().split("\n", 1)[0]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    """Return an error for the log: its type and the first line of its message."""
+    message = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -17,7 +17,7 @@ from farm_core.accounts.plans import limits_of
 from farm_core.errors import QuotaExceeded
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.jobs.judge import FailureKind
-from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, StillOrder
+from farm_core.stills.exchange import ExchangeAway, QueuedStill, StillAnswer, StillExchange
 from farm_core.stills.subject import StillSubject
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
@@ -34,20 +34,20 @@ _log = logs.logger(__name__)
 Value = TypeVar("Value")
 
 AT_ONCE_MAX: Final = 16
-"""Orders that this scheduler prepares and draws at once; the others wait in Redis, for any scheduler."""
+"""Requests that this scheduler prepares and draws at once. Others wait in Redis, for any scheduler."""
 PREPARED_MAX: Final = 256
 PREPARED_SECONDS: Final = 120.0
-"""Time for which the bytes behind an address are taken to stay the same, so that a person who changes a text waits for no fetch."""
+"""Time for which fetched media are reused, so that a person who edits a text does not wait for a fetch."""
 WARM_MAX: Final = 1024
 
 
 class NoWorker(Exception):
-    """No worker is left that could draw."""
+    """No live worker can draw the still."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A frozen document and its media, until a moment of the monotonic clock."""
+    """A frozen document and its media, valid until a time of the monotonic clock."""
 
     document_key: str
     media: Mapping[str, str]
@@ -78,9 +78,9 @@ class StillService(Service):
             await asyncio.wait(self._drawing, return_when=asyncio.FIRST_COMPLETED)
         if not self.dependencies.executor.workers():
             return 0
-        order = await exchange.next_order()
-        if order is not None:
-            task = asyncio.create_task(self._served(exchange, order), name=order.id)
+        request = await exchange.next_request()
+        if request is not None:
+            task = asyncio.create_task(self._serve(exchange, request), name=request.id)
             self._drawing.add(task)
             task.add_done_callback(self._drawing.discard)
         return 1
@@ -91,23 +91,23 @@ class StillService(Service):
         for task in self._drawing:
             task.cancel()
         await asyncio.gather(*self._drawing, return_exceptions=True)
-        await self._freezer.drained()
+        await self._freezer.drain()
         if self.dependencies.stills is not None:
             await self.dependencies.stills.close()
 
-    async def _served(self, exchange: StillExchange, order: StillOrder) -> None:
+    async def _serve(self, exchange: StillExchange, request: QueuedStill) -> None:
         began = time.perf_counter()
-        answer = await self._answer(order)
+        answer = await self._answer(request)
         metrics.still(answer.failure is None, time.perf_counter() - began)
         try:
-            await exchange.answer(order, answer)
+            await exchange.answer(request, answer)
         except ExchangeAway as error:
-            _log.warning("still not delivered", still=order.id, error=in_a_line(error))
+            _log.warning("still not delivered", still=request.id, error=in_a_line(error))
 
-    async def _answer(self, order: StillOrder) -> StillAnswer:
+    async def _answer(self, request: QueuedStill) -> StillAnswer:
         try:
-            assignment = await self._assignment(order)
-            drawn = await self._drawn(assignment)
+            assignment = await self._assignment(request)
+            drawn = await self._draw(assignment)
         except IngestFailed as failure:
             return StillAnswer(failure=str(failure), lasting=True)
         except NoWorker:
@@ -115,21 +115,27 @@ class StillService(Service):
         except StorageUnavailable:
             return StillAnswer(failure="Storage could not be reached.")
         except Exception as error:
-            # An order's boundary: whoever asked is told, and asks again if it matters.
-            _log.warning("still failed", still=order.id, error=in_a_line(error))
+            # The boundary of a request: the caller gets an answer, and can ask again.
+            _log.warning("still failed", still=request.id, error=in_a_line(error))
             return StillAnswer(failure="The still could not be drawn.")
         if drawn.failure is None:
             return StillAnswer(drawn.picture, warnings=drawn.warnings)
         return StillAnswer(failure=drawn.failure.public_message, lasting=drawn.failure.kind is FailureKind.document)
 
-    async def _assignment(self, order: StillOrder) -> StillAssignment:
-        subject, frames = order.subject, order.frames
-        prepared = await self._frozen(order)
+    async def _assignment(self, request: QueuedStill) -> StillAssignment:
+        subject, frames = request.subject, request.frames
+        prepared = await self._prepare(request)
         video_format = VideoFormat(
             frames.width, frames.height, subject.fps, subject.frame_count, subject.composition_id, subject.duration_seconds
         )  # fmt: skip
         return StillAssignment(
-            order.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, order.format
+            request.id,
+            prepared.document_key,
+            prepared.media,
+            video_format,
+            frames.indices,
+            frames.columns,
+            request.format,
         )
 
     async def _check_room(self, account_id: str) -> None:
@@ -141,21 +147,21 @@ class StillService(Service):
             except QuotaExceeded as full:
                 raise IngestFailed(str(full)) from None
 
-    async def _frozen(self, order: StillOrder) -> _Prepared:
+    async def _prepare(self, request: QueuedStill) -> _Prepared:
         """Return the document with inputs applied. Raises IngestFailed and the errors of ingest."""
-        subject, now = order.subject, time.monotonic()
+        subject, now = request.subject, time.monotonic()
         if subject.frozen:
             return _Prepared(subject.document_key, subject.media, now)
         key = hashlib.sha256(orjson.dumps(asdict(subject), option=orjson.OPT_SORT_KEYS)).hexdigest()
         known = self._prepared.get(key)
         if known is None or known.until < now:
             await self._check_room(subject.account_id)
-            frozen = await ingest(self.dependencies, self._freezer, _as_job(order.id, subject))
+            frozen = await ingest(self.dependencies, self._freezer, _as_job(request.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
             _remember(self._prepared, key, known, PREPARED_MAX)
         return known
 
-    async def _drawn(self, assignment: StillAssignment) -> DrawnStill:
+    async def _draw(self, assignment: StillAssignment) -> DrawnStill:
         """Draw at the best worker. Try once more at another one if that worker is lost."""
         lost: set[str] = set()
         while True:

@@ -1,4 +1,4 @@
-"""Blocking calls of a batch, shared by a few threads: a hand-over to a thread costs as much as writing a small file."""
+"""Run the blocking calls of a batch on a few threads: handing over to a thread costs as much as writing a small file."""
 
 from __future__ import annotations
 

@@ -98,11 +98,11 @@ class RunningTaskWatcher(Service):
         now = self.dependencies.clock.monotonic()
         size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task, states)
-        if self.estimator.stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
+        if self.estimator.is_stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
             _log.warning("worker hangs", worker=running_task.worker_id, **about(assignment))
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
-        elif not self._has_copy(running_task) and self.estimator.straggles(
+        elif not self._has_copy(running_task) and self.estimator.is_straggler(
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
             await self._copy(running_task, assignment, states)

@@ -21,5 +21,5 @@ class ManualClock:
         return time.monotonic()
 
     def advance(self, seconds: float) -> None:
-        """Moves the clock on."""
+        """Move the clock on."""
         self._now += timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""What Postgres has counted."""
+"""Deadlocks, as counted by Postgres."""
 
 from __future__ import annotations
 

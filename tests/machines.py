@@ -205,7 +205,7 @@ def read_unit(name: str, instance: str = "") -> Unit:
 
 
 class _Repeated(dict[str, object]):
-    """Keeps every value of a key that is given several times, as lines."""
+    """Keep every value of a key that is given several times, as lines."""
 
     def __setitem__(self, key: str, value: object) -> None:
         known = self.get(key)

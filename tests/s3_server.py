@@ -41,7 +41,7 @@ class S3Server:
         }  # fmt: skip
 
     def start(self) -> None:
-        """Starts it on what lies in the folder; returns once it listens."""
+        """Start it on what lies in the folder; return once it listens."""
         (self.folder / BUCKET).mkdir(parents=True, exist_ok=True)
         command = [
             str(Path(sys.executable).with_name("rclone")), "serve", "s3", "--addr", f"{self.host}:{self.port}",
@@ -57,7 +57,7 @@ class S3Server:
             time.sleep(0.01)
 
     def kill(self) -> None:
-        """Ends it without warning."""
+        """End it without warning."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -29,7 +29,7 @@ async def store(session: AsyncSession, state: AppState, caller: Caller, upload: 
     now = state.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"
-    # The bytes first: nobody shall wait for the account's counters while storage is slow. Where the row then fails to come,
+    # Store the bytes first: slow storage must not hold the lock of the account's counters. Where the row then fails to come,
     # the scheduler deletes bytes of that age.
     await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
     asset = Asset(

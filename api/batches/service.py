@@ -18,7 +18,7 @@ from api.renders.schemas import RenderRequest
 from farm_core.accounts import repository as accounts
 from farm_core.batches import repository
 from farm_core.batches.models import Batch
-from farm_core.errors import IdempotencyConflict, InvalidInputs, RateLimited, UpgradeRequired
+from farm_core.errors import IdempotencyConflict, InvalidInputs, UpgradeRequired
 from farm_core.ids import new_id
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob
@@ -42,38 +42,41 @@ async def create(
     async with state.database.reading() as reading:
         repeated = await _repeat(reading, caller, idempotency_key, request_hash)
         if repeated is not None:
-            return await _shown(state, caller, repeated, _FIRST_PAGE, origin)
+            return await _record(state, caller, repeated, _FIRST_PAGE, origin)
         requested = await renders.requested_template(reading, caller, wanted.template_id)
         uploads = await _uploads(reading, state, caller, wanted, origin)
     refused = await _refusals(state, caller, requested, wanted, uploads)
     template = found(requested, "template")
-    await _respect_rate(state, caller)
+    limit = state.settings.batches_per_minute
+    await state.rates.require(
+        f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
+    )
     now = state.clock.now()
     batch = Batch(
         id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
         request_hash=request_hash, row_count=len(wanted.rows), refused=refused, created_at=now,
     )  # fmt: skip
     jobs = _jobs(state, caller, template, wanted, uploads, batch, origin)
-    stored = await state.database.transaction(lambda session: _stored(session, state, caller, batch, jobs))
-    return await _shown(state, caller, stored, _FIRST_PAGE, origin)
+    stored = await state.database.transaction(lambda session: _store(session, state, caller, batch, jobs))
+    return await _record(state, caller, stored, _FIRST_PAGE, origin)
 
 
 async def get(state: AppState, caller: Caller, batch_id: str, page: Page, origin: str) -> BatchRecord:
     """A batch of the account with a page of its rows. Raises NotFound."""
     async with state.database.reading() as reading:
         batch = await repository.owned(reading, caller.account.id, checked_id(batch_id, "batch"))
-    return await _shown(state, caller, found(batch, "batch"), page, origin)
+    return await _record(state, caller, found(batch, "batch"), page, origin)
 
 
 async def cancel(state: AppState, caller: Caller, batch_id: str) -> BatchCancelled:
     """Cancel the renders that have not ended. Raises NotFound."""
     wanted = checked_id(batch_id, "batch")
 
-    async def cancelled(session: AsyncSession) -> int:
+    async def cancel_open_jobs(session: AsyncSession) -> int:
         batch = found(await repository.owned(session, caller.account.id, wanted), "batch")
         return await repository.cancel(session, batch.id)
 
-    return BatchCancelled(batch_id=wanted, cancelled=await state.database.transaction(cancelled))
+    return BatchCancelled(batch_id=wanted, cancelled=await state.database.transaction(cancel_open_jobs))
 
 
 async def _repeat(session: AsyncSession, caller: Caller, key: str | None, request_hash: str) -> Batch | None:
@@ -116,13 +119,6 @@ def _named(refused: Refusals) -> list[tuple[str, str]]:
     return [(f"rows.{one['index']}.{fault['field']}", fault["message"]) for one in refused for fault in one["errors"]]
 
 
-async def _respect_rate(state: AppState, caller: Caller) -> None:
-    limit = state.settings.batches_per_minute
-    wait = await state.rates.wait_seconds(f"batches:{caller.account.id}", limit)
-    if wait:
-        raise RateLimited(wait, f"At most {limit} batches a minute may be created. Try again in {wait} s.")
-
-
 def _jobs(
     state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: rules.Uploads, batch: Batch,
     origin: str,
@@ -142,7 +138,7 @@ def _jobs(
     return jobs
 
 
-async def _stored(session: AsyncSession, state: AppState, caller: Caller, batch: Batch, jobs: Sequence[Job]) -> Batch:
+async def _store(session: AsyncSession, state: AppState, caller: Caller, batch: Batch, jobs: Sequence[Job]) -> Batch:
     """Store the batch under the account's lock if the minutes of all its renders fit."""
     account = await accounts.locked_account(session, caller.account.id)
     repeated = await _repeat(session, caller, batch.idempotency_key, batch.request_hash)
@@ -154,7 +150,7 @@ async def _stored(session: AsyncSession, state: AppState, caller: Caller, batch:
     return batch
 
 
-async def _shown(state: AppState, caller: Caller, batch: Batch, page: Page, origin: str) -> BatchRecord:
+async def _record(state: AppState, caller: Caller, batch: Batch, page: Page, origin: str) -> BatchRecord:
     async with state.database.reading() as reading:
         totals = await repository.totals(reading, batch.id)
         jobs = await repository.jobs(reading, batch.id, page.limit, page.offset)

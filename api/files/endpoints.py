@@ -74,8 +74,8 @@ async def answer(request: Request, storage: Storage, facts: StoredObject) -> Res
     try:
         span = span_of(asked, facts.bytes)
     except Unsatisfiable:
-        told = {"Content-Range": f"bytes */{facts.bytes}"}
-        return envelope(request.scope, StatusError(416, f"The file has {facts.bytes} bytes."), told)
+        headers = {"Content-Range": f"bytes */{facts.bytes}"}
+        return envelope(request.scope, StatusError(416, f"The file has {facts.bytes} bytes."), headers)
     whole = span or Span(0, facts.bytes)
     headers["Content-Length"] = str(whole.end - whole.start)
     if span is not None:
@@ -83,7 +83,7 @@ async def answer(request: Request, storage: Storage, facts: StoredObject) -> Res
     status = 200 if span is None else 206
     if request.method == "HEAD" or not facts.bytes:
         return Response(status_code=status, headers=headers, media_type=facts.content_type)
-    # Opened before the status goes out: storage that is away is told by a status of its own.
+    # Open it before the status is sent: storage that is away has a status of its own.
     stream = await asyncio.to_thread(storage.open_range, facts.key, whole.start, whole.end)
     return StreamingResponse(_chunks(stream), status, headers, facts.content_type)
 

@@ -21,11 +21,11 @@ from farm_core.ids import new_id
 
 
 async def create(state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
-    """A new key. The account is locked meanwhile, so that its cap of active keys is exact."""
-    return await state.database.transaction(lambda session: _created(session, state, caller, wanted))
+    """Create a key. The account is locked, so that its cap of active keys is exact."""
+    return await state.database.transaction(lambda session: _create(session, state, caller, wanted))
 
 
-async def _created(session: AsyncSession, state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
+async def _create(session: AsyncSession, state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
     now = state.clock.now()
     account = await repository.locked_account(session, caller.account.id)
     limits = limits_of(account)

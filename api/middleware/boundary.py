@@ -24,19 +24,19 @@ class ErrorBoundary:
             return
         begun = False
 
-        async def sent(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self._app(scope, receive, sent)
+            await self._app(scope, receive, send_and_note)
         except ClientDisconnect:
-            return  # nobody is there to be answered
+            return  # the caller is gone
         except Exception as error:
-            told = translated(error)
-            if told is not error:
+            failure = translated(error)
+            if failure is not error:
                 log.error("request failed", exc_info=error)
             if begun:
                 raise
-            await envelope(scope, told)(scope, receive, send)
+            await envelope(scope, failure)(scope, receive, send)

@@ -56,8 +56,8 @@ async def uploads_of(
     """Return the account's uploads among the values."""
     values = inputs.values() if isinstance(inputs, dict) else ()
     keys = {url: key for url in values if isinstance(url, str) and (key := assets.own_key(url, origins, links))}
-    held = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
-    return {url: PATH_PREFIX + key if key in held else None for url, key in keys.items()}
+    owned_keys = await assets.owned_keys(session, account_id, keys.values(), now) if keys else set()
+    return {url: PATH_PREFIX + key if key in owned_keys else None for url, key in keys.items()}
 
 
 def resolved(template: Template, inputs: Mapping[str, Any], uploads: Uploads) -> dict[str, Any]:

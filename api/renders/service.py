@@ -26,7 +26,6 @@ from farm_core.errors import (
     IdempotencyConflict,
     InvalidInputs,
     QuotaExceeded,
-    RateLimited,
     UpgradeRequired,
 )
 from farm_core.ids import new_id
@@ -58,16 +57,16 @@ async def create(
     idempotency_key: str | None,
     origin: str,
 ) -> Job:
-    """A queued job, or the one that the same request with the same key made before.
+    """Create a queued job, or return the one that an equal request with the same key created before.
 
-    Checks in order: the plan, a repeat, every fault of the request, the template, the rate, then under the
-    account's lock the plan and quota as they are at that moment.
+    Check in order: the plan, a repeated request, all faults of the request, the template, the rate, then under the
+    account's lock the plan and quota again.
     """
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     asked_hash = request_hash(wanted)
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
-    # Its connection is given back before names are resolved: nobody shall wait for another's slow name server.
+    # The connection is returned before host names are resolved: a slow name server must not hold it.
     async with state.database.reading() as reading:
         repeated = await _repeat(reading, caller, idempotency_key, asked_hash)
         if repeated is not None:
@@ -78,7 +77,10 @@ async def create(
     if faults:
         raise InvalidInputs(faults)
     template = found(template, "template")
-    await _respect_rate(state, caller)
+    limit = state.settings.automation_renders_per_minute
+    await state.rates.require(
+        f"renders:{caller.account.id}", limit, f"At most {limit} renders a minute may be created."
+    )
     job = job_of(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, asked_hash
     return await state.database.transaction(lambda session: _reserve(session, state, caller, job))
@@ -112,7 +114,7 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
 async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
     """Cancel the job unless it has ended, and return it. Raises NotFound."""
 
-    async def cancelled(session: AsyncSession) -> Job:
+    async def cancel_if_open(session: AsyncSession) -> Job:
         job = await owned(session, caller, job_id)
         percent = await state.progress.percent(job.id)
         if await repository.cancel(session, job.id, percent):
@@ -120,7 +122,7 @@ async def cancel(state: AppState, caller: Caller, job_id: str) -> Job:
         await session.refresh(job)
         return job
 
-    return await state.database.transaction(cancelled)
+    return await state.database.transaction(cancel_if_open)
 
 
 async def download(session: AsyncSession, state: AppState, caller: Caller, job_id: str, origin: str) -> str:
@@ -155,7 +157,7 @@ def _of_account(caller: Caller) -> Select[Job]:
 
 
 def request_hash(wanted: Shape) -> str:
-    """A digest of a request as it was sent."""
+    """Return a digest of a request as it was sent."""
     asked = wanted.model_dump(by_alias=True, exclude_unset=True)
     return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -176,17 +178,10 @@ async def requested_template(session: AsyncSession, caller: Caller, template_id:
     return await templates.owned(session, caller.account.id, template_id)
 
 
-async def _respect_rate(state: AppState, caller: Caller) -> None:
-    limit = state.settings.automation_renders_per_minute
-    wait = await state.rates.wait_seconds(f"renders:{caller.account.id}", limit)
-    if wait:
-        raise RateLimited(wait, f"At most {limit} renders a minute may be created. Try again in {wait} s.")
-
-
 def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
-    """A queued job for a request without faults."""
+    """Return a new job for a request without faults."""
     output, _ = output_of(template, wanted.output, state.settings.accepted_formats)
     made_by = traces.origin()
     return Job(

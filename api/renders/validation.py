@@ -19,7 +19,6 @@ from api.renders import rules
 from api.renders.schemas import JobWarning, RenderRequest, Validation
 from api.renders.service import requested_template
 from api.renders.undrawn import undrawn
-from farm_core.errors import RateLimited
 from farm_core.jobs import notices
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.models import Job
@@ -38,7 +37,7 @@ _MS_PER_MINUTE: Final = 60_000
 
 async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
     """Every fault, minutes, expected time and warnings of a render. Queues nothing. Raises NotFound, RateLimited."""
-    await _respect_rate(state, caller)
+    await state.rates.require(f"validations:{caller.account.id}", state.settings.stills_per_minute)
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     now = state.clock.now()
     async with state.database.reading() as reading:
@@ -59,13 +58,6 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         expected_seconds=None if template is None or faults else _expected(state, template, wanted, seconds_per_pixel),
         warnings=[] if template is None else await _warnings(state, template, wanted),
     )
-
-
-async def _respect_rate(state: AppState, caller: Caller) -> None:
-    limit = state.settings.stills_per_minute
-    wait = await state.rates.wait_seconds(f"validations:{caller.account.id}", limit)
-    if wait:
-        raise RateLimited(wait)
 
 
 async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Template | None) -> float | None:

@@ -14,7 +14,7 @@ NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
-_TOLD_LENGTH = 80
+_SHOWN_LENGTH = 80
 
 Kind = Literal["text", "color", "number", "image", "media"]
 
@@ -24,8 +24,8 @@ _ID: dict[str, Any] = {"type": "string", "pattern": ID_PATTERN}
 
 def _id(text: str) -> str:
     if not re.fullmatch(ID_PATTERN, text):
-        told = text if len(text) <= _TOLD_LENGTH else f"{text[:_TOLD_LENGTH]}..."
-        raise ValueError(f"{told!r} is not an input id: it must match /{ID_PATTERN}/")
+        shown = text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}..."
+        raise ValueError(f"{shown!r} is not an input id: it must match /{ID_PATTERN}/")
     return text
 
 

@@ -53,13 +53,13 @@ class TemplateDraft:
 
 async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
     """A template from a document of the editor. Raises BadRequest, UnrenderableAssets and QuotaExceeded."""
-    draft = await _published(state, caller, wanted)
+    draft = await _publish(state, caller, wanted)
     return record(await _store(session, state, caller, draft))
 
 
 async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, upload: Upload) -> ImportedTemplate:
     """A template from a `.motion` project. Raises BadRequest, NothingToExpose and QuotaExceeded."""
-    draft, warnings = await _imported(state, caller, upload)
+    draft, warnings = await _import(state, caller, upload)
     stored = record(await _store(session, state, caller, draft))
     required = [field.id for field in draft.fields if field.required]
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
@@ -90,7 +90,7 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateDraft:
+async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateDraft:
     inputs = [one.model_dump(by_alias=False) for one in wanted.inputs]
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
@@ -108,7 +108,7 @@ async def _published(state: AppState, caller: Caller, wanted: TemplateRequest) -
     )  # fmt: skip
 
 
-async def _imported(state: AppState, caller: Caller, upload: Upload) -> tuple[TemplateDraft, list[str]]:
+async def _import(state: AppState, caller: Caller, upload: Upload) -> tuple[TemplateDraft, list[str]]:
     asked = {
         "composition_id": upload.fields.get("compId") or None,
         "include_text": upload.fields.get("includeText") == "true",

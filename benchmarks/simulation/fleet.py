@@ -21,6 +21,7 @@ from scheduler.ports import (
     TaskAssignment,
     WorkerState,
 )
+from scheduler.report_queue import ReportQueue
 
 BATCH_SECONDS: Final = 0.02
 """Reports arrive at multiples of this: in reality a round of statements takes about as long, and reports wait for it together."""
@@ -183,8 +184,7 @@ class FleetExecutor:
         self.gone = asyncio.Event()
         self._fleet = fleet
         self._workers: dict[str, str] = {}
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        self._reports = ReportQueue()
 
     async def start(self) -> None:
         """Do nothing."""
@@ -204,14 +204,7 @@ class FleetExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            try:
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-            except TimeoutError:
-                return []
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def report_after(self, seconds: float, report: Report) -> None:
         """Deliver a report so much later, with the others of its batch."""
@@ -221,8 +214,7 @@ class FleetExecutor:
 
     def _report(self, report: Report) -> None:
         self._workers.pop(report.token, None)
-        self._reports.append(report)
-        self._reported.set()
+        self._reports.put(report)
 
     def cancel(self, token: str) -> None:
         """Stop an assignment."""

@@ -16,7 +16,7 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """Advances to the next timer when nothing is left to do and no socket or thread is waited for."""
+    """Advance to the next timer when nothing is left to do and no socket or thread is waited for."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -46,7 +46,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 
 class _Selector(selectors.DefaultSelector):
-    """Waits for sockets in real time, and for timers in simulated time."""
+    """Wait for sockets in real time, and for timers in simulated time."""
 
     def __init__(self, loop: SimulatedLoop) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from farm_core.storage.port import ObjectMissing, StoredObject
 
 
 class NullStorage:
-    """Accepts everything, and has nothing."""
+    """Accept everything, and hold nothing."""
 
     def put_file(self, key: str, path: Path, content_type: str = "") -> None:
         """Forget a file."""

@@ -1,4 +1,4 @@
-"""Writes `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
+"""Write `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
 
 With `--check` it only compares them; a test does.
 
@@ -42,13 +42,13 @@ def document() -> Record:
     return found
 
 
-def source(told: Record) -> str:
+def source(document: Record) -> str:
     """Return the TypeScript file of a document."""
-    schemas: Record = told["components"]["schemas"]
+    schemas: Record = document["components"]["schemas"]
     types = [_declaration(name, schemas[name]) for name in sorted(schemas)]
     methods = [
         _method(path, verb, operation)
-        for path, verbs in told["paths"].items()
+        for path, verbs in document["paths"].items()
         for verb, operation in verbs.items()
         if path.startswith(PREFIX)
     ]
@@ -73,9 +73,9 @@ def _object(schema: Record, indent: str) -> str:
     required = set(schema.get("required", ()))
     inner = indent + "  "
     lines = ["{"]
-    for name, held in schema.get("properties", {}).items():
+    for name, property_ in schema.get("properties", {}).items():
         lines.append(
-            f"{_comment(held.get('description'), inner)}{inner}{name}{'' if name in required else '?'}: {_type(held, inner)};"
+            f"{_comment(property_.get('description'), inner)}{inner}{name}{'' if name in required else '?'}: {_type(property_, inner)};"
         )
     return "\n".join([*lines, indent + "}"])
 
@@ -140,11 +140,11 @@ def _path(path: str) -> str:
 
 
 def _body(operation: Record) -> tuple[str, str, bool] | None:
-    held = operation.get("requestBody")
-    if held is None:
+    body = operation.get("requestBody")
+    if body is None:
         return None
-    kind, media = next(iter(held["content"].items()))
-    return kind, _type(media["schema"], "  "), bool(held.get("required"))
+    kind, media = next(iter(body["content"].items()))
+    return kind, _type(media["schema"], "  "), bool(body.get("required"))
 
 
 def _query(parameters: list[Record]) -> str:
@@ -189,7 +189,7 @@ def _wrapped(text: str, indent: str) -> Iterator[str]:
 
 
 def main(words: list[str]) -> int:
-    """Writes the file; with `--check` only tells whether it is current: 1 if it is not."""
+    """Write the file. With `--check`, only return 1 if it is out of date."""
     made = source(document())
     if words == ["--check"]:
         return 0 if TARGET.read_text() == made else 1

@@ -128,7 +128,7 @@ def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
     endings = {row.path.suffix.lower() for row in rows}
     if len(endings) > 1:
         return [f"--out: one batch has one format, not {', '.join(sorted(endings))}"]
-    known = {held.ending for held in OUTPUT_FORMATS.values()}
+    known = {output_format.ending for output_format in OUTPUT_FORMATS.values()}
     ending = endings.pop()
     if ending not in known:
         return [
@@ -142,7 +142,9 @@ def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
 def _format_of(rows: Sequence[Row], wanted: str | None) -> dict[str, str]:
     """Return the output's format, by name or by the ending of the rows' files; nothing for MP4."""
     ending = rows[0].path.suffix.lower()
-    found = wanted or next(held.name for held in OUTPUT_FORMATS.values() if held.ending == ending)
+    found = wanted or next(
+        output_format.name for output_format in OUTPUT_FORMATS.values() if output_format.ending == ending
+    )
     return {} if found == DEFAULT else {"format": found}
 
 

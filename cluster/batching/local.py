@@ -94,6 +94,6 @@ class LocalRenderer:
             inputs=tuple(self._values(row).items()), media=self._folder, machine=self._arguments.machine(),
             output=Output(*size, is_transparent=self._arguments.transparent),
         )  # fmt: skip
-        held = job.open(session)
-        with held.opened as opened:
-            write(session, held, range(opened.frame_count), row.path, shows_progress=False)
+        opened_job = job.open(session)
+        with opened_job.opened as opened:
+            write(session, opened_job, range(opened.frame_count), row.path, shows_progress=False)

@@ -28,8 +28,8 @@ class Manifest:
 
     def has(self, row: Row, identity: str) -> bool:
         """True if the row's video is there, made of the same cells by the same template and output."""
-        held = self._rows.get(str(row.path), {})
-        return held.get("digest") == _digest(row, identity) and held.get("error") is None and row.path.is_file()
+        entry = self._rows.get(str(row.path), {})
+        return entry.get("digest") == _digest(row, identity) and entry.get("error") is None and row.path.is_file()
 
     def note(self, row: Row, identity: str, error: str | None) -> None:
         """Record the result of a row."""

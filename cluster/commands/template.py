@@ -121,11 +121,11 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict[str, str | float], list[InputField]]:
     """Replace each media input without a public source by the file of its name, as a data URL."""
     pictures: dict[str, str | float] = {}
-    held = list(fields)
-    for field in held:
+    fields_with_media = list(fields)
+    for field in fields_with_media:
         if field.kind in ("image", "media") and field.required and (path := _file_of(field, folders)):
             pictures[field.id] = _data_url(path)
-    return pictures, held
+    return pictures, fields_with_media
 
 
 def _file_of(field: InputField, folders: list[Path]) -> Path | None:

@@ -45,7 +45,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
         try:
             yield Finding(subject, "good", examine(settings))
         except Exception as error:
-            # The doctor's boundary: whatever is wrong with a store is a finding, and the next one is looked at.
+            # The boundary of a check: any error of a store is a finding, and the next store is checked.
             first_line = str(error).strip().partition("\n")[0]  # some errors, timeouts say, carry no message
             yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
     yield _disk(settings)

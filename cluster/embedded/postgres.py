@@ -115,7 +115,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
         folder.parent.chmod(0o700)  # else the server could leave its working directory for its neighbours
     _make_cluster(folder, user)
     sockets, url = _socket_folder(folder, user), url_of(folder)
-    if _adopted(folder, url, adopt):
+    if _can_reuse(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
     unprivileged.give_all(folder, user)
     _write_rules(folder, user)
@@ -190,7 +190,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
     return sockets
 
 
-def _adopted(folder: Path, url: str, adopt: bool) -> bool:
+def _can_reuse(folder: Path, url: str, adopt: bool) -> bool:
     """Return True if a running server on the folder can be reused. Otherwise wait for it to exit."""
     deadline = time.monotonic() + _START_SECONDS
     refusal = ""

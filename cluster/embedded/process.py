@@ -22,7 +22,7 @@ class ServerFailed(Failure):
 def spawn(
     command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None, folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """Starts a server in a session of its own, its output appended to the log.
+    """Start a server in a session of its own, its output appended to the log.
 
     The kernel sends it `death_signal` when its parent is gone, so that a `kill -9` of the parent leaves nothing running. The
     signal is tied to the calling *thread*: call from one that lives as long as the server should. `user` is the system user

@@ -60,7 +60,7 @@ class LocalFarm:
         self._settings = settings
         self._options = options
         self._machine = this_machine()
-        # Ray counts so many cores, each of which gets a worker unless the machine has GPUs or the settings say otherwise.
+        # The number of cores that Ray counts. Each gets a worker unless the machine has GPUs or the settings say otherwise.
         self._cores = 1 if settings.ray_address else worker_count(self._machine)
         self._data = settings.data_folder.resolve()
         self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -81,7 +81,7 @@ class LocalFarm:
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
-        """Looks after the parts until the API says that it can take requests; False where `ended` came first.
+        """Look after the parts until the API says that it can take requests; False where `ended` came first.
 
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
@@ -99,7 +99,7 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restarts what has died."""
+        """Restart what has died."""
         self._cluster.look()
         self._stores.look()
         self._services.look()
@@ -198,7 +198,7 @@ class LocalFarm:
 
 
 def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
-    """Return the schedulers by name, with their arguments: so many for each Ray cluster, where RAY_ADDRESS names several."""
+    """Return the schedulers by name, with their arguments. Each Ray cluster that RAY_ADDRESS names has its own."""
     if clusters <= 1:
         return {f"scheduler-{number}": () for number in range(1, schedulers + 1)}
     places = [(cluster, number) for cluster in range(1, clusters + 1) for number in range(1, schedulers + 1)]

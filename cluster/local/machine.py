@@ -1,4 +1,4 @@
-"""What the machine gives the local farm: processor cores and memory, as far as its control groups allow; and what fits in."""
+"""Processor cores and memory of this machine within the limits of its control groups, and the number of workers that fit."""
 
 from __future__ import annotations
 

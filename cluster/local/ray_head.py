@@ -64,7 +64,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a port that no program listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -98,7 +98,7 @@ def _python(folder: Path) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Kills what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
+    """Kill what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
     left = []
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []

@@ -35,7 +35,7 @@ class Supervisor:
             part.start()
 
     def look(self) -> None:
-        """Restarts parts that have died: at once the first time, later and later if it happens again soon."""
+        """Restart parts that have died: at once the first time, later and later if it happens again soon."""
         now = self._clock()
         for part in self._started:
             if part.alive:

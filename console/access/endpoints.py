@@ -14,7 +14,7 @@ from console.pages import THEME_COOKIE, THEMES, page
 from console.viewer import COOKIE, ViewerOf, check_csrf
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.audit.log import Actor, Role, record
-from farm_core.errors import Forbidden, RateLimited, Unauthorized
+from farm_core.errors import Forbidden, Unauthorized
 from farm_core.sign_in import repository
 
 router = APIRouter()
@@ -114,9 +114,8 @@ def _with_session(request: Request, token: str, target: str) -> Response:
 
 async def _respect_tries(request: Request) -> None:
     address = request.client.host if request.client else "unknown"
-    wait = await app_state_of(request).rates.wait_seconds(f"sign-in:{address}", _TRIES_PER_MINUTE)
-    if wait:
-        raise RateLimited(wait, f"Too many tries to sign in. Try again in {wait} s.")
+    rates = app_state_of(request).rates
+    await rates.require(f"sign-in:{address}", _TRIES_PER_MINUTE, "Too many tries to sign in.")
 
 
 def _actor(name: str, *, operator: bool) -> Actor:

@@ -19,7 +19,7 @@ from api.uploads import Upload, received
 from console import keyset, pictures
 from console.charts import template_use
 from console.library import pending
-from console.library.findings import Findings, drawn, findings, import_of, publication_of, subject_of
+from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
@@ -56,10 +56,10 @@ async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -
         check_upload(viewer, request, upload.fields)
         found = await findings(state, account_id, upload.path, upload.fields.get("name", ""))
         if found.fault is None:
-            upload_id = await _kept(state, viewer, upload, found)
+            upload_id = await _store_pending(state, viewer, upload, found)
     if found.fault is None:
         key = pending.document_key(account_id, upload_id)
-        found = await drawn(state, subject_of(found, account_id, origin_of(request), key), found)
+        found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
         if found.picture:
             await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
     values: dict[str, Any] = {"findings": found, "upload_id": upload_id, "filename": upload.filename or "project"}
@@ -78,7 +78,7 @@ async def confirm_import(
     viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str, name: Annotated[str, Form()] = ""
 ) -> Response:
     """Store the template of an upload that was looked at."""
-    template_id = await _stored(state, work, viewer, upload_id, name)
+    template_id = await _import(state, work, viewer, upload_id, name)
     await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
     await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
@@ -133,7 +133,7 @@ def _visible(viewer: Viewer) -> Any:
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)
 
 
-async def _kept(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
+async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
     """Store the project until its import is confirmed; return its id. Raises QuotaExceeded."""
     account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
     size = upload.bytes + len(found.document)
@@ -145,7 +145,7 @@ async def _kept(state: AppState, viewer: Viewer, upload: Upload, found: Findings
     return upload_id
 
 
-async def _stored(state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str) -> str:
+async def _import(state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str) -> str:
     with pending.kept(state.storage, viewer.account.id, upload_id) as path:
         try:
             return (await service.import_bundle(work, state, viewer.caller, import_of(path, name))).id

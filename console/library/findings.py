@@ -70,7 +70,7 @@ async def findings(state: AppState, account_id: str, path: Path, name: str = "")
     )  # fmt: skip
 
 
-async def drawn(state: AppState, subject: StillSubject, found: Findings) -> Findings:
+async def draw_picture(state: AppState, subject: StillSubject, found: Findings) -> Findings:
     """Return the findings with what a worker says that draws a frame; unchanged where none answers."""
     try:
         async with asyncio.timeout(WAIT_SECONDS):

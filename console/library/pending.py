@@ -1,4 +1,4 @@
-"""Projects that were uploaded and wait for somebody to confirm their import."""
+"""Uploaded projects whose import is not confirmed yet."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None)
         yield "retry: 2000\n\n"
         while time.monotonic() < ends:
             if snapshots is not None:
-                yield await snapshots.shown(_figures)
+                yield await snapshots.latest_html(_figures)
                 await asyncio.sleep(LIVE_SECONDS)
             else:
                 async for text in _changes(listener):

@@ -48,7 +48,7 @@ class Listener:
 
 
 class Hub:
-    """Hands changes of renders to all open pages. Listens to Redis only while there are any."""
+    """Hand changes of renders to all open pages. Listens to Redis only while there are any."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis

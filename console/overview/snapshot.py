@@ -83,18 +83,20 @@ class Snapshot:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedValue:
+    """A value, and the time on the monotonic clock until which it is used."""
+
     value: Any = None
     until: float = 0.0
 
 
 @dataclass(slots=True)
 class Snapshots:
-    """Reads the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
+    """Read the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
 
     state: AppState
-    _latest: _Kept = field(default_factory=_Kept)
-    _slow: dict[str, _Kept] = field(default_factory=dict)
+    _latest: _CachedValue = field(default_factory=_CachedValue)
+    _slow: dict[str, _CachedValue] = field(default_factory=dict)
     _frames: dict[str, tuple[int, datetime]] = field(default_factory=dict)
     _rates: dict[str, float] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -109,8 +111,8 @@ class Snapshots:
         snapshot: Snapshot = self._latest.value
         return snapshot
 
-    async def shown(self, show: Callable[[Snapshot], str]) -> str:
-        """Return the latest state as text, made once for all who look."""
+    async def latest_html(self, show: Callable[[Snapshot], str]) -> str:
+        """Return the latest state as HTML. `show` makes it once for all viewers."""
         snapshot = await self.latest()
         if self._shown is None or self._shown[0] is not snapshot:
             self._shown = snapshot, show(snapshot)
@@ -123,9 +125,9 @@ class Snapshots:
             paused = await queues.paused_since(session)
             shown = await workers(session, now)
             values = {"since": now - timedelta(days=1), "most": FAILURES_MAX}
-            failures = await self._seldom("failures", lambda: _rows(session, values), 10.0)
-            storage = await self._seldom("storage", lambda: self._storage(session))
-        hour, day = await self._seldom("charts", lambda: self._charts(now), 20.0)
+            failures = await self._cached("failures", lambda: _rows(session, values), 10.0)
+            storage = await self._cached("storage", lambda: self._storage(session))
+        hour, day = await self._cached("charts", lambda: self._charts(now), 20.0)
         snapshot = Snapshot(
             now, int(queue.queued), int(queue.processing), queue.oldest, paused, shown, counts(shown),
             self._measured(shown, now), hour, day, storage, failures, (),
@@ -133,11 +135,11 @@ class Snapshots:
         found = await problems(self.state, snapshot)
         return Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__slots__} | {"problems": found})
 
-    async def _seldom(self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS) -> Result:
-        kept = self._slow.setdefault(name, _Kept())
-        if time.monotonic() >= kept.until:
-            kept.value, kept.until = await read(), time.monotonic() + seconds
-        result: Result = kept.value
+    async def _cached(self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS) -> Result:
+        cached = self._slow.setdefault(name, _CachedValue())
+        if time.monotonic() >= cached.until:
+            cached.value, cached.until = await read(), time.monotonic() + seconds
+        result: Result = cached.value
         return result
 
     async def _charts(self, now: datetime) -> tuple[Chart, Chart]:
@@ -154,13 +156,13 @@ class Snapshots:
         segments = await session.scalar(select(func.coalesce(func.sum(col(Segment.bytes)), 0)))
         uploads = await session.scalar(select(func.coalesce(func.sum(col(Asset.bytes)), 0)))
         settings = self.state.settings
-        held = int(segments or 0), settings.segment_cache_bytes, int(uploads or 0)
+        used = int(segments or 0), settings.segment_cache_bytes, int(uploads or 0)
         if settings.s3_bucket is not None:
-            return Storage(*held)
+            return Storage(*used)
         disk = await asyncio.to_thread(
             shutil.disk_usage, settings.data_folder if settings.data_folder.exists() else "/"
         )
-        return Storage(*held, disk.free, disk.total)
+        return Storage(*used, disk.free, disk.total)
 
     def _measured(self, shown: Sequence[ShownWorker], now: datetime) -> Mapping[str, float]:
         """Frames per second of each worker, from what its counter has gained since it was last seen to change."""

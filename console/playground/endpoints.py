@@ -39,7 +39,7 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
     template = await _owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
     values = (await defaults_of(state, template)) | given
-    faults = (await _looked_at(state, viewer, template, given, origin_of(request)))[0] if given else []
+    faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
     return await _form(request, state, viewer, template, values, faults)
 
 
@@ -63,7 +63,7 @@ async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_
     """Show the faults of the values next to their fields, and the code for them."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, await request.form())
-    faults, _ = await _looked_at(state, viewer, template, given, origin_of(request))
+    faults, _ = await _faults_and_uploads(state, viewer, template, given, origin_of(request))
     code = {one.id: one.code for one in snippets(origin_of(request), template.id, given)}
     return JSONResponse({"faults": dict(reversed(list(faults))), "code": code})
 
@@ -79,8 +79,8 @@ async def render(
     try:
         job = await service.create(state, viewer.caller, wanted, None, origin)
     except InvalidInputs as error:
-        told: Any = error.extras["errors"]
-        faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in told]
+        reported: Any = error.extras["errors"]
+        faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
         return await _form(request, state, viewer, template, values, faults)
     except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
         return await _form(request, state, viewer, template, values, [], refusal=error)
@@ -117,7 +117,7 @@ async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
     return found(row, "template")
 
 
-async def _looked_at(
+async def _faults_and_uploads(
     state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], origin: str
 ) -> tuple[list[tuple[str, str]], Uploads]:
     """Return the faults of the values, and the account's own uploads among them."""
@@ -133,7 +133,7 @@ async def _frame(
     request: Request, state: AppState, viewer: Viewer, template: Template, form: Mapping[str, Any]
 ) -> Response:
     values, origin = values_of(template, form), origin_of(request)
-    faults, uploads = await _looked_at(state, viewer, template, values, origin)
+    faults, uploads = await _faults_and_uploads(state, viewer, template, values, origin)
     faulty = {field for field, _ in faults}
     fit = {name: value for name, value in values.items() if name not in faulty}
     subject = of_template(template, resolved(template, fit, uploads), origin)
@@ -146,9 +146,9 @@ async def _frame(
 
 
 def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
-    """One frame, or with `draft` a sheet of frames of the whole template."""
+    """Return the options of one frame, or with `draft` of a contact sheet of the whole template."""
     if form.get("draft"):
-        return StillOptions(width=DRAFT_WIDTH, format="jpeg", sheet=True)
+        return StillOptions(width=DRAFT_WIDTH, format="jpeg", contact_sheet=True)
     try:
         time = float(str(form.get("time") or template.duration_seconds / 3))
     except ValueError:

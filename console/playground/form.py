@@ -1,4 +1,4 @@
-"""Form of a template's inputs: its fields, and the values that somebody has entered."""
+"""Form of a template's inputs: its fields and the entered values."""
 
 from __future__ import annotations
 

@@ -149,10 +149,10 @@ async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilte
     quota = limits.monthly_render_minutes
     if quota is None:
         return
-    held = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), has_status(*RETRYABLE))
+    reserved_ms = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), has_status(*RETRYABLE))
     minutes = await usage.minutes(session, viewer.account.id, now)
     used_ms = minutes.rendered_ms + minutes.reserved_ms
-    if used_ms + int(await session.scalar(held) or 0) > round(quota * 60_000):
+    if used_ms + int(await session.scalar(reserved_ms) or 0) > round(quota * 60_000):
         raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / 60_000)
 
 

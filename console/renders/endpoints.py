@@ -76,7 +76,7 @@ async def render_row(request: Request, viewer: ViewerOf, state: AppStateOf, work
 @router.get("/{job_id}")
 async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
     """One render; only what changes while it runs where a script asks."""
-    shown = await _shown(work, viewer.account_id, job_id)
+    shown = await _detail(work, viewer.account_id, job_id)
     live = await state.progress.segments_of(shown.job.id) if shown.job.status == JobStatus.processing else {}
     values: dict[str, Any] = {
         "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), live), "title": f"Render of {shown.template.name}",
@@ -151,10 +151,10 @@ def _done(word: str) -> dict[str, Any] | None:
 async def _briefly(state: AppState, viewer: Viewer, job_id: str) -> Detail:
     """Return the render, with the connection given back: the answer waits for workers or for storage."""
     async with state.database.reading() as work:
-        return await _shown(work, viewer.account_id, job_id)
+        return await _detail(work, viewer.account_id, job_id)
 
 
-async def _shown(work: Reading, account_id: str | None, job_id: str) -> Detail:
+async def _detail(work: Reading, account_id: str | None, job_id: str) -> Detail:
     return found(await detail(work, account_id, checked_id(job_id, "render")), "render")
 
 

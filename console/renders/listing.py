@@ -157,10 +157,13 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
 def _is_open(owner: str | None) -> ColumnElement[bool]:
     """Return the condition that jobs are planned or held: few, while a whole queue can be newer than they are."""
     planned = select(col(OpenJob.job_id))
-    held = select(col(HeldJob.job_id))
+    held_jobs = select(col(HeldJob.job_id))
     if owner:
-        planned, held = planned.where(col(OpenJob.account_id) == owner), held.where(col(HeldJob.account_id) == owner)
-    return col(Job.id) == any_(func.array(union_all(planned, held).scalar_subquery()))
+        planned, held_jobs = (
+            planned.where(col(OpenJob.account_id) == owner),
+            held_jobs.where(col(HeldJob.account_id) == owner),
+        )
+    return col(Job.id) == any_(func.array(union_all(planned, held_jobs).scalar_subquery()))
 
 
 async def _workers(session: AsyncSession, rows: Sequence[Row[Any]]) -> Mapping[str, int]:

@@ -32,9 +32,9 @@ class ShownWorker:
 async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
     """Return all workers that are remembered, by node and id."""
     rows = list(await session.scalars(select(Worker).order_by(col(Worker.node), col(Worker.id))))
-    held = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
+    leased = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
     found: dict[str, list[tuple[Task, Job]]] = {}
-    for task, job in (await session.execute(held.order_by(col(Task.created_at), col(Task.index)))).all():
+    for task, job in (await session.execute(leased.order_by(col(Task.created_at), col(Task.index)))).all():
         found.setdefault(task.worker or "", []).append((task, job))
     return [ShownWorker(one, state_of(one, now, bool(found.get(one.id))), found.get(one.id, [])) for one in rows]
 

@@ -30,7 +30,7 @@ def issue(secret: bytes, account_id: str, ttl_seconds: int) -> str:
 
 
 class TokenReader:
-    """Reads tokens: signed with the farm's secret, or, where a JWKS address is set, with one of its keys instead."""
+    """Read tokens: signed with the farm's secret, or, where a JWKS address is set, with one of its keys instead."""
 
     def __init__(
         self, secret: bytes, jwks_url: str | None = None, audience: str | None = None, issuer: str | None = None

@@ -53,10 +53,10 @@ async def owned(session: AsyncSession, account_id: str, key: str, now: datetime)
 
 async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
     """Return the keys that are uploads of the account and have not expired."""
-    held = select(col(Asset.storage_key)).where(
+    statement = select(col(Asset.storage_key)).where(
         col(Asset.storage_key).in_(keys), col(Asset.account_id) == account_id, col(Asset.expires_at) > now
     )
-    return set(await session.scalars(held))
+    return set(await session.scalars(statement))
 
 
 async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:

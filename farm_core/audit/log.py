@@ -18,7 +18,7 @@ PAGE_MAX: Final = 200
 
 
 class Role(StrEnum):
-    """In which role somebody acts."""
+    """Role of the person or key that acts."""
 
     operator = "operator"
     account = "account"

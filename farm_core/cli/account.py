@@ -97,7 +97,7 @@ async def _create(database: Database, arguments: argparse.Namespace) -> Any:
         await session.flush()
         actor = command_line_actor()
         await record(session, actor, "create", f"account {account.id}", {"name": name, "plan": account.plan})
-        return _shown(await _ranked(session, actor, account, arguments))
+        return _shown(await _set_priorities(session, actor, account, arguments))
 
 
 async def _set(database: Database, arguments: argparse.Namespace) -> Any:
@@ -111,10 +111,12 @@ async def _set(database: Database, arguments: argparse.Namespace) -> Any:
                 session, actor, "set limits", f"account {account.id}",
                 {"name": account.name, "plan": account.plan, "limits": arguments.limit},
             )  # fmt: skip
-        return _shown(await _ranked(session, actor, account, arguments))
+        return _shown(await _set_priorities(session, actor, account, arguments))
 
 
-async def _ranked(session: AsyncSession, actor: Actor, account: Account, arguments: argparse.Namespace) -> Account:
+async def _set_priorities(
+    session: AsyncSession, actor: Actor, account: Account, arguments: argparse.Namespace
+) -> Account:
     """Set the role and the priorities that the command names."""
     if arguments.operator is not None:
         account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)

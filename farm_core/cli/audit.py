@@ -29,11 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
-    await screen.show(lambda: _listed(database, arguments), watch=arguments.watch)
+    await screen.show(lambda: _list(database, arguments), watch=arguments.watch)
     return 0
 
 
-async def _listed(database: Database, arguments: argparse.Namespace) -> Listing:
+async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
     async with database.reading() as session:
         entries = await log.page(
             session, limit=arguments.limit, action=arguments.action, target=arguments.target, who=arguments.who

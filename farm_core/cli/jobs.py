@@ -67,10 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     async with connection.progress_of(arguments, database) as progress:
-        return await _shown(database, progress, arguments)
+        return await _print(database, progress, arguments)
 
 
-async def _shown(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> int:
+async def _print(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> int:
     words: list[str] = arguments.words
     if not words:
         await screen.show(lambda: _list(database, progress, arguments), watch=arguments.watch)
@@ -85,7 +85,7 @@ async def _shown(database: Database, progress: ProgressReader, arguments: argpar
         print(f"farm: there is no job {job_id!r}; `./farm jobs` lists the last ones", file=sys.stderr)
         return 1
     if arguments.follow:
-        return await followed(database, progress, job.id)
+        return await follow_job(database, progress, job.id)
     await screen.show(lambda: _one(database, progress, job.id), watch=arguments.watch)
     return 0
 
@@ -145,7 +145,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
         return report(listed, job, list(tasks), list(events), delivery, now)
 
 
-async def followed(database: Database, progress: ProgressReader, job_id: str) -> int:
+async def follow_job(database: Database, progress: ProgressReader, job_id: str) -> int:
     """Show a bar with the time left until the job ends; 0 where it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),

@@ -8,8 +8,8 @@ import sys
 from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import command_line_actor
-from farm_core.cli.jobs import followed
-from farm_core.controls.jobs import created_again
+from farm_core.cli.jobs import follow_job
+from farm_core.controls.jobs import create_again_by_id
 from farm_core.db.database import Database
 
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     job_id: str = arguments.job
     async with database.work() as session:
-        new = (await created_again(session, [job_id])).get(job_id)
+        new = (await create_again_by_id(session, [job_id])).get(job_id)
         await record(session, command_line_actor(), "retry", f"job {job_id}", {"job": new})
     if new is None:
         print(f"farm: there is no failed or cancelled job {job_id!r}", file=sys.stderr)
@@ -37,4 +37,4 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if not arguments.follow:
         return 0
     async with connection.progress_of(arguments, database) as progress:
-        return await followed(database, progress, new)
+        return await follow_job(database, progress, new)

@@ -87,9 +87,11 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
     async with database.work() as session:
         workers = list(await session.scalars(select(Worker).order_by(col(Worker.id))))
         drained = frozenset(await controls.drained_nodes(session))
-        held = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
+        leased = (
+            select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
+        )
         tasks = [
-            (row[0], row[1]) for row in await session.execute(held.order_by(col(Task.created_at), col(Task.index)))
+            (row[0], row[1]) for row in await session.execute(leased.order_by(col(Task.created_at), col(Task.index)))
         ]
         rates = await speed.frames_per_second(session, now)
     percents = await progress.percents({job.id: job for _, job in tasks}.values())

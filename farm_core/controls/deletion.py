@@ -101,7 +101,7 @@ async def _delete_uploads(database: Database, storage: Storage, account_id: str,
 
 
 async def _delete_rows(database: Database, actor: Actor, account_id: str, report: DeletionReport) -> set[str]:
-    """Delete what is left in the database in one transaction; return the keys of the templates' documents."""
+    """Delete the account's remaining rows in one transaction; return the keys of the templates' documents."""
     async with database.work() as session:
         await session.execute(select(col(Account.id)).where(col(Account.id) == account_id).with_for_update())
         documents = select(col(Template.document_key)).where(col(Template.account_id) == account_id)

@@ -124,10 +124,10 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
 
 async def create_again(session: AsyncSession, ids: Sequence[str]) -> int:
     """Create failed and cancelled jobs again, all by one statement; return how many."""
-    return len(await created_again(session, ids))
+    return len(await create_again_by_id(session, ids))
 
 
-async def created_again(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
+async def create_again_by_id(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
     """Create failed and cancelled jobs again, all by one statement; return the new ids by the old ones."""
     now = utc_now()
     values = {"ids": list(ids), "new_ids": [new_id("job") for _ in ids], "now": now, "period": period_of(now)}

@@ -100,7 +100,7 @@ class Database:
             async with self._sessions.begin() as session:
                 return await act(session)
 
-        return await _repeated(once)
+        return await _repeat_if_victim(once)
 
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
         """Return the result of `act`, which runs one statement, or reads before the one that writes.
@@ -109,7 +109,7 @@ class Database:
         so it must be harmless twice: the statement did not reach the server, or its answer did not come back.
         """
         try:
-            return await _repeated(lambda: self._once(act))
+            return await _repeat_if_victim(lambda: self._once(act))
         except DBAPIError as error:
             if not error.connection_invalidated:
                 raise
@@ -125,7 +125,7 @@ class Database:
             await engine.dispose()
 
 
-async def _repeated(act: Callable[[], Awaitable[Result]]) -> Result:
+async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:
     """Return the result of `act`. Run it again, after random pauses, while Postgres picks it as a victim."""
     for attempt in range(1, VICTIM_ATTEMPTS):
         try:

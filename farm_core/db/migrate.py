@@ -1,4 +1,4 @@
-"""Brings a database to the schema of this version. Safe while the farm runs and when several processes try at once.
+"""Bring a database to the schema of this version. Safe while the farm runs and when several processes try at once.
 
 `python -m farm_core.db.migrate revision "what changes"` writes a new migration from the difference between the tables and a
 database that is up to date (`DATABASE_URL`); `cluster.embedded.new_migration` does it with a database of its own.

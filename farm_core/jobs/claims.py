@@ -1,4 +1,4 @@
-"""A scheduler's hold on jobs: from the claim until they are planned. Afterwards a job's tasks carry it."""
+"""Leases of jobs, from the claim until the job is planned. Afterwards its tasks have leases of their own."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from farm_core.usage.period import period_of
 from motion.notices import Notice
 
 LEASE_SECONDS: Final = 20.0
-"""A scheduler renews its leases four times as often; who has not renewed is taken for dead."""
+"""A scheduler renews its leases four times as often. One that did not renew in time counts as dead."""
 
 ACCOUNT_JOBS_MAX: Final = 64
-"""Jobs of one account in processing at once, where there are fewer workers; the rest of its queue waits unclaimed."""
+"""Jobs of one account in processing at once, unless there are more workers. The rest of its queue waits unclaimed."""
 
 CANDIDATES_PER_JOB: Final = 4
-"""Jobs looked at for each one wanted: other schedulers that claim at the same time have locked the others."""
+"""Candidates read for each job wanted: schedulers that claim at the same time have locked some."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that this scheduler holds, the token that proves it, and what ingest and plan need of it and its template."""
+    """A leased job, the token that proves the lease, and the fields of the job and its template that ingest and plan need."""
 
     id: str
     lease_token: str
@@ -55,16 +55,16 @@ class ClaimedJob:
     request_id: str | None = None
     traceparent: str | None = None
     stored_bytes: int = 0
-    """What the account had in storage when the job was claimed."""
+    """Bytes that the account had in storage when the job was claimed."""
     storage_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenJob:
-    """A job with all that its rendering needs in storage: its document, and the key of the bytes of every source it names.
+    """A job whose document and media are in storage. `media` maps each source to its key.
 
-    `ingest_bytes` is what fetching them counts against the account's month, `stored` (bytes by key) what they count against its
-    storage. `notices` is what the video will leave out, as far as known.
+    `ingest_bytes` counts against the account's month, `stored` (bytes by key) against its storage. `notices`: what the video
+    will leave out, as far as known.
     """
 
     job: ClaimedJob
@@ -77,9 +77,9 @@ class FrozenJob:
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A frozen job and the tasks that will make its video, for workers of that renderer (of any, where None).
+    """A frozen job and the tasks that will make its video, for workers of one renderer (of any if None).
 
-    A job whose video is there already has no tasks.
+    A job whose video exists already has no tasks.
     """
 
     frozen: FrozenJob
@@ -117,13 +117,13 @@ def _claimed(row: Any) -> ClaimedJob:
 
 
 async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Prolongs my leases; returns the tokens that still hold."""
+    """Renew leases; return the tokens that are still valid."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
     return set(await column(session, "renew_jobs", values))
 
 
 async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
-    """Hands jobs back before they are planned, for a scheduler to adopt at once; `counted` keeps the attempt on record."""
+    """Hand jobs back before they are planned, for a scheduler to adopt at once. `counted`: the attempt counts."""
     values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
     await execute(session, "release_jobs", values)
 

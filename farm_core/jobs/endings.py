@@ -47,7 +47,7 @@ class Ending:
 async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
     """Move each job along the edge `event` to its end; return the jobs that have moved.
 
-    Of the others somebody else decided, and that is no error. Completing is a single statement, so it needs no
+    Another process has ended the others, which is no error. Completing is a single statement, so it needs no
     transaction around it; the other ends void the jobs' open tasks by a second one.
     """
     after = _target(event)

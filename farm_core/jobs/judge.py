@@ -38,7 +38,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again after so many seconds, elsewhere if somebody else can. `failures` is the new count."""
+    """Try again after `after_seconds`, on another worker if there is one. `failures` is the new count."""
 
     after_seconds: float
     avoid_worker: str | None

@@ -1,4 +1,4 @@
-"""Tables of jobs, tasks and events. What must always hold is said as a constraint too."""
+"""Tables of jobs, tasks and events. Invariants are constraints of the tables."""
 
 from __future__ import annotations
 

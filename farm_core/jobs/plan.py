@@ -14,7 +14,7 @@ SEGMENT_SECONDS: Final = 1.0
 """Output time of a segment: short enough to spread a title card over a few workers, long enough for a sane GOP."""
 
 SEGMENT_PIXELS: Final = 64_000_000
-"""Above 1080p30 a segment is shortened to about so many drawn pixels, but not below half of SEGMENT_SECONDS."""
+"""Pixels drawn for a segment. Above 1080p30 segments are shortened to about this, but not below half of SEGMENT_SECONDS."""
 
 SEGMENTS_MAX: Final = 240
 """A long job gets longer segments instead of more: rows, dispatches and joins stay bounded."""

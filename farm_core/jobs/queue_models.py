@@ -138,7 +138,7 @@ class OpenJob(SQLModel, table=True):
     assemblies: int = _count()
     """1 while the assembly is pending."""
     spent_seconds: float = Field(default=0.0, sa_column=Column(Float, nullable=False, server_default="0"))
-    """What its finished segments took."""
+    """Seconds that its finished segments took."""
     ready_place: float | None = Field(
         sa_column=Column(
             Float,

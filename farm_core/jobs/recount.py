@@ -46,20 +46,20 @@ async def doubtful_accounts(database: Database) -> list[str]:
 
 
 async def recount(database: Database, account_ids: Sequence[str]) -> int:
-    """Count the jobs of the accounts anew and rebuild their queues and open jobs; return how many accounts had wrong counts.
+    """Recount the jobs of the accounts and rebuild their queues and open jobs; return how many accounts had wrong counts.
 
-    The farm can run meanwhile: accounts are locked only while the differences are written.
+    The farm can run: accounts are locked only while the differences are written.
     """
     wrong = 0
     for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
         some = sorted(account_ids[start : start + ACCOUNTS_AT_ONCE])
         await database.single(partial(execute, name="add_queue_rows", values={"account_ids": some}))
-        wrong += await database.transaction(partial(_recounted, account_ids=some))
+        wrong += await database.transaction(partial(_recount, account_ids=some))
     return wrong
 
 
-async def _recounted(session: AsyncSession, account_ids: Sequence[str]) -> int:
-    """Mend the accounts' rows and wake the schedulers. Differences are right whatever other transactions add meanwhile."""
+async def _recount(session: AsyncSession, account_ids: Sequence[str]) -> int:
+    """Correct the accounts' rows and wake the schedulers. Differences stay correct while other transactions change the counts."""
     await session.execute(_ALONE)
     accounts = {"account_ids": list(account_ids)}
     rows = await execute(session, "queue_differences", accounts)

@@ -1,4 +1,4 @@
-"""A job's beginning, and its owner's say in its end."""
+"""Create, find and cancel jobs."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ _IMPLIED: Final[Mapping[str, ColumnElement[bool]]] = {
     JobStatus.failed: col(Job.error).is_not(None),
     JobStatus.cancelled: and_(~_IS_OPEN, col(Job.error).is_(None), col(Job.video_key).is_(None)),
 }
-"""What the constraints of the table imply of jobs of each status: the conditions of its indexes."""
+"""Conditions that the table's constraints imply for jobs of each status: those of its indexes."""
 
 
 def has_status(*statuses: str) -> ColumnElement[bool]:
-    """Return the condition that jobs have one of the statuses, said so that Postgres finds them by an index (see `Job`)."""
+    """Return the condition that jobs have one of the statuses, in a form for which Postgres uses an index (see `Job`)."""
     implied = {id(condition): condition for condition in (_IMPLIED[status] for status in statuses)}
     return and_(col(Job.status).in_(statuses), or_(false(), *implied.values()))
 
@@ -117,7 +117,7 @@ async def count_of_account(session: AsyncSession, account_id: str) -> int:
 
 
 async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
-    """Cancel the job if it has not ended; say whether. `percent` is its live progress, where that is known."""
+    """Cancel the job if it has not ended; return True if it was cancelled. `percent`: its live progress, if known."""
     return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
 
 

@@ -33,7 +33,7 @@ RESCUES_MAX: Final = 500
 
 
 class Lease(NamedTuple):
-    """One wish to lease a task for a worker of that renderer. `is_first`: the job may have no renderer yet."""
+    """A task to lease for a worker of that renderer. `is_first`: the job may have no renderer yet."""
 
     task_id: str
     job_id: str
@@ -105,13 +105,13 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
 
 
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Prolongs my leases, those with more than FRESH_SECONDS left excepted; returns the tokens that still hold."""
+    """Renew my leases, those with more than FRESH_SECONDS left excepted; return the tokens that still hold."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
     return set(await column(session, "renew_tasks", values))
 
 
 async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
-    """Accepts segments; returns the tokens that counted. The other tasks were given away or withdrawn; one statement.
+    """Accept segments; return the tokens that counted. The other tasks were given away or withdrawn; one statement.
 
     All segments are known to the cache from then on, and their workers' row of failures ends.
     """
@@ -155,7 +155,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
 
 
 async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
-    """Voids all that is open of jobs that have ended, and wakes the schedulers to stop it where it runs."""
+    """Void all that is open of jobs that have ended, and wake the schedulers to stop it where it runs."""
     await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 

@@ -1,4 +1,4 @@
-"""Workers as the schedulers see them, and the segments that they have left in storage."""
+"""Records of workers, and of the segments that they have stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from farm_core.jobs.sql import Transaction, column, execute
 
 LIVE_SECONDS: Final = 15.0
-"""A worker that no scheduler has seen for so long is not counted on."""
+"""Time after which an unseen worker counts as gone."""
 
 FORGET_SECONDS: Final = 3600.0
 FAILURES_MAX: Final = 3
@@ -35,13 +35,13 @@ class SeenWorker(Protocol):
 
 
 STRIKE_SECONDS: Final = 600.0
-"""Failures of workers count against the account of the job for so long."""
+"""Time for which a worker's failure counts against the account of the job."""
 
 STRIKES_MAX: Final = 5
 """Number of strikes from which an account's segments are rendered one at a time."""
 
 STRIKES_SHARE: Final = 0.02
-"""Strikes for each job in processing from which they are: the larger number counts."""
+"""The same for each job in processing. The larger number counts."""
 
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
@@ -72,7 +72,7 @@ async def see_workers(session: Transaction, now: datetime, workers: Sequence[See
 
 
 async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
-    """Return the workers among these that may be given tasks, with how many each holds, whoever gave them."""
+    """Return the workers among these that may be given tasks, with the number of tasks that each holds, of all schedulers."""
     rows = await execute(session, "usable_workers", {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 

@@ -56,7 +56,7 @@ class Guard:
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to an address that was checked, whatever the name would resolve to a moment later."""
+    """Connect to an address that was checked, whatever the name would resolve to a moment later."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard

@@ -1,4 +1,4 @@
-"""Changes of jobs, published to whoever listens: progress by render workers, states by the service that committed them.
+"""Changes of jobs, published to subscribers: progress by render workers, states by the service that committed them.
 
     async for change in listen(redis, account_id):
         if change is None:  # connected, for the first time or again: changes may have been missed, so read everything
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final, Required, TypedDict, cast
+from typing import Final, Required, TypedDict, cast
 
 import orjson
 from redis.asyncio import ConnectionPool, Redis
@@ -61,7 +61,7 @@ def changed(job_id: str, account_id: str, status: str, progress: float | None = 
 
 
 class ChangePublisher:
-    """Publishes changes of state after their commit. Never raises and never holds up its caller: Redis may be away."""
+    """Publish changes of state after their commit. Never raises and never holds up its caller: Redis may be away."""
 
     def __init__(self, redis: Redis | None) -> None:
         self._redis = redis
@@ -109,11 +109,9 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
                     await _subscribe(subscription, account_id)
                     yield None
                     while True:
-                        message = await subscription.get_message(timeout=POLL_SECONDS)
-                        if message is None:
-                            await subscription.ping()
-                        elif message["type"] in ("message", "pmessage"):  # the answer to a ping is a message too
-                            yield _change(message)
+                        change = await _next_change(subscription)
+                        if change is not None:
+                            yield change
             except (RedisError, OSError) as error:
                 _log.info("listening to changes again soon", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)
@@ -132,5 +130,11 @@ async def _subscribe(subscription: PubSub, account_id: str | None) -> None:
         await subscription.subscribe(channel(account_id))
 
 
-def _change(message: dict[str, Any]) -> JobChange:
-    return cast(JobChange, orjson.loads(message["data"]))
+async def _next_change(subscription: PubSub) -> JobChange | None:
+    """Return the next change, or None after POLL_SECONDS without one. A ping then finds out whether Redis is still there."""
+    message = await subscription.get_message(timeout=POLL_SECONDS)
+    if message is None:
+        await subscription.ping()
+        return None
+    is_change = message["type"] in ("message", "pmessage")  # the answer to a ping is a message too
+    return cast(JobChange, orjson.loads(message["data"])) if is_change else None

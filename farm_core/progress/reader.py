@@ -70,7 +70,7 @@ class JobRow(Protocol):
 
 
 class ProgressReader:
-    """Reads the progress of any number of jobs in one round trip."""
+    """Read the progress of any number of jobs in one round trip."""
 
     def __init__(self, redis: Redis | None, database: Database) -> None:
         self._redis = redis
@@ -85,11 +85,11 @@ class ProgressReader:
             return {}
         found = await self._live(job_ids)
         if missing := [job_id for job_id in job_ids if job_id not in found]:
-            found |= await self._finished(missing)
+            found |= await self._ask_database(missing)
         return {job_id: self._forward(job_id, progress) for job_id, progress in found.items()}
 
     async def percents(self, jobs: Iterable[JobRow]) -> dict[str, float]:
-        """Return what to show as the `progress` of each of these jobs, whatever their status: 0 to 100."""
+        """Return the `progress` of each job, 0 to 100."""
         rows = list(jobs)
         live = await self.of_jobs([job.id for job in rows if job.status == JobStatus.processing])
         return {
@@ -119,7 +119,7 @@ class ProgressReader:
             return {}
         while True:
             try:
-                found = await self._asked(job_ids)
+                found = await self._ask_redis(job_ids)
             except (RedisError, OSError):
                 if time.monotonic() >= self._first_until:
                     self._step_back()
@@ -129,8 +129,8 @@ class ProgressReader:
                 self._first_until = 0.0
                 return found
 
-    async def _asked(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
-        """What Redis knows of these jobs. Raises RedisError or OSError while it is away."""
+    async def _ask_redis(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+        """Return the progress of these jobs in Redis. Raises RedisError or OSError while it is away."""
         assert self._redis is not None
         pipeline = self._redis.pipeline(transaction=False)
         for job_id in job_ids:
@@ -142,7 +142,7 @@ class ProgressReader:
             if frames is not None and of is not None
         }
 
-    async def _finished(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
+    async def _ask_database(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         values = {"job_ids": list(job_ids)}
         rows = await self._database.single(lambda connection: execute(connection, "finished_frames", values))
         return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}

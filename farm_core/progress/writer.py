@@ -1,4 +1,4 @@
-"""Writes the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
+"""Write the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SegmentProgress:
 
 
 class ProgressWriter:
-    """Keeps the newest state of each attempt and writes it soon. `url` None: writes nothing."""
+    """Keep the newest state of each attempt, and write it soon. Without a `url`, write nothing."""
 
     def __init__(self, url: str | None, every_seconds: float = EVERY_SECONDS) -> None:
         self._every_seconds = every_seconds
@@ -87,7 +87,7 @@ class ProgressWriter:
                 if not self._latest:
                     break
                 states, self._latest, self._is_urgent = self._latest, {}, False
-            is_written = self._written(states)
+            is_written = self._try_write(states)
             with self._changed:
                 if self._closed:
                     break
@@ -97,7 +97,7 @@ class ProgressWriter:
                     self._changed.wait_for(lambda: self._closed, RETRY_SECONDS)
         self._client.close()
 
-    def _written(self, states: dict[str, SegmentProgress]) -> bool:
+    def _try_write(self, states: dict[str, SegmentProgress]) -> bool:
         """Write the states. Keep them and return False if Redis does not answer."""
         try:
             self._write(list(states.values()))

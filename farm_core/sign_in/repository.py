@@ -95,7 +95,7 @@ async def act_as(session: AsyncSession, token: str, account_id: str | None) -> N
 
 
 async def end_session(session: AsyncSession, token: str) -> None:
-    """Sign out: the token opens nothing any more."""
+    """Sign out: revoke the token."""
     await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token)))
 
 

@@ -1,6 +1,6 @@
 """Count finished renders by minute, and read the counts for charts.
 
-Minutes are counted when somebody looks at a chart, in statements over at most an hour each, by one process at a time.
+Minutes are counted when a chart is opened, in statements over at most an hour each, by one process at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stills: single frames and sheets of frames, drawn on request by a render worker."""
+"""Stills: single frames and contact sheets, drawn on request by a render worker."""
 
 from farm_core.stills.options import StillOptions
 from farm_core.stills.service import Still, StillDependencies, request_still

@@ -1,6 +1,6 @@
-"""The way of a still through Redis: a list of requests, and a list of one answer for each.
+"""Exchange of stills through Redis: a list of requests, and for each a list with one answer.
 
-Nothing here may not be lost: whoever asked waits a few seconds for the answer and asks again otherwise.
+Any of it can be lost: the caller waits a few seconds for the answer, and can ask again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _QUEUE_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class StillOrder:
-    """A request on its way to a worker. `deadline` is in seconds since the epoch."""
+class QueuedStill:
+    """A request for a still in Redis. `deadline` is in seconds since the epoch."""
 
     id: str
     deadline: float
@@ -37,7 +37,7 @@ class StillOrder:
 
 @dataclass(frozen=True, slots=True)
 class StillAnswer:
-    """A picture, or a reason fit for callers: `failure` of the document or its media (lasting), or of the farm."""
+    """A picture, or a `failure` message for callers. `lasting`: the document or its media are at fault, not the farm."""
 
     picture: bytes = b""
     failure: str | None = None
@@ -50,17 +50,17 @@ class ExchangeAway(Exception):
 
 
 class StillExchange:
-    """Both ends of the way. Each waits in Redis, so its connections have no read timeout below `WAIT_SECONDS`."""
+    """Both ends of the exchange. Each waits in Redis, so its connections have no read timeout below `WAIT_SECONDS`."""
 
     def __init__(self, redis_url: str) -> None:
         timeout = WAIT_SECONDS + 5
         self._redis = Redis.from_url(redis_url, socket_timeout=timeout, socket_connect_timeout=1, max_connections=256)
 
-    async def ask(self, order: StillOrder) -> StillAnswer | None:
-        """Send the order and wait; None where nobody answered in time. Raises ExchangeAway."""
-        place = _answer_key(order.id)
+    async def ask(self, request: QueuedStill) -> StillAnswer | None:
+        """Send the request and wait. Return None without an answer in time. Raises ExchangeAway."""
+        place = _answer_key(request.id)
         try:
-            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(order))) > _QUEUE_MAX:
+            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request))) > _QUEUE_MAX:
                 await self._redis.rpop(_QUEUE)
                 return None
             found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
@@ -68,16 +68,16 @@ class StillExchange:
             raise ExchangeAway from error
         return None if found is None else _answer(cast(bytes, found[1]))
 
-    async def next_order(self) -> StillOrder | None:
-        """Take the next order that somebody still waits for; None after a second without one. Raises ExchangeAway."""
+    async def next_request(self) -> QueuedStill | None:
+        """Take the next request whose caller still waits. Return None after a second without one. Raises ExchangeAway."""
         try:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
         if found is None:
             return None
-        order = _order(orjson.loads(found[1]))
-        return order if order.deadline > time.time() else None
+        request = _request(orjson.loads(found[1]))
+        return request if request.deadline > time.time() else None
 
     async def waiting(self) -> int:
         """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
@@ -86,10 +86,10 @@ class StillExchange:
         except (RedisError, OSError):
             return 0
 
-    async def answer(self, order: StillOrder, answer: StillAnswer) -> None:
-        """Hand the answer to whoever asked. Raises ExchangeAway."""
+    async def answer(self, request: QueuedStill, answer: StillAnswer) -> None:
+        """Send the answer to the caller that waits. Raises ExchangeAway."""
         head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
-        place = _answer_key(order.id)
+        place = _answer_key(request.id)
         try:
             async with self._redis.pipeline(transaction=True) as pipeline:
                 pipeline.rpush(place, head + b"\n" + answer.picture)
@@ -98,15 +98,15 @@ class StillExchange:
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
 
-    async def remembered(self, key: str) -> bytes | None:
-        """A picture kept under the key; None without one, and where Redis is away."""
+    async def cached(self, key: str) -> bytes | None:
+        """Return the picture cached under the key, or None if there is none or Redis is away."""
         try:
             return cast("bytes | None", await self._redis.get(f"stills:kept:{key}"))
         except (RedisError, OSError):
             return None
 
-    async def remember(self, key: str, picture: bytes, seconds: int) -> None:
-        """Keep a picture for a while, if Redis is there."""
+    async def cache(self, key: str, picture: bytes, seconds: int) -> None:
+        """Cache a picture, if Redis is there."""
         try:
             await self._redis.set(f"stills:kept:{key}", picture, ex=seconds)
         except (RedisError, OSError):
@@ -117,23 +117,23 @@ class StillExchange:
         await self._redis.aclose()
 
 
-def order_of(subject: StillSubject, frames: Frames, format: StillFormat) -> StillOrder:
-    """An order that may be answered from now on."""
-    return StillOrder(new_id("still"), time.time() + WAIT_SECONDS, subject, frames, format)
+def queued_still(subject: StillSubject, frames: Frames, format: StillFormat) -> QueuedStill:
+    """Return a new request, which expires after WAIT_SECONDS."""
+    return QueuedStill(new_id("still"), time.time() + WAIT_SECONDS, subject, frames, format)
 
 
-def _answer_key(order_id: str) -> str:
-    return f"stills:answer:{order_id}"
+def _answer_key(still_id: str) -> str:
+    return f"stills:answer:{still_id}"
 
 
-def _order(stored: dict[str, Any]) -> StillOrder:
+def _request(stored: dict[str, Any]) -> QueuedStill:
     frames = {**stored["frames"], "indices": tuple(stored["frames"]["indices"])}
-    return StillOrder(
+    return QueuedStill(
         **{**stored, "subject": StillSubject(**stored["subject"]), "frames": Frames(**frames)},
     )
 
 
 def _answer(data: bytes) -> StillAnswer:
     head, _, picture = data.partition(b"\n")
-    said = orjson.loads(head)
-    return StillAnswer(picture, said["failure"], said["lasting"], tuple(said["warnings"]))
+    fields = orjson.loads(head)
+    return StillAnswer(picture, fields["failure"], fields["lasting"], tuple(fields["warnings"]))

@@ -19,23 +19,23 @@ WIDTH_DEFAULT: Final = 640
 CONTACT_FRAMES: Final = 25
 CONTACT_COLUMNS: Final = 5
 CONTACT_WIDTH: Final = 160
-"""Width of one picture of a sheet."""
+"""Default width of one picture of a contact sheet, px."""
 
 
 @dataclass(frozen=True, slots=True)
 class StillOptions:
-    """A still's moment, size and format.
+    """A still's time, size and format.
 
     `time` is in seconds and `frame` counts from 0; at most one of them is given, and with neither the still is a poster: the
-    frame at a third of the duration. `width` is in pixels; the height follows from the subject's aspect ratio. `sheet` draws
-    a contact sheet of up to 25 frames instead, each `width` pixels wide.
+    frame at a third of the duration. `width` is in pixels; the height follows from the subject's aspect ratio. `contact_sheet`
+    draws a contact sheet of up to 25 frames instead, each `width` pixels wide.
     """
 
     time: float | None = None
     frame: int | None = None
     width: int | None = None
     format: StillFormat = "png"
-    sheet: bool = False
+    contact_sheet: bool = False
 
 
 POSTER: Final = StillOptions()
@@ -54,16 +54,16 @@ class Frames:
 def frames_of(options: StillOptions, width: float, height: float, fps: float, frame_count: int) -> Frames:
     """Frames of a subject with this size, rate and length. Raises InvalidInputs with every fault."""
     faults = [*_moment_faults(options, fps, frame_count), *_format_faults(options)]
-    wanted = options.width or (CONTACT_WIDTH if options.sheet else WIDTH_DEFAULT)
+    wanted = options.width or (CONTACT_WIDTH if options.contact_sheet else WIDTH_DEFAULT)
     rows = max(1, round_half_up(wanted * height / width))
     if not WIDTH_MIN <= wanted <= SIDE_MAX:
         faults.append(("width", f"must be an integer from {WIDTH_MIN} to {SIDE_MAX}"))
-    elif rows > SIDE_MAX or wanted * rows * (CONTACT_FRAMES if options.sheet else 1) > PIXELS_MAX:
+    elif rows > SIDE_MAX or wanted * rows * (CONTACT_FRAMES if options.contact_sheet else 1) > PIXELS_MAX:
         faults.append(("width", f"makes a picture of {wanted}x{rows} pixels; at most 16 megapixels are allowed"))
     if faults:
         raise InvalidInputs(faults)
-    indices = _spread_indices(frame_count) if options.sheet else (_index(options, fps, frame_count),)
-    return Frames(wanted, rows, indices, CONTACT_COLUMNS if options.sheet else 1)
+    indices = _spread_indices(frame_count) if options.contact_sheet else (_index(options, fps, frame_count),)
+    return Frames(wanted, rows, indices, CONTACT_COLUMNS if options.contact_sheet else 1)
 
 
 def _moment_faults(options: StillOptions, fps: float, frame_count: int) -> list[tuple[str, str]]:

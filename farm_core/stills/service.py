@@ -8,15 +8,15 @@ from typing import Final, Protocol
 
 import orjson
 
-from farm_core.errors import BadRequest, RateLimited, Unavailable
+from farm_core.errors import BadRequest, Unavailable
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
-from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, order_of
+from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, queued_still
 from farm_core.stills.options import POSTER, Frames, StillFormat, StillOptions, frames_of
 from farm_core.stills.subject import StillSubject
 
-KEPT_SECONDS: Final = 600
-KEPT_BYTES_MAX: Final = 2_000_000
+CACHE_SECONDS: Final = 600
+CACHED_BYTES_MAX: Final = 2_000_000
 MEDIA_TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 
 
@@ -41,16 +41,11 @@ class StillDependencies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A picture's bytes. `etag` names them by content."""
+    """A picture file, and lines about what it leaves out."""
 
     picture: bytes
     media_type: str
     warnings: tuple[str, ...] = ()
-
-    @property
-    def etag(self) -> str:
-        """An entity tag, quoted."""
-        return f'"{hashlib.sha256(self.picture).hexdigest()[:32]}"'
 
 
 async def request_still(
@@ -63,26 +58,22 @@ async def request_still(
     """
     frames = frames_of(options, subject.width, subject.height, subject.fps, subject.frame_count)
     media_type, key = MEDIA_TYPES[options.format], _key(subject, frames, options.format)
-    kept = await dependencies.stills.remembered(key)
-    if kept is not None:
-        return Still(kept, media_type)
-    await _respect_rate(dependencies, subject.account_id)
-    answer = await _answered(dependencies.stills, subject, frames, options.format)
-    if len(answer.picture) <= KEPT_BYTES_MAX and _is_constant(subject):
-        await dependencies.stills.remember(key, answer.picture, KEPT_SECONDS)
+    cached = await dependencies.stills.cached(key)
+    if cached is not None:
+        return Still(cached, media_type)
+    limit = dependencies.settings.stills_per_minute
+    await dependencies.rates.require(
+        f"stills:{subject.account_id}", limit, f"At most {limit} stills a minute may be drawn."
+    )
+    answer = await _ask(dependencies.stills, subject, frames, options.format)
+    if len(answer.picture) <= CACHED_BYTES_MAX and _is_constant(subject):
+        await dependencies.stills.cache(key, answer.picture, CACHE_SECONDS)
     return Still(answer.picture, media_type, answer.warnings)
 
 
-async def _respect_rate(dependencies: StillDependencies, account_id: str) -> None:
-    limit = dependencies.settings.stills_per_minute
-    wait = await dependencies.rates.wait_seconds(f"stills:{account_id}", limit)
-    if wait:
-        raise RateLimited(wait, f"At most {limit} stills a minute may be drawn. Try again in {wait} s.")
-
-
-async def _answered(exchange: StillExchange, subject: StillSubject, frames: Frames, format: StillFormat) -> StillAnswer:
+async def _ask(exchange: StillExchange, subject: StillSubject, frames: Frames, format: StillFormat) -> StillAnswer:
     try:
-        answer = await exchange.ask(order_of(subject, frames, format))
+        answer = await exchange.ask(queued_still(subject, frames, format))
     except ExchangeAway:
         raise Unavailable from None
     if answer is None:

@@ -13,7 +13,7 @@ PATH_PREFIX: Final = "/files/"
 
 
 class Links:
-    """Makes and checks links. Whoever holds the secret can make them; an altered or expired one opens nothing."""
+    """Sign and check links. An altered or expired link is refused."""
 
     def __init__(self, secret: bytes, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -42,7 +42,7 @@ class Links:
         return hmac.digest(self._key, message, hashlib.sha256).hex()
 
     def in_seconds(self, seconds: int, round_to: int = 1) -> int:
-        """The moment so many seconds from now, rounded up to a multiple of `round_to` seconds, so that links repeat."""
+        """Return the time in `seconds` from now, rounded up to a multiple of `round_to` seconds, so that links repeat."""
         return -int(-(self._now() + seconds) // round_to) * round_to
 
     def _now(self) -> float:

@@ -22,7 +22,7 @@ _TYPES = mimetypes.MimeTypes()
 
 
 class LocalStorage:
-    """Keeps objects under `folder/objects`; content types that their endings do not tell, under `folder/types`."""
+    """Keep objects under `folder/objects`; content types that their endings do not tell, under `folder/types`."""
 
     def __init__(self, folder: Path, links: Links) -> None:
         self._objects = folder / "objects"

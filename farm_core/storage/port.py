@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -72,8 +72,5 @@ class Storage(Protocol):
         ...
 
     def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
-        """A signed URL that serves the object with byte ranges for so many seconds; `origin` is the farm's public one."""
+        """Return a signed URL that serves the object with byte ranges for `seconds`; `origin` is the farm's public one."""
         ...
-
-
-Chunks = AsyncIterator[bytes]

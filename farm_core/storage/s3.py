@@ -38,7 +38,7 @@ _CONFIG = Config(
 
 
 class S3Storage:
-    """Keeps objects in a bucket. Credentials come from the usual AWS variables, unless given."""
+    """Keep objects in a bucket. Credentials come from the usual AWS variables, unless given."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class S3Storage:
     ) -> None:
         key_id, secret = credentials or (None, None)
         self._bucket = bucket
-        # a session of its own: the one that boto3 shares keeps the credentials of whoever asked first
+        # a separate session: boto3's default session keeps the first credentials
         self._client: S3Client = boto3.Session().client(
             "s3",
             endpoint_url=endpoint_url,

@@ -19,7 +19,6 @@ _SECRET_VALUES: Final = re.compile(
 HIDDEN: Final = "[hidden]"
 
 bind = structlog.contextvars.bind_contextvars
-unbind = structlog.contextvars.unbind_contextvars
 bound = structlog.contextvars.bound_contextvars
 
 

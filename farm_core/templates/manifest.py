@@ -44,6 +44,6 @@ def _public(field: InputField) -> dict[str, Any]:
     return shown
 
 
-def _field(stored: Mapping[str, Any], held: Mapping[str, Any]) -> InputField:
-    target = Target(**held[stored["id"]]) if stored["id"] in held else NO_TARGET
+def _field(stored: Mapping[str, Any], targets_by_id: Mapping[str, Any]) -> InputField:
+    target = Target(**targets_by_id[stored["id"]]) if stored["id"] in targets_by_id else NO_TARGET
     return InputField(stored["id"], stored["label"], stored["kind"], stored["required"], stored.get("default"), target)

@@ -40,7 +40,7 @@ class RenderedFrame(NamedTuple):
 
 
 class Compositor(Protocol):
-    """Turns the display lists of one sequence of frames into pixels."""
+    """Turn the display lists of one sequence of frames into pixels."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""

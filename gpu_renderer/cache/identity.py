@@ -1,7 +1,7 @@
-"""Results of a function, kept for the very objects that it was asked about.
+"""Cache of a function's results by the identity of its arguments, like `functools.lru_cache` without hashing them.
 
-Parts of a layer that do not move are the same objects from frame to frame (`motion.evaluate`). To find what is known of an
-object by its identity takes a fraction of hashing and comparing it, and tells 1, 1.0 and True apart.
+Parts of a layer that do not move are the same objects from frame to frame (`motion.evaluate`). Looking up an object by its
+identity takes a fraction of the time of hashing and comparing it, and distinguishes 1, 1.0 and True.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def kept_by_identity(count_max: int) -> Callable[[F], F]:
-    """Return a decorator that keeps `count_max` results of a pure function; for more, it begins anew.
+def cached_by_identity(count_max: int) -> Callable[[F], F]:
+    """Return a decorator that caches the results of a pure function. A full cache of `count_max` results is cleared.
 
-    The arguments are positional and never change. They are kept with the result, so that no other object can have
-    their identity.
+    The arguments must be positional and immutable. The cache holds them with the result, so that no other object can
+    get their identity.
     """
 
-    def decorated(function: F) -> F:
-        kept: dict[tuple[int, ...], tuple[tuple[object, ...], Any]] = {}
+    def decorate(function: F) -> F:
+        cached: dict[tuple[int, ...], tuple[tuple[object, ...], Any]] = {}
 
         @wraps(function)
-        def found(*arguments: object) -> Any:
+        def lookup(*arguments: object) -> Any:
             key = tuple(map(id, arguments))
-            known = kept.get(key)
-            if known is not None:
-                return known[1]
-            made = function(*arguments)
-            if len(kept) >= count_max:
-                kept.clear()
-            kept[key] = arguments, made
-            return made
+            entry = cached.get(key)
+            if entry is not None:
+                return entry[1]
+            result = function(*arguments)
+            if len(cached) >= count_max:
+                cached.clear()
+            cached[key] = arguments, result
+            return result
 
-        return found  # type: ignore[return-value]  # it takes the same arguments
+        return lookup  # type: ignore[return-value]  # it takes the same arguments
 
-    return decorated
+    return decorate

@@ -61,10 +61,10 @@ class LayerCache:
 
     def trim(self) -> None:
         """Release entries above the budget. Call it between frames."""
-        held = sum(target.size_bytes for entry in self._entries.values() for target in entry.targets)
-        while self._entries and held > self._bytes_max:
+        used_bytes = sum(target.size_bytes for entry in self._entries.values() for target in entry.targets)
+        while self._entries and used_bytes > self._bytes_max:
             targets = self._entries.popitem(last=False)[1].targets
-            held -= sum(target.size_bytes for target in targets)
+            used_bytes -= sum(target.size_bytes for target in targets)
             self._pool.give_back(*targets)
 
     def clear(self) -> None:

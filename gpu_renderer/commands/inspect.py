@@ -36,19 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print; 1 with a message for what cannot be read."""
 
-    def printed() -> None:
+    def show() -> None:
         document = read_local(arguments.file)
         composition = build(document, arguments.comp)
         if arguments.time is None:
-            held = facts(document, composition)
-            lines = overview(held)
+            report = facts(document, composition)
+            lines = overview(report)
         else:
             evaluated = snapshot(composition, arguments.time)
-            held = {"composition": composition.id, "time": arguments.time, "frame": dataclasses.asdict(evaluated)}
+            report = {"composition": composition.id, "time": arguments.time, "frame": dataclasses.asdict(evaluated)}
             lines = chain([f"{composition.id} at {arguments.time:g} s"], _snapshot(evaluated, "  "))
-        print(json.dumps(held, indent=2, ensure_ascii=False, default=str) if arguments.json else "\n".join(lines))
+        print(json.dumps(report, indent=2, ensure_ascii=False, default=str) if arguments.json else "\n".join(lines))
 
-    return options.status_of("inspect", arguments.file, printed)
+    return options.status_of("inspect", arguments.file, show)
 
 
 def facts(document: Document, composition: Composition) -> dict[str, Any]:
@@ -62,10 +62,10 @@ def facts(document: Document, composition: Composition) -> dict[str, Any]:
         "composition": composition.id,
         "compositions": [
             {
-                "id": key, "name": held.name, "width": held.width, "height": held.height, "fps": held.fps,
-                "durationSeconds": held.duration_seconds, "frames": frame_count(held.duration_seconds, held.fps),
+                "id": key, "name": composition.name, "width": composition.width, "height": composition.height, "fps": composition.fps,
+                "durationSeconds": composition.duration_seconds, "frames": frame_count(composition.duration_seconds, composition.fps),
             }
-            for key, held in compositions(document).items()
+            for key, composition in compositions(document).items()
         ],
         "layers": _layers(composition.plan.entries),
         "inputs": [
@@ -86,25 +86,25 @@ def _layers(entries: tuple[Entry, ...]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def overview(held: dict[str, Any]) -> Iterator[str]:
+def overview(report: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of `facts` for people."""
     yield "compositions"
-    for one in held["compositions"]:
-        mark = "*" if one["id"] == held["composition"] else " "
+    for one in report["compositions"]:
+        mark = "*" if one["id"] == report["composition"] else " "
         size = f"{one['width']:g}x{one['height']:g}, {one['fps']:g} fps, {one['durationSeconds']:g} s"
         yield f" {mark} {one['id']}: {one['name']!r}, {size}, {one['frames']} frames"
-    yield f"layers of {held['composition']}, the last one in front"
-    yield from [*_layer_lines(held["layers"], "  ")] or ["  none"]
+    yield f"layers of {report['composition']}, the last one in front"
+    yield from [*_layer_lines(report["layers"], "  ")] or ["  none"]
     yield "inputs"
-    for one in held["inputs"]:
+    for one in report["inputs"]:
         default = "" if one["default"] is None else f", default {_short(one['default'])}"
         yield f"  {one['id']}: {one['kind']}, {one['label']!r}{', required' * one['required']}{default}"
-    yield from [] if held["inputs"] else ["  none"]
+    yield from [] if report["inputs"] else ["  none"]
     yield "not drawn, or not as asked"
-    for one in held["warnings"]:
+    for one in report["warnings"]:
         layer, message = one["layer"], one["message"]
         yield f"  {message}" if layer is None or f"“{layer}”" in message else f"  {layer!r}: {message}"
-    yield from [] if held["warnings"] else ["  nothing"]
+    yield from [] if report["warnings"] else ["  nothing"]
 
 
 def _layer_lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ def read_local(path: Path) -> Document:
 
 
 class LocalMedia:
-    """Finds sources on the disk: files named as inputs, and any address by its last path part in a media folder."""
+    """Find sources on the disk: files named as inputs, and any address by its last path part in a media folder."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Writes the files of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
+"""Write the files of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
 
 The ending of the output says which; `--format` chooses where an ending has several.
 """
@@ -19,7 +19,7 @@ from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
 from gpu_renderer.commands.options import Step
 from gpu_renderer.encode import formats
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
-from gpu_renderer.encode.formats import Plan
+from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
@@ -41,7 +41,7 @@ def format_of(output: Path, wanted: str | None) -> str:
         return held.name
     by_ending = formats.of_ending(ending)
     if by_ending is None:
-        endings = sorted({held.ending for held in formats.FORMATS.values()} | {*STILLS})
+        endings = sorted({file_format.ending for file_format in formats.FORMATS.values()} | {*STILLS})
         raise RenderError(f"{output}: {ending} is not a format of this command; use {', '.join(endings)}, or a folder")
     held = formats.named(wanted or by_ending.name)
     if held.ending != ending:
@@ -62,7 +62,7 @@ def _still(output: Path) -> Literal["png", "jpeg"] | None:
 
 def write(
     session: RenderSession,
-    held: OpenedJob,
+    opened_job: OpenedJob,
     frames: range,
     output: Path,
     workers: int = 1,
@@ -74,7 +74,7 @@ def write(
 
     `has_sound`: the document's sound is rendered too, if it has any and the format can hold it.
     """
-    opened = held.opened
+    opened = opened_job.opened
     output.parent.mkdir(parents=True, exist_ok=True)
     if not is_folder(output) and output.is_dir():
         raise IsADirectoryError(f"{output} is a folder")
@@ -85,40 +85,40 @@ def write(
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder = Path(name)
         with _progress("drawing", len(frames), is_shown=shows_progress) as step:
-            segments, warnings = _segments(session, held, frames, folder, workers, step)
-        sound = _sound(held, frames, folder) if has_sound and held.job.format.sound is not None else None
+            segments, warnings = _segments(session, opened_job, frames, folder, workers, step)
+        sound = _sound(opened_job, frames, folder) if has_sound and opened_job.job.format.sound is not None else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
         if is_folder(output):
-            _unpack(segments, frames, output, held.job.format.picture or "png", blocks)
+            _unpack(segments, frames, output, opened_job.job.format.picture or "png", blocks)
         else:
             with _progress("writing", len(frames), is_shown=shows_progress) as step:
-                _finish(held, segments, len(frames), output, blocks, step)
-        unheard = [notice.message for notice in of_document(held.document)] if sound is None else sound.warnings
+                _finish(opened_job, segments, len(frames), output, blocks, step)
+        unheard = [notice.message for notice in of_document(opened_job.document)] if sound is None else sound.warnings
     return len(frames), tuple(dict.fromkeys((*warnings, *unheard)))
 
 
 def _segments(
-    session: RenderSession, held: OpenedJob, frames: range, folder: Path, workers: int, step: Step
+    session: RenderSession, opened_job: OpenedJob, frames: range, folder: Path, workers: int, step: Step
 ) -> tuple[list[Path], tuple[str, ...]]:
-    job, ending = held.job, held.job.format.segment_ending
+    job, ending = opened_job.job, opened_job.job.format.segment_ending
     if workers > 1:
-        parts = parts_of(frames, held.opened.fps, folder, ending)
+        parts = parts_of(frames, opened_job.opened.fps, folder, ending)
         return [part.path for part in parts], render_parts(job, parts, workers, step)
     path = folder / f"segment{ending}"
-    return [path], session.render_segment(held.opened, frames.start, len(frames), path, step).warnings
+    return [path], session.render_segment(opened_job.opened, frames.start, len(frames), path, step).warnings
 
 
-def _sound(held: OpenedJob, frames: range, folder: Path) -> JobSound:
-    opened = held.opened
-    return JobSound(held.document, opened.composition, held.media.resolve, folder, frames, opened.fps)
+def _sound(opened_job: OpenedJob, frames: range, folder: Path) -> JobSound:
+    opened = opened_job.opened
+    return JobSound(opened_job.document, opened.composition, opened_job.media.resolve, folder, frames, opened.fps)
 
 
 def _finish(
-    held: OpenedJob, segments: list[Path], count: int, output: Path, blocks: Iterable[Samples] | None, step: Step
+    opened_job: OpenedJob, segments: list[Path], count: int, output: Path, blocks: Iterable[Samples] | None, step: Step
 ) -> None:
-    job, opened = held.job, held.opened
+    job, opened = opened_job.job, opened_job.opened
     keeps_alpha = opened.output.is_transparent and job.format.has_alpha
-    plan = Plan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
+    plan = FilePlan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
     finished = segments[0].with_name(f"finished{job.format.ending}")
     finish(segments, finished, plan, blocks, step)
     finished.replace(output)

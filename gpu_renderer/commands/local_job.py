@@ -16,7 +16,7 @@ from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.commands.options import Machine, Step, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
 from motion.schema.stored import Document, record
 
@@ -110,7 +110,7 @@ class OpenedJob:
     job: LocalJob
     document: Document
     media: LocalMedia
-    opened: Opened
+    opened: OpenDocument
 
 
 class Part(NamedTuple):
@@ -161,7 +161,7 @@ def _start(done: Any) -> None:
 
 
 @cache
-def _opened(job: LocalJob) -> tuple[RenderSession, Opened]:
+def _opened(job: LocalJob) -> tuple[RenderSession, OpenDocument]:
     """Open the job in this worker process."""
     session = RenderSession(job.session_options)
     return session, job.open(session).opened

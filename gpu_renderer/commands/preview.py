@@ -20,7 +20,7 @@ import shaders
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.errors import RenderError
-from gpu_renderer.session import Opened, RenderSession
+from gpu_renderer.session import OpenDocument, RenderSession
 
 WINDOW_MAX_PX = 1280
 
@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
         media=arguments.media, machine=arguments.machine(),
     )  # fmt: skip
 
-    def shown() -> None:
+    def play() -> None:
         with RenderSession(job.session_options) as session, job.open(session).opened as opened:
             _Window(session, opened, job).run()
 
-    return options.status_of("preview", arguments.file, shown)
+    return options.status_of("preview", arguments.file, play)
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class NoDisplay(RenderError):
 class _Window:
     """Window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
 
-    def __init__(self, session: RenderSession, opened: Opened, job: LocalJob) -> None:
+    def __init__(self, session: RenderSession, opened: OpenDocument, job: LocalJob) -> None:
         self._session, self._opened, self._job = session, opened, job
         self._playhead = Playhead(opened.frame_count, opened.fps)
         self._handle = _open_window(opened)
@@ -152,7 +152,7 @@ class _Window:
         self._playhead.frame_count, self._shown_index = self._opened.frame_count, -1
 
 
-def _open_window(opened: Opened) -> Any:
+def _open_window(opened: OpenDocument) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not glfw.init():

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
     part.add_argument("--range", metavar="A:B", type=options.time_range, help="seconds A up to B")
     add("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
-    presets = "; ".join(f"{name}: {held.help}" for name, held in PRESETS.items())
+    presets = "; ".join(f"{name}: {preset.help}" for name, preset in PRESETS.items())
     add("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
     add("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
     add("--format", choices=list(FORMATS), help="the format, where an ending has several")
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Render; 1 with a message where it cannot be done."""
 
-    def rendered() -> None:
+    def render() -> None:
         job = job_of(arguments)
         with RenderSession(job.session_options) as session:
             named = job.format.codec or job.format.picture
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 _render(job, session, arguments)
 
-    return options.status_of("render", arguments.file, rendered)
+    return options.status_of("render", arguments.file, render)
 
 
 def job_of(arguments: argparse.Namespace) -> LocalJob:
@@ -120,10 +120,12 @@ def _state(paths: tuple[Path, ...]) -> list[tuple[Path, int, int]]:
 
 def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> None:
     began = time.perf_counter()
-    held = job.open(session)
-    with held.opened as opened:
+    opened_job = job.open(session)
+    with opened_job.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
-        count, warnings = write(session, held, frames, arguments.output, arguments.workers, has_sound=arguments.audio)
+        count, warnings = write(
+            session, opened_job, frames, arguments.output, arguments.workers, has_sound=arguments.audio
+        )
     seconds = time.perf_counter() - began
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)

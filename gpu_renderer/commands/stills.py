@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,38 +61,50 @@ def run(arguments: argparse.Namespace) -> int:
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text("utf-8", "replace")
     failed = 0
 
-    def drawn() -> None:
+    def draw_all() -> None:
         nonlocal failed
         with RenderSession(options.default_session_options(arguments.machine(), arguments.fonts)) as session:
             for result in results(session, [line for line in text.splitlines() if line.strip()]):
                 failed += "error" in result
                 print(json.dumps(result), flush=True)
 
-    return options.status_of("stills", arguments.cases, drawn) or min(failed, 1)
+    return options.status_of("stills", arguments.cases, draw_all) or min(failed, 1)
 
 
 def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]]:
-    """Draw a case a line, in order."""
-    held: OpenedJob | None = None
-    try:
+    """Draw the case of each line, in order. Return its output, its warnings or its error, and its milliseconds."""
+    with closing(_LastJob(session)) as last:
         for line in lines:
             started, output = time.perf_counter(), ""
-            found: dict[str, Any]
+            outcome: dict[str, Any]
             try:
                 case = read_case(line)
                 output = str(case.output)
-                if held is None or held.job != case.job:
-                    if held is not None:
-                        held.opened.close()
-                    held = None
-                    held = case.job.open(session)
-                found = {"warnings": _drawn(session, held, case)}
-            except Exception as error:  # the command's contract: a bad case, whatever is wrong with it, stops no other
-                found = {"error": _reason(error)}
-            yield {"output": output, **found, "ms": round((time.perf_counter() - started) * 1000, 1)}
-    finally:
-        if held is not None:
-            held.opened.close()
+                outcome = {"warnings": _draw(session, last.open(case.job), case)}
+            except Exception as error:  # the command's contract: a bad case stops no other case
+                outcome = {"error": _reason(error)}
+            yield {"output": output, **outcome, "ms": round((time.perf_counter() - started) * 1000, 1)}
+
+
+class _LastJob:
+    """The job that was opened last. Successive cases of one job share its open document."""
+
+    def __init__(self, session: RenderSession) -> None:
+        self._session = session
+        self._opened_job: OpenedJob | None = None
+
+    def open(self, job: LocalJob) -> OpenedJob:
+        """Open the job unless it is open, and close another one."""
+        if self._opened_job is None or self._opened_job.job != job:
+            self.close()
+            self._opened_job = job.open(self._session)
+        return self._opened_job
+
+    def close(self) -> None:
+        """Close the open document."""
+        if self._opened_job is not None:
+            self._opened_job.opened.close()
+            self._opened_job = None
 
 
 def read_case(line: str) -> Case:
@@ -103,10 +116,10 @@ def read_case(line: str) -> Case:
         raise CaseRefused("; ".join(faults)) from error
 
 
-def _drawn(session: RenderSession, held: OpenedJob, case: Case) -> list[str]:
+def _draw(session: RenderSession, opened_job: OpenedJob, case: Case) -> list[str]:
     case.output.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(session.still(held.opened, case.frame)).save(case.output)
-    return list(held.opened.warnings)
+    Image.fromarray(session.still(opened_job.opened, case.frame)).save(case.output)
+    return list(opened_job.opened.warnings)
 
 
 def _reason(error: Exception) -> str:

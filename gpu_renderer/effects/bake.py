@@ -20,7 +20,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.cache.identity import kept_by_identity
+from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
 from gpu_renderer.effects.canvas import Canvas
@@ -265,7 +265,7 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
 
 
-@kept_by_identity(KEPT_MAX)
+@cached_by_identity(KEPT_MAX)
 def _needs_canvas(effects: tuple[EffectSnapshot, ...]) -> bool:
     """Return True if an effect has only a raster form, or is limited to a mask."""
     found = ((entry, find(entry.type)) for entry in effects)

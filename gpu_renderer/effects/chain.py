@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from gpu_renderer.cache.identity import kept_by_identity
+from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
 from gpu_renderer.effects.passes import Chain, PointwisePass
 from gpu_renderer.effects.registry import Effect, find
@@ -153,7 +153,7 @@ def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) 
     return bool(_passes(effects, after_baking))
 
 
-@kept_by_identity(KEPT_MAX)
+@cached_by_identity(KEPT_MAX)
 def _passes_of(effects: tuple[EffectSnapshot, ...], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
     routes = (Route.GPU_ONLY,) if after_baking else (Route.GPU, Route.GPU_ONLY)
     found = ((find(entry.type), entry) for entry in effects)

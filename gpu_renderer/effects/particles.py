@@ -1,6 +1,7 @@
-"""Particles, pieces, brush strokes: small marks drawn over a canvas one after the other (format/effects.md 8.6).
+"""Effects of particles, pieces and brush strokes (format/effects.md 8.6).
 
-Each mark is an instance. Marks overlap in order and mix in floats; the canvas is stored in bytes when all are drawn.
+Most draw marks: small soft shapes over the canvas, each an instance with a row of numbers. A later mark covers earlier ones.
+Marks mix as half floats in a target of their own. The canvas becomes bytes once all are drawn.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from gpu_renderer.opengl.programs import Layout, UniformValue
 from motion.evaluate.noise import unit_hash, unit_hashes
 
 Numbers = npt.NDArray[np.float64]
+_PIECES: Layout = (("u_piece", 4), ("u_turn", 2))
+_MARKS: Layout = (("u_box", 4), ("u_mark", 4))
+_STARS: Layout = (*_MARKS, ("u_under", 2))
+_STREAKS: Layout = (*_MARKS, ("u_steps", 2))
+MARK_STEPS = 32
+"""Steps of a streak that one mark draws: the box around a long streak is mostly empty."""
+
+# These limits bound the work of extreme parameters.
 DROPS_MAX = 30
 MARKS_MAX = 4000
-"""Bounds the work of absurd amounts and sizes."""
 STEPS_MAX = 1000
-_PIECES = (("u_piece", 4), ("u_turn", 2))
-_MARKS = (("u_box", 4), ("u_mark", 4))
-_STARS = (*_MARKS, ("u_under", 2))
-_STREAKS = (*_MARKS, ("u_piece", 2))
-PIECE_STEPS = 32
-"""Steps of a streak that are drawn at a time: the box around a long one is mostly empty."""
-PIECES_MAX = 100_000
-"""Bounds the number of absurdly small pieces; those of 4 px of a canvas of 1.6 megapixels are no more."""
 STROKE_MARKS_MAX = 5000
-"""Bounds the work of an absurdly long stroke."""
+PIECES_MAX = 100_000
+"""A canvas of 1.6 megapixels has this many pieces of the least size, 4 px."""
 
 
 @effect("star-burst")
@@ -83,19 +84,9 @@ class Rainfall(Effect):
         travel = values.number("evolution") / 100 * 3 * h * (0.8 + 0.6 * hashes(23))
         x = (hashes(0) * w + direction[0] * travel) % w
         y = np.fmod(hashes(11) * h + direction[1] * travel, h + length) - length / 2
-        heads, steps = np.stack([x, y], axis=1), min(STEPS_MAX, math.ceil(length))
-        firsts = np.arange(0, steps, PIECE_STEPS)
-        lasts = np.minimum(firsts + PIECE_STEPS, steps)
-        pieces = np.tile(np.column_stack([firsts, lasts]), (len(heads), 1))
-        whole = np.repeat(
-            np.column_stack([heads, np.full_like(heads, (steps, 0.9 * values.fraction("opacity")))]),
-            len(firsts),
-            axis=0,
-        )
-        ends = np.floor(whole[:, None, :2] - direction * (pieces - (0, 1))[..., None] + 0.5)
-        streaks = np.column_stack([ends.min(axis=1), ends.max(axis=1) + 1, whole, pieces])
+        marks = _streak_marks(np.stack([x, y], axis=1), direction, length, 0.9 * values.fraction("opacity"))
         uniforms = {**_tinted(values, "rainColor"), "u_direction": tuple(direction.tolist())}
-        _mix(canvas, "effects/baked/streak.frag", _STREAKS, streaks, uniforms)
+        _mix(canvas, "effects/baked/streak.frag", _STREAKS, marks, uniforms)
 
 
 @effect("drizzle")
@@ -171,9 +162,20 @@ def _tinted(values: EffectValues, key: str) -> dict[str, UniformValue]:
     return {"u_tint": values.color(key)}
 
 
-def _boxes(places: Numbers, reach: Numbers) -> Numbers:
-    """Return the boxes of whole pixels around places, as far as they reach: left, top, right, bottom."""
-    return np.column_stack([np.floor(places - reach[:, None]), np.ceil(places + reach[:, None]) + 1])
+def _boxes(places: Numbers, radii: Numbers) -> Numbers:
+    """Return the boxes of whole pixels around circles: left, top, right, bottom, shape (places, 4)."""
+    return np.column_stack([np.floor(places - radii[:, None]), np.ceil(places + radii[:, None]) + 1])
+
+
+def _streak_marks(heads: Numbers, direction: Numbers, length: float, opacity: float) -> Numbers:
+    """Return the marks of streaks that begin at `heads`, MARK_STEPS each, in the layout _STREAKS. `length` is in steps of 1 px."""
+    steps = min(STEPS_MAX, math.ceil(length))
+    firsts = np.arange(0, steps, MARK_STEPS)
+    spans = np.tile(np.column_stack([firsts, np.minimum(firsts + MARK_STEPS, steps)]), (len(heads), 1))
+    streaks = np.column_stack([heads, np.full_like(heads, (steps, opacity))])
+    marks = np.repeat(streaks, len(firsts), axis=0)
+    ends = np.floor(marks[:, None, :2] - direction * (spans - (0, 1))[..., None] + 0.5)
+    return np.column_stack([ends.min(axis=1), ends.max(axis=1) + 1, marks, spans])
 
 
 def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:
@@ -183,9 +185,9 @@ def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]
 
 
 def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
-    """Mix marks over the canvas: the numbers of the layout for each, its box first.
+    """Mix marks over the canvas. `marks`: a row of the layout's numbers for each, its box first.
 
-    Mixing straight colours by a share is source-over of premultiplied ones.
+    Mixing straight colours by a share equals source-over of premultiplied colours.
     """
     region = _around(marks[:, :4]).intersection(canvas.target.region)
     if region.is_empty:
@@ -219,5 +221,5 @@ def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles:
 
 
 def h2(a: float, b: float) -> float:
-    """Return the integer hash HA without a key, 0..1 (effects.md 6)."""
+    """Return the integer hash HA of two numbers without a key, 0..1 (effects.md 6)."""
     return unit_hash(a - 1, b - 1)

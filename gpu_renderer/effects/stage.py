@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.cache.identity import kept_by_identity
+from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import KEPT_MAX, EffectValues, resolve
 from gpu_renderer.opengl.programs import UniformValue
@@ -97,7 +97,7 @@ def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
     return _color_stage(tuple(effects))
 
 
-@kept_by_identity(KEPT_MAX)
+@cached_by_identity(KEPT_MAX)
 def _color_stage(effects: tuple[EffectSnapshot, ...]) -> ColorStage | None:
     affine, table, found = IDENTITY, None, False
     for entry in effects:

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from gpu_renderer.cache.identity import kept_by_identity
+from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
@@ -243,7 +243,7 @@ class EffectValues:
         return holds(self.flag(key) if isinstance(bound, bool) else self.number(key), bound)
 
 
-@kept_by_identity(KEPT_MAX)
+@cached_by_identity(KEPT_MAX)
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
     """Declared defaults, the legacy single value, stored parameters, the layer's clock, then tracks: each over the last."""
     values: dict[str, ParameterValue] = {p.key: p.default for p in effect.parameters}

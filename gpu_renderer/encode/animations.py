@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from gpu_renderer.encode.formats import Plan, Quality
+from gpu_renderer.encode.formats import FilePlan, Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 
@@ -42,7 +42,7 @@ Box = tuple[int, int, int, int]
 """Left, top, right and bottom in px."""
 
 
-def write_gif(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -> None:
+def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
     """Write a GIF that repeats forever. It has one palette of 255 colours and transparency of one bit."""
     palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE))
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
@@ -57,7 +57,7 @@ def write_gif(segments: Sequence[Path], output: Path, plan: Plan, step: Step) ->
         file.mux(stream.encode(None))
 
 
-def write_webp(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -> None:
+def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
     """Write an animated WebP that repeats forever, with straight alpha if the plan keeps it.
 
     libwebp's own animation encoder leaves out pixels that differ little from the frame before, so slow fades stop. Here
@@ -79,7 +79,7 @@ def write_webp(segments: Sequence[Path], output: Path, plan: Plan, step: Step) -
         file.write(struct.pack("<I", size - 8))
 
 
-def _changes(segments: Sequence[Path], plan: Plan, step: Step) -> Iterator[tuple[int, Box, bytes]]:
+def _changes(segments: Sequence[Path], plan: FilePlan, step: Step) -> Iterator[tuple[int, Box, bytes]]:
     """Yield each change of the picture: its time in ms, its rectangle, and the chunks of a still WebP of the rectangle."""
     last: Pixels | None = None
     for index, frame in enumerate(_frames(segments)):

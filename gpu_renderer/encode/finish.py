@@ -12,7 +12,7 @@ from pathlib import Path
 import av
 
 from gpu_renderer.encode.animations import Step, write_gif, write_webp
-from gpu_renderer.encode.formats import Plan
+from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
@@ -39,7 +39,7 @@ class VideoNotAsPlanned(RenderError):
 def finish(
     segments: Sequence[Path],
     output: Path,
-    plan: Plan,
+    plan: FilePlan,
     sound: Iterable[Samples] | None = None,
     on_progress: Step = lambda _frames: None,
 ) -> None:
@@ -58,7 +58,7 @@ def finish(
             _archive(segments, output, plan, sound)
 
 
-def _join(segments: Sequence[Path], output: Path, plan: Plan, blocks: Iterable[Samples] | None) -> None:
+def _join(segments: Sequence[Path], output: Path, plan: FilePlan, blocks: Iterable[Samples] | None) -> None:
     """Write the packets of the segments in order to a file with the index at the front. Nothing is decoded.
 
     The bytes depend on the segments and the sound only. The sound is encoded beside the video, never far ahead.
@@ -124,7 +124,7 @@ def pictures_of(segments: Sequence[Path]) -> Iterator[bytes]:
                 yield archive.read(name)
 
 
-def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable[Samples] | None) -> None:
+def _archive(segments: Sequence[Path], output: Path, plan: FilePlan, sound: Iterable[Samples] | None) -> None:
     """Write `frame_0000.png` and so on, numbered from 0 with at least four digits.
 
     The archive has no compression and no times (format/audio.md 5).
@@ -137,14 +137,14 @@ def _archive(segments: Sequence[Path], output: Path, plan: Plan, sound: Iterable
         if sound is not None:
             beside = output.with_name(f"{output.name}.{SOUND_NAME}")
             write_wav(beside, sound)
-            with beside.open("rb") as read, archive.open(zipfile.ZipInfo(SOUND_NAME), "w", force_zip64=True) as held:
-                shutil.copyfileobj(read, held, 1 << 20)
+            with beside.open("rb") as read, archive.open(zipfile.ZipInfo(SOUND_NAME), "w", force_zip64=True) as entry:
+                shutil.copyfileobj(read, entry, 1 << 20)
             beside.unlink()
     if count != plan.frame_count:
         raise VideoNotAsPlanned([f"it holds {count} frames, not {plan.frame_count}"])
 
 
-def check(path: Path, plan: Plan, *, has_sound: bool = False) -> None:
+def check(path: Path, plan: FilePlan, *, has_sound: bool = False) -> None:
     """Raise VideoNotAsPlanned unless the file matches the plan.
 
     It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
@@ -178,7 +178,7 @@ def _container_faults(path: Path) -> Iterator[str]:
         yield f"the index is not in front ({', '.join(order)})"
 
 
-def _stream_faults(path: Path, plan: Plan, has_sound: bool) -> Iterator[str]:
+def _stream_faults(path: Path, plan: FilePlan, has_sound: bool) -> Iterator[str]:
     is_webm = plan.format.ending == ".webm"
     with av.open(str(path)) as container:
         if not container.streams.video:

@@ -74,7 +74,7 @@ class FileFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FilePlan:
     """Required properties of a finished file. Sizes in pixels."""
 
     format: FileFormat
@@ -168,4 +168,4 @@ def _has_encoder(name: str) -> bool:
 
 def of_ending(ending: str) -> FileFormat | None:
     """Return the format selected by a file ending such as `.webm`, or None."""
-    return next((held for held in FORMATS.values() if held.ending == ending.lower()), None)
+    return next((file_format for file_format in FORMATS.values() if file_format.ending == ending.lower()), None)

@@ -17,7 +17,7 @@ import av
 
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame
 from gpu_renderer.encode.segments import SegmentWriter
-from gpu_renderer.threads import Behind
+from gpu_renderer.threads import BackgroundQueue
 
 STAGES = ("evaluate", "draw", "convert", "readback", "encode", "mux")
 
@@ -38,7 +38,7 @@ class StageClock:
             self.stage_ms[name] += (time.perf_counter() - started) * 1000.0
 
 
-class Frames(Protocol):
+class EncoderFrames(Protocol):
     """Reference-counted encoder frames of one layout."""
 
     def take(self) -> av.VideoFrame:
@@ -52,7 +52,7 @@ class Frames(Protocol):
 
 
 class FramePool:
-    """`Frames` in main memory: a fixed number, for encoders that copy their input."""
+    """`EncoderFrames` in main memory: a fixed number, for encoders that copy their input."""
 
     def __init__(self, layout: PlaneLayout, count: int) -> None:
         self._free: queue.SimpleQueue[av.VideoFrame] = queue.SimpleQueue()
@@ -84,7 +84,9 @@ SentFrame = tuple[av.VideoFrame, bool]
 """A frame, and True if it repeats the last one."""
 
 
-def encoder_queue(writer: SegmentWriter, pool: Frames, ahead_count: int, clock: StageClock) -> Behind[SentFrame]:
+def encoder_queue(
+    writer: SegmentWriter, pool: EncoderFrames, ahead_count: int, clock: StageClock
+) -> BackgroundQueue[SentFrame]:
     """Return a queue that encodes frames in order, at most `ahead_count` frames behind.
 
     Each frame sent is one use of the pool, which ends when it is encoded. After an error frames only end their use, so
@@ -105,4 +107,4 @@ def encoder_queue(writer: SegmentWriter, pool: Frames, ahead_count: int, clock: 
         finally:
             pool.drop(frame)
 
-    return Behind(encode, ahead_count)
+    return BackgroundQueue(encode, ahead_count)

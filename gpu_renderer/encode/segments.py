@@ -222,7 +222,7 @@ def open_segment(
 def picture_file(picture: Picture, kind: Literal["png", "jpeg"], *, keeps_alpha: bool) -> bytes:
     """Return a picture file: RGB, or RGBA with straight alpha for a PNG that `keeps_alpha`."""
     channels = 4 if keeps_alpha and kind == "png" else 3
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     options = {"quality": JPEG_QUALITY, "subsampling": 0} if kind == "jpeg" else {}
-    Image.fromarray(np.ascontiguousarray(picture[..., :channels])).save(held, kind, **options)
-    return held.getvalue()
+    Image.fromarray(np.ascontiguousarray(picture[..., :channels])).save(buffer, kind, **options)
+    return buffer.getvalue()

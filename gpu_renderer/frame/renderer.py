@@ -47,10 +47,10 @@ class Optimisations:
     """Composite with native kernels (the CPU backend) if OpenGL runs on the processor."""
 
 
-class _Last(NamedTuple):
-    """Frame drawn last, with what was asked for: snapshot, passed video, and size."""
+class _LastFrame(NamedTuple):
+    """The last frame, with the inputs of its `draw`: snapshot, `passes_video`, size."""
 
-    asked: tuple[Snapshot, bool, Region]
+    inputs: tuple[Snapshot, bool, Region]
     display_list: DisplayList
     rendered: RenderedFrame
 
@@ -84,7 +84,7 @@ class FrameRenderer:
             else CpuCompositor(drawing, native, keeps_alpha=is_transparent)
         )
         self._stable = StablePrefix()
-        self._last: _Last | None = None
+        self._last: _LastFrame | None = None
         self._warnings: dict[str, None] = {}
 
     @property
@@ -99,8 +99,8 @@ class FrameRenderer:
         `passthrough`. The frame is then undefined outside the pixels drawn over it.
         """
         last, frame = self._last, Region(0, 0, width, height)
-        asked = (snapshot, passes_video, frame)
-        is_repeat = last is not None and last.asked == asked
+        inputs = (snapshot, passes_video, frame)
+        is_repeat = last is not None and last.inputs == inputs
         if last is not None and is_repeat and self._on.damage:
             return last.rendered._replace(changed=damage.nothing(frame), is_repeat=True)
         graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
@@ -123,7 +123,7 @@ class FrameRenderer:
         self._cache.trim()
         self._painter.end_frame()
         rendered = RenderedFrame(drawn, dirty, passthrough, is_repeat)
-        self._last = _Last(asked, display_list, rendered)
+        self._last = _LastFrame(inputs, display_list, rendered)
         return rendered
 
     def release(self) -> None:

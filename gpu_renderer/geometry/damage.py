@@ -71,13 +71,13 @@ class DirtyRects:
 def area(frame: Region, regions: Iterable[Region]) -> Damage:
     """Return the tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
-    held = [part for region in regions if not (part := region.intersection(frame)).is_empty]
-    for x, y, width, height in held:
+    parts = [part for region in regions if not (part := region.intersection(frame)).is_empty]
+    for x, y, width, height in parts:
         left, top = x - frame.x, y - frame.y
         tiles = (1 << -(-(left + width) // TILE_PX)) - (1 << left // TILE_PX)
         for row in range(top // TILE_PX, -(-(top + height) // TILE_PX)):
             rows[row] |= tiles
-    return Damage(frame, tuple(rows), around(held))
+    return Damage(frame, tuple(rows), around(parts))
 
 
 def whole(frame: Region) -> Damage:

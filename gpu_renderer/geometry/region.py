@@ -145,9 +145,9 @@ def around(rects: Sequence[Region]) -> Region:
     """Return the smallest region that contains all rectangles."""
     if len(rects) < 2:
         return rects[0] if rects else Region(0, 0, 0, 0)
-    held = [part for part in rects if part[2] > 0 and part[3] > 0] or rects[:1]
-    left, top = min([part[0] for part in held]), min([part[1] for part in held])
-    right, bottom = max([part[0] + part[2] for part in held]), max([part[1] + part[3] for part in held])
+    parts = [part for part in rects if part[2] > 0 and part[3] > 0] or rects[:1]
+    left, top = min([part[0] for part in parts]), min([part[1] for part in parts])
+    right, bottom = max([part[0] + part[2] for part in parts]), max([part[1] + part[3] for part in parts])
     return Region(left, top, right - left, bottom - top)
 
 

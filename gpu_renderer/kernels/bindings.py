@@ -216,8 +216,8 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12
         self._interleave, self._colour_decode = library.interleave, library.colour_decode
-        self._composed, self._resampled = library.composite, library.resampled
-        self._composed.argtypes = (
+        self._composite, self._resample = library.composite, library.resampled
+        self._composite.argtypes = (
             POINTER(_Backdrop), c_int, c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
         )  # fmt: skip
         self._display_encode.argtypes = (c_void_p, c_void_p, c_void_p, c_ssize_t, c_int, c_int)
@@ -226,13 +226,13 @@ class Kernels:
         )  # fmt: skip
         self._interleave.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_ssize_t)
         self._colour_decode.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_int, c_int, c_int, c_int)
-        self._resampled.argtypes = (
+        self._resample.argtypes = (
             POINTER(_Footage), c_void_p, c_void_p, POINTER(_Places), POINTER(_Places), c_void_p, c_void_p, c_ssize_t,
         )  # fmt: skip
         self._display_encode.restype = self._nv12.restype = None
         self._interleave.restype = self._colour_decode.restype = None
-        self._resampled.restype = None
-        self._composed.restype = c_int
+        self._resample.restype = None
+        self._composite.restype = c_int
         self.windows = WindowKernels(library)
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
@@ -268,7 +268,7 @@ class Kernels:
         )
         return pixels
 
-    def resampled(
+    def resample(
         self, source: Samples | Plane, by: Weights | None, columns: Places, rows: Places, picture: Rows
     ) -> None:
         """Resample a frame, or opaque pixels, into a picture with a bilinear filter of 8 bits: columns first, each step rounded.
@@ -279,12 +279,12 @@ class Kernels:
         room = np.empty(_width_of(source) + 2 * columns.count, np.uint32)
         of = _footage(source) if isinstance(source, Samples) else _Footage(width=_width_of(source))
         pixels = None if isinstance(source, Samples) else source.ctypes.data
-        self._resampled(
+        self._resample(
             of, None if by is None else by.ctypes.data, pixels, columns.packed, rows.packed, room.ctypes.data,
             picture.ctypes.data, picture.strides[0],
         )  # fmt: skip
 
-    def composed(
+    def composite(
         self, backdrop: Backdrop, draw_ops: DrawOps, levels: Rows, picture: Rows, part: Region, thread_count: int = 1
     ) -> None:
         """Composite operations over a backdrop into a part of a picture.
@@ -296,10 +296,10 @@ class Kernels:
             backdrop, draw_ops, levels.ctypes.data, picture.ctypes.data, picture.strides[0], part, thread_count
         )
 
-    def composed_halves(
+    def composite_linear(
         self, backdrop: Backdrop, draw_ops: DrawOps, pixels: Halves, part: Region, thread_count: int = 1
     ) -> None:
-        """Composite like `composed` into half floats, opaque pixels in linear light.
+        """Composite like `composite` into half floats, opaque pixels in linear light.
 
         `pixels`: patterns of shape (rows, columns, 4); its first pixel is that of the part. Raises MemoryError.
         """
@@ -321,18 +321,18 @@ class Kernels:
         bands = min(thread_count, THREADS_MAX, max(1, part.width * part.height // BAND_PX))
         tops = [part.y + part.height * band // bands for band in range(bands + 1)]
 
-        def done(top: int, bottom: int) -> None:
-            is_done = self._composed(
+        def composite_band(top: int, bottom: int) -> None:
+            has_memory = self._composite(
                 backdrop.packed, top - part.y, draw_ops.packed, len(draw_ops.visible), levels, picture, stride_bytes,
                 part.x, top, part.right, bottom,
             )  # fmt: skip
-            if not is_done:
+            if not has_memory:
                 raise MemoryError(f"no memory to composite {len(draw_ops.visible)} operations")
 
         if bands == 1:
-            done(part.y, part.bottom)
+            composite_band(part.y, part.bottom)
         else:
-            deque(_threads().map(done, tops[:-1], tops[1:]), maxlen=0)
+            deque(_threads().map(composite_band, tops[:-1], tops[1:]), maxlen=0)
 
 
 @cache

@@ -80,14 +80,14 @@ class WindowKernels:
         chosen = np.array(channels, np.uint8) * np.uint8(255)
         room_bytes = 2 * 4 * (_STRIP * (rows + 2 * margin) if axis else columns + 2 * margin)
 
-        def done(first: int, last: int) -> None:
+        def run_lines(first: int, last: int) -> None:
             room = np.empty(room_bytes, np.uint8)
             self._window(
                 pixels.ctypes.data, columns, rows, axis, margin, _OPERATIONS[operation], repeats_edge,
                 chosen.ctypes.data, first, last, room.ctypes.data,
             )  # fmt: skip
 
-        _divided(done, columns if axis else rows, thread_count)
+        _in_bands(run_lines, columns if axis else rows, thread_count)
 
     def medians(self, pixels: Pixels, margin: int, *, is_disc: bool, thread_count: int = 1) -> Pixels:
         """Return the middle elements of the windows around each pixel, by channel: of n in order the one at n // 2, from 0 on.
@@ -99,20 +99,20 @@ class WindowKernels:
         source = _padded(pixels, margin, width, repeats_edge=is_disc)
         span = np.arange(-margin, margin + 1, dtype=np.int32)
         y, x = (each.ravel() for each in np.meshgrid(span, span, indexing="ij"))
-        held = x * x + y * y <= margin * margin if is_disc else np.ones(len(x), bool)
-        offsets = np.ascontiguousarray((y * source.strides[0] + 4 * x)[held], np.int32)
+        is_inside = x * x + y * y <= margin * margin if is_disc else np.ones(len(x), bool)
+        offsets = np.ascontiguousarray((y * source.strides[0] + 4 * x)[is_inside], np.int32)
         across = np.full(width, len(offsets), np.int32) if is_disc else _counts(width, columns, margin)
         down = np.ones(rows, np.int32) if is_disc else _counts(rows, rows, margin)
         found = np.empty((rows, width, 4), np.uint8)
         start = source[margin:, margin:].ctypes.data
 
-        def done(first: int, last: int) -> None:
+        def run_lines(first: int, last: int) -> None:
             self._ranked(
                 start, source.strides[0], offsets.ctypes.data, len(offsets), across.ctypes.data, down.ctypes.data,
                 found.ctypes.data, width, first, last,
             )  # fmt: skip
 
-        _divided(done, rows, thread_count)
+        _in_bands(run_lines, rows, thread_count)
         return np.ascontiguousarray(found[:, :columns])
 
     def streaked(
@@ -125,14 +125,14 @@ class WindowKernels:
         rows, columns = pixels.shape[:2]
         found = np.empty_like(pixels)
 
-        def done(first: int, last: int) -> None:
+        def run_lines(first: int, last: int) -> None:
             sums = np.empty(4 * columns, np.uint16)
             self._streaked(
                 pixels.ctypes.data, found.ctypes.data, columns, rows, moves.ctypes.data, weights.ctypes.data, len(weights),
                 first, last, sums.ctypes.data,
             )  # fmt: skip
 
-        _divided(done, rows, thread_count)
+        _in_bands(run_lines, rows, thread_count)
         return found
 
     def heights(self, pixels: Pixels, margin: int, *, thread_count: int = 1) -> Floats:
@@ -140,18 +140,18 @@ class WindowKernels:
         rows, columns = pixels.shape[:2]
         field = np.empty((rows, columns), np.float32)
 
-        def begun(first: int, last: int) -> None:
+        def run_lines(first: int, last: int) -> None:
             self._heights(pixels.ctypes.data, field.ctypes.data, columns, first, last)
 
-        _divided(begun, rows, thread_count)
+        _in_bands(run_lines, rows, thread_count)
         for axis in (0, 1) if margin > 0 else ():
             source, field = field, np.empty_like(field)
             at = source.ctypes.data, field.ctypes.data
 
-            def done(first: int, last: int, axis: int = axis, at: tuple[int, int] = at) -> None:
+            def average_lines(first: int, last: int, axis: int = axis, at: tuple[int, int] = at) -> None:
                 self._smoothed(*at, columns, rows, axis, margin, first, last)
 
-            _divided(done, rows, thread_count)
+            _in_bands(average_lines, rows, thread_count)
         return field
 
     def contoured(self, pixels: Pixels, field: Floats, steps: Floats, angle: float, *, thread_count: int = 1) -> Pixels:
@@ -162,13 +162,13 @@ class WindowKernels:
         rows, columns = pixels.shape[:2]
         found, margin = np.empty_like(pixels), math.ceil(float(np.abs(steps).max())) + 1
 
-        def done(first: int, last: int) -> None:
+        def run_lines(first: int, last: int) -> None:
             self._contoured(
                 pixels.ctypes.data, field.ctypes.data, found.ctypes.data, columns, rows, steps.ctypes.data, len(steps),
                 margin, math.cos(angle), math.sin(angle), first, last,
             )  # fmt: skip
 
-        _divided(done, rows, thread_count)
+        _in_bands(run_lines, rows, thread_count)
         return found
 
     def straighten(self, pixels: Pixels) -> None:
@@ -200,10 +200,10 @@ def _straight() -> Pixels:
 def _counts(count: int, side: int, margin: int) -> npt.NDArray[np.int32]:
     """Return the number of positions of a window that lie on a side, for each of a number of positions from its start."""
     at = np.minimum(np.arange(count), side - 1)
-    held: npt.NDArray[np.int32] = np.asarray(
+    counts: npt.NDArray[np.int32] = np.asarray(
         np.minimum(at + margin, side - 1) - np.maximum(at - margin, 0) + 1, np.int32
     )
-    return held
+    return counts
 
 
 def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> Pixels:
@@ -218,14 +218,14 @@ def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> P
     return padded
 
 
-def _divided(done: Callable[[int, int], None], lines: int, thread_count: int) -> None:
+def _in_bands(run_lines: Callable[[int, int], None], lines: int, thread_count: int) -> None:
     """Call a function of the first and the last line for each thread's part of the lines."""
     parts = min(thread_count, THREADS_MAX, max(1, lines // BAND_LINES))
     ends = [lines * part // parts for part in range(parts + 1)]
     if parts == 1:
-        done(0, lines)
+        run_lines(0, lines)
     else:
-        deque(_threads().map(done, ends[:-1], ends[1:]), maxlen=0)
+        deque(_threads().map(run_lines, ends[:-1], ends[1:]), maxlen=0)
 
 
 @cache

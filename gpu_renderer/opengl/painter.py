@@ -39,8 +39,8 @@ COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
 SHADER_COMPILER = "libLLVM"
 """Library that compiles shaders of software rasterisers: 45 MB of code, which runs when a shader is first drawn with."""
-DRAWINGS_IN_FLIGHT = 3
-"""Drawings that the queue of Mesa's software rasteriser can hold at a time, as a rule."""
+QUEUED_DRAWS_MAX = 3
+"""Draw calls that Mesa's software rasteriser usually queues."""
 _LARGE_PX = 512
 """Side of a drawing that takes a millisecond."""
 PARTS_MAX = INSTANCE_BYTES // 16
@@ -70,7 +70,7 @@ class Instances(NamedTuple):
 
 
 class Painter:
-    """Runs full-target passes and owns the pool and the programs of a context."""
+    """Runner of full-target passes, with the pool of targets and the programs of a context."""
 
     def __init__(
         self,
@@ -204,18 +204,18 @@ class Painter:
 
         Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
         """
-        held = shared(_held(source, rects), into.region)
+        parts = shared(_held(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
-        if is_alike and source.region == into.region and (not self.is_software or held == (source.region,)):
+        if is_alike and source.region == into.region and (not self.is_software or parts == (source.region,)):
             self.finish()
-            for part in held:
+            for part in parts:
                 self._aim(source, part)
                 self.context.copy_framebuffer(into.framebuffer, source.framebuffer)
         elif is_alike and self.is_software:
             self.finish()
             size, address = BYTES_PER_PIXEL[source.format], self._band.ctypes.data
             right, down = source.region.x - into.region.x, source.region.y - into.region.y
-            for band in bands([_box(source, part) for part in held], size):
+            for band in bands([_box(source, part) for part in parts], size):
                 self.calls.read_texels(source.texture, band, address, band.width * size)
                 self.calls.write_texels(into.texture, band._replace(x=band.x + right, y=band.y + down), address)
         else:
@@ -249,7 +249,7 @@ class Painter:
         looks for a place from the first one on: a large drawing keeps that one busy while small ones take the others.
         """
         if self.is_software:
-            sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * DRAWINGS_IN_FLIGHT)
+            sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * QUEUED_DRAWS_MAX)
             targets = [self.pool.take(Region(0, 0, *size), "f1", clear=False) for size in sizes]
             nothing = self.textures.table(bytes(256 * 3))
             for target in targets:
@@ -265,9 +265,9 @@ class Painter:
         Other content of `into` becomes undefined. A software rasteriser copies everything unless the parts are small,
         because that is one move of memory.
         """
-        held = shared(rects, source.region)
-        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(held) > pixels((source.region,))
-        self.copy(source, into, (source.region,) if is_cheaper_whole else held)
+        parts = shared(rects, source.region)
+        is_cheaper_whole = self.is_software and WHOLE_COPY_GAIN * pixels(parts) > pixels((source.region,))
+        self.copy(source, into, (source.region,) if is_cheaper_whole else parts)
 
     def erase(
         self, into: Target, rects: Region | Rects, color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
@@ -276,15 +276,15 @@ class Painter:
 
         Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
         """
-        held = _held(into, rects)
-        is_drawn_slowly = held != (into.region,) or pixels(held) >= SPREAD_FROM_PX
+        parts = _held(into, rects)
+        is_drawn_slowly = parts != (into.region,) or pixels(parts) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
             address = self.cleared(color, into.format).ctypes.data
             self.finish()
-            for band in bands([_box(into, part) for part in held], BYTES_PER_PIXEL[into.format]):
+            for band in bands([_box(into, part) for part in parts], BYTES_PER_PIXEL[into.format]):
                 self.calls.write_texels(into.texture, band, address)
             return
-        for part in held:
+        for part in parts:
             into.framebuffer.scissor = _box(into, part)
             into.framebuffer.clear(*color)
 

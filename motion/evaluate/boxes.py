@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.model.content import MediaContent, ShapeContent
 from motion.model.layer import Layer
 

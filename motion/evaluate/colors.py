@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motion.evaluate import css_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 
 
 def moving_color(values: Values, base: str) -> str | None:

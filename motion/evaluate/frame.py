@@ -8,10 +8,10 @@ from typing import Literal, TypeVar, cast
 
 from motion.evaluate import holding, shutter, space, stacks
 from motion.evaluate.boxes import box
+from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.media import content_values, media, remapped_time
-from motion.evaluate.moment import Budget, Frame, Pass, Values
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import MeasureText, Properties
@@ -70,10 +70,12 @@ def snapshot(
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    moment = Pass(shared_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds)
-    inner = picture(moment)
+    context = EvaluationContext(
+        shared_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds
+    )
+    inner = snapshot_of(context)
     return _remembered(
-        moment,
+        context,
         replace(
             inner,
             background=composition.background,
@@ -83,40 +85,40 @@ def snapshot(
     )
 
 
-def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
-    """Return the state shared by the passes of a frame.
+def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> FrameContext:
+    """Return the state shared by the evaluation contexts of a frame.
 
-    Coordinates in expressions are computed in passes of their own.
+    Coordinates in expressions are computed in contexts of their own.
     """
-    passes: dict[float, Pass] = {}
+    contexts: dict[float, EvaluationContext] = {}
 
-    def moment(time: float) -> Pass:
-        if time not in passes:
-            passes[time] = Pass(frame, composition.plan, time)
-        return passes[time]
+    def context(time: float) -> EvaluationContext:
+        if time not in contexts:
+            contexts[time] = EvaluationContext(frame, composition.plan, time)
+        return contexts[time]
 
-    properties = Properties(composition.facts, composition.layers, moment, measure)
-    frame = Frame(composition, output_fps, properties, Budget())
+    properties = Properties(composition.facts, composition.layers, context, measure)
+    frame = FrameContext(composition, output_fps, properties, Budget())
     return frame
 
 
-def picture(moment: Pass) -> Snapshot:
+def snapshot_of(context: EvaluationContext) -> Snapshot:
     """Return the composition's layers at a moment, over nothing."""
-    settings = moment.plan.settings
-    layers = paint_list(moment, moment.plan.entries, resolve_mattes=True)
+    settings = context.plan.settings
+    layers = paint_list(context, context.plan.entries, resolve_mattes=True)
     shown = list(_with_grouped(layers))
     in_space = any(isinstance(layer.transform, Transform3D) for layer in shown)
-    lights = space.lights(moment) if moment.plan.lights else ()
+    lights = space.lights(context) if context.plan.lights else ()
     dissolves = any(layer.blend == "dancing-dissolve" for layer in shown)
     return Snapshot(
         width=settings.width,
         height=settings.height,
         layers=layers,
-        camera=space.camera(moment) if in_space or lights else None,
+        camera=space.camera(context) if in_space or lights else None,
         lights=lights,
         global_light_angle=settings.global_light_angle,
         global_light_altitude=settings.global_light_altitude,
-        dissolve_seed=round_half_up(moment.time * settings.fps) if dissolves else 0,
+        dissolve_seed=round_half_up(context.time * settings.fps) if dissolves else 0,
     )
 
 
@@ -128,11 +130,13 @@ def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
             yield from _with_grouped(layer.source.composition.layers)
 
 
-def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) -> tuple[LayerSnapshot, ...]:
+def paint_list(
+    context: EvaluationContext, entries: Sequence[Entry], *, resolve_mattes: bool
+) -> tuple[LayerSnapshot, ...]:
     """The layers that are there at this moment, in paint order. Hidden ones stay only where another looks at them."""
-    places = [(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in entries]
+    places = [(entry, entry.unit is not None or context.is_live(entry.layer)) for entry in entries]
     live = [(entry, is_live) for entry, is_live in places if _stays(entry, is_live)]
-    moment.frame.budget.spend(len(live))
+    context.frame.budget.spend(len(live))
     has_mattes = resolve_mattes and any(entry.layer.matte is not None for entry, _ in live)
     mattes = _mattes([entry for entry, _ in live]) if has_mattes else {}
     sources = {matte.source_id for matte in mattes.values()}
@@ -141,26 +145,28 @@ def paint_list(moment: Pass, entries: Sequence[Entry], *, resolve_mattes: bool) 
         layer_id = entry.layer.id
         visible = entry.shown and is_live and layer_id not in sources
         if visible or entry.needed or layer_id in sources:
-            found.append(layer_snapshot(moment, entry, visible, mattes.get(layer_id)))
+            found.append(layer_snapshot(context, entry, visible, mattes.get(layer_id)))
     return tuple(layer for layer in found if layer is not None)
 
 
-def layer_snapshot(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
+def layer_snapshot(
+    context: EvaluationContext, entry: Entry, visible: bool, matte: Matte | None
+) -> LayerSnapshot | None:
     """One layer, resolved; the very same object as before where nothing about it can have changed."""
     layer = entry.layer
     key = "hidden" if not visible else "shown"
-    held = holding.phase(moment, layer) if entry.unit is None else None
-    if held is not None:
-        key = f"{key} {held}"
+    phase = holding.phase(context, layer) if entry.unit is None else None
+    if phase is not None:
+        key = f"{key} {phase}"
     kept = layer.folded.get(key)
     if isinstance(kept, LayerSnapshot) and kept.matte == matte:
         return kept
-    values = moment.values(layer)
+    values = context.values(layer)
     values.moved = values.timed = False
-    made = _unit(moment, entry, visible, matte) if entry.unit is not None else _layer(moment, layer, visible, matte)
+    made = _unit(context, entry, visible, matte) if entry.unit is not None else _layer(context, layer, visible, matte)
     if made is None:
         return None
-    is_still = not values.timed if held is not None else not values.moved and not layer.moves
+    is_still = not values.timed if phase is not None else not values.moved and not layer.moves
     if is_still and entry.unit is None and _is_foldable(layer):
         layer.folded[key] = made
     return made
@@ -173,10 +179,10 @@ def _stays(entry: Entry, is_live: bool) -> bool:
     return is_live or isinstance(entry.layer.content, InstanceContent)
 
 
-def _is_empty(moment: Pass) -> bool:
+def _is_empty(context: EvaluationContext) -> bool:
     """Return True if nothing is in the paint list, not even a layer that keeps its place there without being shown."""
     return not any(
-        _stays(entry, entry.unit is not None or moment.is_live(entry.layer)) for entry in moment.plan.entries
+        _stays(entry, entry.unit is not None or context.is_live(entry.layer)) for entry in context.plan.entries
     )
 
 
@@ -206,12 +212,12 @@ def _matte_source(layer: Layer, wanted: str | None, present: set[str]) -> str | 
     return prefix + wanted if prefix + wanted in present else wanted if wanted in present else None
 
 
-def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
-    values = moment.values(layer)
+def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte | None) -> LayerSnapshot:
+    values = context.values(layer)
     if layer.moves:
-        placed, values.moved = transform(moment, layer), True
+        placed, values.moved = transform(context, layer), True
     else:
-        placed = _folded(layer, "placement", values, False, lambda: transform(moment, layer))
+        placed = _folded(layer, "placement", values, False, lambda: transform(context, layer))
     opacity = _opacity(layer, values)
     is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
     glass = None if is_placed else stacks.glass(layer.glass, values)
@@ -222,7 +228,7 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
-        source=_folded(layer, "source", values, False, lambda: _source(moment, layer, values)),
+        source=_folded(layer, "source", values, False, lambda: _source(context, layer, values)),
         transform=placed,
         opacity=opacity,
         blend=layer.blend,
@@ -238,9 +244,9 @@ def _layer(moment: Pass, layer: Layer, visible: bool, matte: Matte | None) -> La
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
         draft_quality=layer.draft_quality,
         continuous_raster=layer.continuous_raster,
-        mesh=None if layer.rig is None else _mesh(moment, layer, layer.rig, values),
-        samples=shutter.samples(moment, layer, placed) if blurs else (),
-        ghosts=shutter.ghosts(moment, layer, placed, opacity),
+        mesh=None if layer.rig is None else _mesh(context, layer, layer.rig, values),
+        samples=shutter.samples(context, layer, placed) if blurs else (),
+        ghosts=shutter.ghosts(context, layer, placed, opacity),
         casts_shadows=layer.casts_shadows,
         shadow_only=layer.shadow_only,
     )
@@ -255,11 +261,11 @@ def _opacity(layer: Layer, values: Values) -> float:
     return opacity * (layer.clone.opacity if layer.clone else 1.0)
 
 
-def _mesh(moment: Pass, layer: Layer, rig: Rig, values: Values) -> Mesh | None:
+def _mesh(context: EvaluationContext, layer: Layer, rig: Rig, values: Values) -> Mesh | None:
     """Return the layer's rig at the time of its content (animation.md 8)."""
 
     def made() -> Mesh | None:
-        shown = content_values(moment, values)
+        shown = content_values(context, values)
         paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
         moved = {path: value for path in paths if (value := shown.moving(path)) is not None}
         places = {path: shown.data(path) for path in layer.data if path.startswith("puppet.")}
@@ -270,21 +276,21 @@ def _mesh(moment: Pass, layer: Layer, rig: Rig, values: Values) -> Mesh | None:
     return _folded(layer, "mesh", values, False, made)
 
 
-def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
+def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
     """A group that composites as one: a carrier of the composition's size around its layers (compositing.md 2.3)."""
     assert entry.unit is not None
-    settings = moment.plan.settings
-    parity = moment.frame.composition.parity
-    layers = paint_list(moment, entry.unit, resolve_mattes=not parity.groups_ignore_mattes)
+    settings = context.plan.settings
+    parity = context.frame.composition.parity
+    layers = paint_list(context, entry.unit, resolve_mattes=not parity.groups_ignore_mattes)
     if not layers:
         return None
-    layer, values = entry.layer, moment.values(entry.layer)
+    layer, values = entry.layer, context.values(entry.layer)
     inner = Snapshot(settings.width, settings.height, layers)
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
         source=CompositionSource(inner, settings.width, settings.height, sealed=False),
-        transform=centred(moment),
+        transform=centred(context),
         opacity=_opacity(layer, values),
         blend=layer.blend,
         visible=visible,
@@ -295,24 +301,24 @@ def _unit(moment: Pass, entry: Entry, visible: bool, matte: Matte | None) -> Lay
     )
 
 
-def _source(moment: Pass, layer: Layer, values: Values) -> Source:
+def _source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
     if layer.is_adjustment:
-        return AdjustmentSource(*frame_box(moment, values))
+        return AdjustmentSource(*frame_box(context, values))
     match layer.content:
         case ShapeContent() as content:
-            return shape(moment, content, values)
+            return shape(context, content, values)
         case TextContent() as content:
-            moment.frame.budget.spend(_posing_cost(content))
+            context.frame.budget.spend(_posing_cost(content))
             return text(content, values)
         case MediaContent() as content:
-            return media(moment, content, values)
+            return media(context, content, values)
         case LightContent() as content:
             return _wash(content, values)
         case InstanceContent() as content:
             values.moved = values.timed = True
-            return _instance(moment, layer, content)
+            return _instance(context, layer, content)
         case ParticleContent() as content:
-            return _particles(content, values, moment.time)
+            return _particles(content, values, context.time)
         case _:
             return MissingSource("it draws nothing by itself")
 
@@ -324,13 +330,13 @@ def _posing_cost(content: TextContent) -> int:
     return min(weights, WEIGHTS_LIMIT) // WEIGHTS_A_LAYER if enabled else 0
 
 
-def _instance(moment: Pass, layer: Layer, content: InstanceContent) -> CompositionSource:
+def _instance(context: EvaluationContext, layer: Layer, content: InstanceContent) -> CompositionSource:
     """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
-    plan = moment.frame.composition.plans.get(content.plan or "")
-    if plan is None or plan.settings.id in moment.stack or len(moment.stack) >= MAX_NESTING:
+    plan = context.frame.composition.plans.get(content.plan or "")
+    if plan is None or plan.settings.id in context.stack or len(context.stack) >= MAX_NESTING:
         return CompositionSource(Snapshot(content.width, content.height, ()), content.width, content.height, True, True)
-    inner = Pass(moment.frame, plan, remapped_time(moment, layer), (*moment.stack, plan.settings.id))
-    shown = _remembered(inner, picture(inner))
+    inner = EvaluationContext(context.frame, plan, remapped_time(context, layer), (*context.stack, plan.settings.id))
+    shown = _remembered(inner, snapshot_of(inner))
     return CompositionSource(shown, content.width, content.height, True, black=not shown.layers and _is_empty(inner))
 
 
@@ -341,14 +347,9 @@ def _particles(content: ParticleContent, values: Values, time_seconds: float) ->
     moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
     field = animate(content.field, moved)
     width, height = box(values)
-    shape_name = field.shape if field.shape in {"square", "line", "star"} else "circle"
-    return ParticleSource(
-        width,
-        height,
-        cast(ParticleShape, shape_name),
-        field.blend == "add",
-        particles(field, width, height, max(0.0, time_seconds)),
-    )
+    shape_name = cast(ParticleShape, field.shape if field.shape in {"square", "line", "star"} else "circle")
+    shown = particles(field, width, height, max(0.0, time_seconds))
+    return ParticleSource(width, height, shape_name, field.blend == "add", shown)
 
 
 def _wash(content: LightContent, values: Values) -> LightWash:
@@ -385,11 +386,11 @@ def _folded(layer: Layer, part: str, values: Values, moves: bool, make: Callable
     return made
 
 
-def _remembered(moment: Pass, made: Snapshot) -> Snapshot:
+def _remembered(context: EvaluationContext, made: Snapshot) -> Snapshot:
     """An equal snapshot of the plan's last frames instead of the new one, so that its key need not be made again."""
-    for kept in moment.plan.remembered:
+    for kept in context.plan.remembered:
         if kept == made:
             return kept
-    moment.plan.remembered.append(made)
-    del moment.plan.remembered[:-REMEMBERED]
+    context.plan.remembered.append(made)
+    del context.plan.remembered[:-REMEMBERED]
     return made

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import cast
 
-from motion.evaluate.moment import Pass
+from motion.evaluate.context import EvaluationContext
 from motion.model.layer import Layer
 
 Held = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
 """A layer and its parents, each with the times of the first and the last key of the tracks that vary."""
 
 
-def phase(moment: Pass, layer: Layer) -> str | None:
+def phase(context: EvaluationContext, layer: Layer) -> str | None:
     """Return the held end of the keyframes of each track of the layer and its parents, or None between keys.
 
     A layer is the same in equal phases, as far as keyframes alone move it.
     """
-    held = layer.folded.get("held")
-    if held is None:
-        held = layer.folded["held"] = _held(layer)
+    spans_of_holders = layer.folded.get("held")
+    if spans_of_holders is None:
+        spans_of_holders = layer.folded["held"] = _held(layer)
     ends = ""
-    for holder, spans in cast(Held, held) if held else ():
-        time = moment.own_time(holder)
+    for holder, spans in cast(Held, spans_of_holders) if spans_of_holders else ():
+        time = context.own_time(holder)
         for first, last in spans:
             if time <= first:
                 ends += "<"

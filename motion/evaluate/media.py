@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from motion.evaluate.boxes import box, radii
-from motion.evaluate.moment import Pass, Values
+from motion.evaluate.context import EvaluationContext, Values
 from motion.model.content import MediaContent
 from motion.model.layer import Layer
 from motion.snapshot import ImageSource, MissingSource, Source, SvgSource, VideoSource
 
 
-def media(moment: Pass, content: MediaContent, values: Values) -> Source:
+def media(context: EvaluationContext, content: MediaContent, values: Values) -> Source:
     """Return the layer's source. Without one the layer shows nothing."""
     width, height = box(values)
     corners = radii(values, width, height)
     if content.markup is not None:
-        time = content_time(moment, values) if content.live_playback else None
+        time = content_time(context, values) if content.live_playback else None
         return SvgSource(
             content.markup,
             width,
@@ -33,34 +33,34 @@ def media(moment: Pass, content: MediaContent, values: Values) -> Source:
             src,
             width,
             height,
-            content_time(moment, values),
+            content_time(context, values),
             content.cover,
             values.layer.time.frame_blend,
-            moment.frame.composition.timeline_fps,
+            context.frame.composition.timeline_fps,
             corners,
         )
     return ImageSource(src, width, height, content.cover, corners, content.svg_fill)
 
 
-def content_time(moment: Pass, values: Values) -> float:
+def content_time(context: EvaluationContext, values: Values) -> float:
     """The time of a layer's content in seconds: a remap's value passes through the layer's own time map (animation.md 3.3)."""
     values.moved = values.timed = True
-    return remapped_time(moment, values.layer)
+    return remapped_time(context, values.layer)
 
 
-def content_values(moment: Pass, values: Values) -> Values:
+def content_values(context: EvaluationContext, values: Values) -> Values:
     """Return the layer's properties at the time of its content, which differs from its own time only by a remap."""
     layer = values.layer
-    if moment.remapped(layer, moment.time) == moment.time:
+    if context.remapped(layer, context.time) == context.time:
         return values
     values.moved = values.timed = True
-    return moment.values_at(layer, remapped_time(moment, layer))
+    return context.values_at(layer, remapped_time(context, layer))
 
 
-def remapped_time(moment: Pass, layer: Layer) -> float:
+def remapped_time(context: EvaluationContext, layer: Layer) -> float:
     """Return the content time of a video, or of a placed composition."""
-    remapped = moment.remapped(layer, moment.time)
-    return moment.own_time(layer) if remapped == moment.time else moment.mapped(layer, remapped)
+    remapped = context.remapped(layer, context.time)
+    return context.own_time(layer) if remapped == context.time else context.mapped(layer, remapped)
 
 
 def _sequence_frame(content: MediaContent, values: Values) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from motion.evaluate.colors import moving_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.model.content import ShapeContent
 from motion.snapshot import GradientStop, LinearGradient, Paint, RadialGradient, SolidPaint, Stroke, Taper, Wave
 

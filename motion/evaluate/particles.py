@@ -16,12 +16,12 @@ from motion.schema.stored import exact, finite
 from motion.snapshot import Particle
 
 PARTICLES_LIMIT = 20_000
-"""Particles of one frame, whatever the document asks for."""
+"""Upper bound of the particles of one frame."""
 
 TRAIL_LIMIT = 64
 """Copies in the trail of one particle."""
 BIRTHS_LIMIT = 2.0**53
-"""Beyond it particles can no longer be told apart by their numbers."""
+"""Above this number, floats cannot distinguish particles."""
 
 _Array = npt.NDArray[np.float64]
 _COLOR_NAMES = ("colorStart", "colorEnd")

@@ -8,8 +8,8 @@ from motion.evaluate import affine, matrix4, space
 from motion.evaluate.affine import Parts
 from motion.evaluate.boxes import is_pinned
 from motion.evaluate.cloner import Clone
+from motion.evaluate.context import EvaluationContext, Values
 from motion.evaluate.matrix4 import Point3
-from motion.evaluate.moment import Pass, Values
 from motion.evaluate.shapes import boolean_outline
 from motion.model.content import InstanceContent, LightContent
 from motion.model.layer import Layer
@@ -21,33 +21,33 @@ PLAIN_KINDS = frozenset({"group", "null", "camera", "light", "audio", "particle"
 _LEANING = frozenset(("skew", "skewAxis", "anchorX", "anchorY"))
 
 
-def transform(moment: Pass, layer: Layer) -> Transform2D | Transform3D:
+def transform(context: EvaluationContext, layer: Layer) -> Transform2D | Transform3D:
     """Return the layer's placement at this moment."""
-    values = moment.values(layer)
+    values = context.values(layer)
     if is_pinned(layer):
-        return centred(moment)
+        return centred(context)
     if isinstance(layer.content, LightContent):
-        return _of_light(moment, layer, layer.content)
-    flat = _flat(moment, layer, values)
-    return _deep(moment, layer, values, flat) if layer.is_3d else flat
+        return _of_light(context, layer, layer.content)
+    flat = _flat(context, layer, values)
+    return _deep(context, layer, values, flat) if layer.is_3d else flat
 
 
-def centred(moment: Pass) -> Transform2D:
+def centred(context: EvaluationContext) -> Transform2D:
     """Return the middle of the composition: where units and pinned solids lie."""
-    return Transform2D(moment.plan.settings.width / 2, moment.plan.settings.height / 2)
+    return Transform2D(context.plan.settings.width / 2, context.plan.settings.height / 2)
 
 
-def _flat(moment: Pass, layer: Layer, values: Values) -> Transform2D:
-    combined = boolean_outline(moment, layer)
+def _flat(context: EvaluationContext, layer: Layer, values: Values) -> Transform2D:
+    combined = boolean_outline(context, layer)
     if combined is not None:
         parts = Parts(combined.x, combined.y, 0.0, 1.0, 1.0)
     else:
-        parts = _cloned(affine.decomposed(moment.world(layer)), layer.clone)
-        heading = _heading(moment, layer, values, parts.rotation)
+        parts = _cloned(affine.decomposed(context.world(layer)), layer.clone)
+        heading = _heading(context, layer, values, parts.rotation)
         if heading != parts.rotation:
             parts = parts._replace(rotation=heading)
     if isinstance(layer.content, InstanceContent):
-        return centred(moment) if layer.content.fills_host else Transform2D(*parts)
+        return centred(context) if layer.content.fills_host else Transform2D(*parts)
     if _LEANING.isdisjoint(layer.moving) and _LEANING.isdisjoint(layer.numbers):
         return Transform2D(*parts, corner_pin=layer.corner_pin)
     return Transform2D(
@@ -73,21 +73,21 @@ def _cloned(parts: Parts, clone: Clone | None) -> Parts:
     )
 
 
-def _heading(moment: Pass, layer: Layer, values: Values, rotation: float) -> float:
+def _heading(context: EvaluationContext, layer: Layer, values: Values, rotation: float) -> float:
     """The direction of motion of a layer that turns along its path, replacing all rotation; else the rotation."""
     if layer.auto_orient != "path" or layer.is_3d or layer.kind in PLAIN_KINDS:
         return rotation
-    later = moment.values_at(layer, values.time + HEADING_SECONDS)
+    later = context.values_at(layer, values.time + HEADING_SECONDS)
     dx = later.number("x", 0.0) - values.number("x", 0.0)
     dy = later.number("y", 0.0) - values.number("y", 0.0)
     return rotation if dx == 0.0 and dy == 0.0 else math.degrees(math.atan2(dy, dx))
 
 
-def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
+def _deep(context: EvaluationContext, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
     """Return the layer's place in space, where clones lie exactly on top of each other (layers.md 12.1)."""
-    matrix = space.world(moment, layer)
+    matrix = space.world(context, layer)
     if layer.auto_orient == "camera":
-        matrix = _facing_eye(moment, layer, values, matrix)
+        matrix = _facing_eye(context, layer, values, matrix)
     if not matrix4.is_finite(matrix):
         return Transform2D(*affine.NOWHERE)
     return Transform3D(
@@ -97,25 +97,25 @@ def _deep(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Tran
         flat=flat,
         material=layer.material,
         extrusion=_extrusion(layer, values),
-        lit_at=_lit_at(moment, layer, values, matrix),
+        lit_at=_lit_at(context, layer, values, matrix),
     )
 
 
-def _lit_at(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Point3 | None:
+def _lit_at(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Point3 | None:
     """Return the layer's own x, y and z, composed with its parents as a flat layer, None at the matrix's origin."""
-    x, y = moment.world(layer)[4:]
+    x, y = context.world(layer)[4:]
     place = (x, y, values.number("z", 0.0))
     is_usual = place == (matrix[3], matrix[7], matrix[11]) or not all(map(math.isfinite, place))
     return None if is_usual or not layer.material.accepts_lights else place
 
 
-def _facing_eye(moment: Pass, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
+def _facing_eye(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
     """Return the layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
     values.moved = values.timed = True
-    eye = (space.camera(moment) or space.default_camera(moment)).eye
+    eye = (space.camera(context) or space.default_camera(context)).eye
     pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)
     own = tuple(values.number(f"orientation{axis}", 0.0) for axis in space.AXES)
-    return space.world(moment, layer, (pitch - own[0], yaw - own[1], own[2]))
+    return space.world(context, layer, (pitch - own[0], yaw - own[1], own[2]))
 
 
 def _extrusion(layer: Layer, values: Values) -> Extrusion | None:
@@ -157,10 +157,10 @@ def _face_gain(stored: object, default: float) -> float:
     return float(gain) if isinstance(gain, int | float) and not isinstance(gain, bool) else default
 
 
-def _of_light(moment: Pass, layer: Layer, content: LightContent) -> Transform2D:
+def _of_light(context: EvaluationContext, layer: Layer, content: LightContent) -> Transform2D:
     """A light's glow is centred on where it is seen, an ambient one's on the composition."""
     if content.light == "ambient":
-        return centred(moment)
-    view = space.camera(moment) or space.default_camera(moment)
-    seen = space.projected(view, moment, space.light_position(moment, layer))
+        return centred(context)
+    view = space.camera(context) or space.default_camera(context)
+    seen = space.projected(view, context, space.light_position(context, layer))
     return Transform2D(*affine.NOWHERE) if seen is None else Transform2D(*seen)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from motion.evaluate import affine, matrix4, space
+from motion.evaluate.context import EvaluationContext
 from motion.evaluate.expressions import (
     CompositionFacts,
     ExpressionError,
@@ -18,7 +19,6 @@ from motion.evaluate.expressions import (
 )
 from motion.evaluate.keyframes import ScalarTrack
 from motion.evaluate.matrix4 import Point3
-from motion.evaluate.moment import Pass
 from motion.evaluate.texts import text
 from motion.model.content import TextContent
 from motion.model.facts import DocumentFacts
@@ -37,16 +37,16 @@ MAX_COORDINATE_READS = 2_000
 
 
 class Properties:
-    """Answers the value of any property at a layer time, for one frame."""
+    """Evaluate any property at a layer time, for one frame."""
 
     def __init__(
         self,
         facts: DocumentFacts,
         layers: Mapping[str, Layer],
-        moment: Callable[[float], Pass],
+        context: Callable[[float], EvaluationContext],
         measure: MeasureText | None = None,
     ) -> None:
-        self._host = Host(facts, layers, moment, measure)
+        self._host = Host(facts, layers, context, measure)
         self._known: dict[tuple[str, str, float], float | None] = {}
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
@@ -65,10 +65,10 @@ class Host:
         self,
         facts: DocumentFacts,
         layers: Mapping[str, Layer],
-        moment: Callable[[float], Pass],
+        context: Callable[[float], EvaluationContext],
         measure: MeasureText | None,
     ) -> None:
-        self._facts, self._layers, self._moment, self._measure = facts, layers, moment, measure
+        self._facts, self._layers, self._moment, self._measure = facts, layers, context, measure
         self._current: Layer | None = None
         self._characters = self._reads = 0
         self._is_placing = False
@@ -135,24 +135,24 @@ class Host:
 
     def _text(self, layer: Layer, content: TextContent, time_seconds: float) -> TextSource | None:
         """Return the text as it is at a layer time, its animators at rest."""
-        moment, _ = self._place(layer.source_id, time_seconds)
-        drawn = self._within(lambda: text(content, moment.values_at(layer, time_seconds)))
+        context, _ = self._place(layer.source_id, time_seconds)
+        drawn = self._within(lambda: text(content, context.values_at(layer, time_seconds)))
         return replace(drawn, has_animators=False, poses=()) if isinstance(drawn, TextSource) else None
 
     def to_composition(self, node_id: str, point: Point3, time_seconds: float) -> tuple[float, float]:
         """A point of the layer in composition px."""
-        moment, layer = self._place(node_id, time_seconds)
-        return self._within(lambda: _to_composition(moment, layer, point))
+        context, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _to_composition(context, layer, point))
 
     def from_composition(self, node_id: str, point: tuple[float, float], time_seconds: float) -> tuple[float, float]:
         """A point of the composition in layer px."""
-        moment, layer = self._place(node_id, time_seconds)
-        return self._within(lambda: _from_composition(moment, layer, point))
+        context, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _from_composition(context, layer, point))
 
     def to_world(self, node_id: str, point: Point3, time_seconds: float) -> Point3:
         """A point of the layer in world space."""
-        moment, layer = self._place(node_id, time_seconds)
-        return self._within(lambda: _to_world(moment, layer, point))
+        context, layer = self._place(node_id, time_seconds)
+        return self._within(lambda: _to_world(context, layer, point))
 
     def from_world(self, node_id: str, point: Point3, time_seconds: float) -> tuple[float, ...]:
         """A point of world space in layer px; of a flat layer without its depth."""
@@ -164,7 +164,7 @@ class Host:
             return current.moving.get(path)
         return self._facts.moving.get(node_id, {}).get(path)
 
-    def _place(self, node_id: str, time_seconds: float) -> tuple[Pass, Layer]:
+    def _place(self, node_id: str, time_seconds: float) -> tuple[EvaluationContext, Layer]:
         self._reads += 1
         layer = self._layers.get(node_id)
         if layer is None or self._is_placing or self._reads > MAX_COORDINATE_READS or math.isnan(time_seconds):
@@ -180,31 +180,31 @@ class Host:
             self._current, self._is_placing = current, False
 
 
-def _to_world(moment: Pass, layer: Layer, point: Point3) -> Point3:
+def _to_world(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:
     if layer.is_3d:
-        return matrix4.applied(space.world(moment, layer), point)
-    x, y = affine.applied(moment.world(layer), point[0], point[1])
+        return matrix4.applied(space.world(context, layer), point)
+    x, y = affine.applied(context.world(layer), point[0], point[1])
     return x, y, 0.0
 
 
-def _to_composition(moment: Pass, layer: Layer, point: Point3) -> tuple[float, float]:
+def _to_composition(context: EvaluationContext, layer: Layer, point: Point3) -> tuple[float, float]:
     if not layer.is_3d:
-        return affine.applied(moment.world(layer), point[0], point[1])
-    view = space.camera(moment) or space.default_camera(moment)
-    return space.projected(view, moment, _to_world(moment, layer, point)) or (0.0, 0.0)
+        return affine.applied(context.world(layer), point[0], point[1])
+    view = space.camera(context) or space.default_camera(context)
+    return space.projected(view, context, _to_world(context, layer, point)) or (0.0, 0.0)
 
 
-def _from_composition(moment: Pass, layer: Layer, point: tuple[float, float]) -> tuple[float, float]:
+def _from_composition(context: EvaluationContext, layer: Layer, point: tuple[float, float]) -> tuple[float, float]:
     """Return the intersection of the ray through a point of the picture with the layer's plane.
 
     A plane seen edge-on gives (0, 0).
     """
     if not layer.is_3d:
-        return affine.applied(affine.inverse(moment.world(layer)), *point)
-    view = space.camera(moment) or space.default_camera(moment)
-    m = matrix4.product(view.view, space.world(moment, layer))
-    u = (point[0] - moment.plan.settings.width / 2) / view.focal_length
-    v = (point[1] - moment.plan.settings.height / 2) / view.focal_length
+        return affine.applied(affine.inverse(context.world(layer)), *point)
+    view = space.camera(context) or space.default_camera(context)
+    m = matrix4.product(view.view, space.world(context, layer))
+    u = (point[0] - context.plan.settings.width / 2) / view.focal_length
+    v = (point[1] - context.plan.settings.height / 2) / view.focal_length
     a, b, c = m[0] - u * m[8], m[1] - u * m[9], u * m[11] - m[3]
     d, e, f = m[4] - v * m[8], m[5] - v * m[9], v * m[11] - m[7]
     determinant = a * e - b * d

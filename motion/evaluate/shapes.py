@@ -5,8 +5,8 @@ from __future__ import annotations
 from motion.evaluate import affine, booleans, path_ops
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.boxes import box, is_pinned, radii
+from motion.evaluate.context import EvaluationContext, Values
 from motion.evaluate.data_keyframes import outline_points
-from motion.evaluate.moment import Pass, Values
 from motion.evaluate.outline import corner_run, rectangle
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.painting import fills, strokes
@@ -21,11 +21,11 @@ EDGE_PAIRS_A_LAYER = 1_600
 NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
 
 
-def shape(moment: Pass, content: ShapeContent, values: Values) -> ShapeSource | MissingSource:
+def shape(context: EvaluationContext, content: ShapeContent, values: Values) -> ShapeSource | MissingSource:
     """Return the shape's source. A live boolean replaces its outline."""
-    width, height = frame_box(moment, values)
+    width, height = frame_box(context, values)
     runs = outline(content, values)
-    combined = boolean_outline(moment, values.layer)
+    combined = boolean_outline(context, values.layer)
     if combined is not None:
         width, height, runs = combined.width, combined.height, (combined.run,)
     primitive = "path" if runs else content.primitive
@@ -61,42 +61,42 @@ def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:
     return content.runs
 
 
-def boolean_outline(moment: Pass, layer: Layer) -> CombinedOutline | None:
-    """Return the outline that a live boolean makes of its operands at this moment, None where it makes none."""
+def boolean_outline(context: EvaluationContext, layer: Layer) -> CombinedOutline | None:
+    """Return the outline of a live boolean at this time, or None if it has none."""
     content = layer.content
     if not isinstance(content, ShapeContent) or content.boolean_operation is None:
         return None
-    if layer.id not in moment.combined:
-        moment.combined[layer.id] = _combined(moment, layer, content, content.boolean_operation)
-    return moment.combined[layer.id]
+    if layer.id not in context.combined:
+        context.combined[layer.id] = _combined(context, layer, content, content.boolean_operation)
+    return context.combined[layer.id]
 
 
 def _combined(
-    moment: Pass, layer: Layer, content: ShapeContent, operation: booleans.Operation
+    context: EvaluationContext, layer: Layer, content: ShapeContent, operation: booleans.Operation
 ) -> CombinedOutline | None:
     operands = []
     for source_id in content.boolean_sources[:MAX_OPERANDS]:
-        source = moment.plan.layers.get(source_id)
+        source = context.plan.layers.get(source_id)
         if source is not None and source is not layer and isinstance(source.content, ShapeContent):
-            rings = _operand(moment, source, source.content)
+            rings = _operand(context, source, source.content)
             operands.extend([] if rings is None else [rings])
     edges = sum(len(ring) for rings in operands for ring in rings)
-    moment.frame.budget.spend(min(edges, booleans.EDGES_LIMIT) ** 2 // EDGE_PAIRS_A_LAYER)
+    context.frame.budget.spend(min(edges, booleans.EDGES_LIMIT) ** 2 // EDGE_PAIRS_A_LAYER)
     return booleans.combine(operation, operands)
 
 
-def _operand(moment: Pass, layer: Layer, content: ShapeContent) -> booleans.Rings | None:
-    values = moment.values(layer)
+def _operand(context: EvaluationContext, layer: Layer, content: ShapeContent) -> booleans.Rings | None:
+    values = context.values(layer)
     width, height = box(values)
     runs = outline(content, values)
-    world = affine.placed(*affine.decomposed(moment.world(layer)))
+    world = affine.placed(*affine.decomposed(context.world(layer)))
     return booleans.operand("path" if runs else content.primitive, width, height, runs, world)
 
 
-def frame_box(moment: Pass, values: Values) -> tuple[float, float]:
+def frame_box(context: EvaluationContext, values: Values) -> tuple[float, float]:
     """Return the width and height of a layer in px; those of the composition for a solid that fills it."""
     if is_pinned(values.layer):
-        return moment.plan.settings.width, moment.plan.settings.height
+        return context.plan.settings.width, context.plan.settings.height
     return box(values)
 
 

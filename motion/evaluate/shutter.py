@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from motion.evaluate import affine, matrix4, space
-from motion.evaluate.moment import Pass, Values, local, scales
+from motion.evaluate.context import EvaluationContext, Values, local, scales
 from motion.model.layer import Echo, Layer, WideTime
 from motion.schema.stored import LARGEST
 from motion.snapshot import Ghost, Sample, Transform2D, Transform3D
@@ -38,18 +38,18 @@ class Shutter:
     limit: int
 
 
-def samples(moment: Pass, layer: Layer, placed: Transform2D | Transform3D) -> tuple[Sample, ...]:
+def samples(context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D) -> tuple[Sample, ...]:
     """Return evenly spaced placements of the layer while the shutter is open, or none without motion blur."""
-    shutter = _shutter(moment, layer)
+    shutter = _shutter(context, layer)
     if (
         shutter is None
         or shutter.angle <= 0
         or not any(path in layer.moving and layer.moving[path].has_keys for path in BLURRED_PATHS)
     ):
         return ()
-    count = _count(moment, layer, shutter)
+    count = _count(context, layer, shutter)
     return tuple(
-        _sample(moment, layer, time, placed) for time in times(shutter, moment.time, moment.frame.output_fps, count)
+        _sample(context, layer, time, placed) for time in times(shutter, context.time, context.frame.output_fps, count)
     )
 
 
@@ -62,23 +62,25 @@ def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
     return [time + shift + (index / (count - 1) - 0.5) * window for index in range(count)]
 
 
-def ghosts(moment: Pass, layer: Layer, placed: Transform2D | Transform3D, opacity: float) -> tuple[Ghost, ...]:
+def ghosts(
+    context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D, opacity: float
+) -> tuple[Ghost, ...]:
     """Return the layer at other times, farthest first: position and rotation moved by what they change until then."""
     if layer.echo is None:
         return ()
-    values = moment.values(layer)
+    values = context.values(layer)
     values.moved = values.timed = True
     if isinstance(layer.echo, Echo):
         steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
     else:
-        steps, blend = _wide_steps(layer.echo, values, moment.plan.settings.fps), "normal"
+        steps, blend = _wide_steps(layer.echo, values, context.plan.settings.fps), "normal"
     in_front = isinstance(layer.echo, Echo) and layer.echo.operator == IN_FRONT
-    now = moment.values_at(layer, moment.time)
+    now = context.values_at(layer, context.time)
     found = []
     for offset, strength in steps:
-        if strength > FAINTEST_GHOST and moment.time + offset >= 0:
-            then = moment.values_at(layer, moment.time + offset)
-            found.append(Ghost(_moved(moment, layer, placed, now, then), opacity * strength, blend, in_front))
+        if strength > FAINTEST_GHOST and context.time + offset >= 0:
+            then = context.values_at(layer, context.time + offset)
+            found.append(Ghost(_moved(context, layer, placed, now, then), opacity * strength, blend, in_front))
     return tuple(found)
 
 
@@ -114,10 +116,10 @@ def _parameter(values: Values, effect_id: str, name: str, stored: float) -> floa
     return stored if moving is None else moving
 
 
-def _shutter(moment: Pass, layer: Layer) -> Shutter | None:
-    settings, forced = moment.frame.composition.motion_blur, layer.forced_blur
+def _shutter(context: EvaluationContext, layer: Layer) -> Shutter | None:
+    settings, forced = context.frame.composition.motion_blur, layer.forced_blur
     if forced is not None:
-        values = moment.values(layer)
+        values = context.values(layer)
         angle = _parameter(values, forced.id, "shutterAngle", forced.shutter_angle)
         count = _parameter(values, forced.id, "samples", forced.samples)
         angle, count = min(ANGLE_MAX, max(0.0, angle)), min(FORCED_SAMPLES_MAX, max(FORCED_SAMPLES_MIN, count))
@@ -127,39 +129,39 @@ def _shutter(moment: Pass, layer: Layer) -> Shutter | None:
     return Shutter(settings.shutter_angle, settings.shutter_phase, settings.samples, settings.adaptive_limit)
 
 
-def _count(moment: Pass, layer: Layer, shutter: Shutter) -> int:
+def _count(context: EvaluationContext, layer: Layer, shutter: Shutter) -> int:
     """More samples for a layer that travels far: one for every two pixels, up to the limit."""
-    first, last = times(shutter, moment.time, moment.frame.output_fps, 2)
-    a, b = _values(moment, layer, first), _values(moment, layer, last)
+    first, last = times(shutter, context.time, context.frame.output_fps, 2)
+    a, b = _values(context, layer, first), _values(context, layer, last)
     travel = math.hypot(b.number("x", 0.0) - a.number("x", 0.0), b.number("y", 0.0) - a.number("y", 0.0))
     return min(shutter.limit, max(shutter.samples, math.ceil(min(travel, 1e6) / 2)))
 
 
-def _values(moment: Pass, layer: Layer, time: float) -> Values:
-    snaps = moment.frame.composition.parity.blur_snaps_to_frames
-    return moment.values_at(layer, moment.mapped(layer, time, exact=not snaps))
+def _values(context: EvaluationContext, layer: Layer, time: float) -> Values:
+    snaps = context.frame.composition.parity.blur_snaps_to_frames
+    return context.values_at(layer, context.mapped(layer, time, exact=not snaps))
 
 
-def _sample(moment: Pass, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
+def _sample(context: EvaluationContext, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
     """Return the layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
-    values = _values(moment, layer, time)
+    values = _values(context, layer, time)
     opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
     if isinstance(placed, Transform2D):
-        return Sample(_sampled(moment, layer, values, placed), opacity)
+        return Sample(_sampled(context, layer, values, placed), opacity)
     matrix = space.sampled(
-        moment,
+        context,
         layer,
         values,
         _blur_scales(values),
-        ignores_parents=moment.frame.composition.parity.blur_ignores_parents,
+        ignores_parents=context.frame.composition.parity.blur_ignores_parents,
     )
-    flat = _sampled(moment, layer, values, placed.flat)
+    flat = _sampled(context, layer, values, placed.flat)
     return Sample(replace(placed, matrix=matrix, flat=flat) if matrix4.is_finite(matrix) else flat, opacity)
 
 
-def _sampled(moment: Pass, layer: Layer, values: Values, flat: Transform2D) -> Transform2D:
-    if layer.parent is not None and not moment.frame.composition.parity.blur_ignores_parents:
-        parts = affine.decomposed(affine.product(moment.world(layer.parent), local(values)))
+def _sampled(context: EvaluationContext, layer: Layer, values: Values, flat: Transform2D) -> Transform2D:
+    if layer.parent is not None and not context.frame.composition.parity.blur_ignores_parents:
+        parts = affine.decomposed(affine.product(context.world(layer.parent), local(values)))
         return replace(
             flat, x=parts.x, y=parts.y, rotation=parts.rotation, scale_x=parts.scale_x, scale_y=parts.scale_y
         )
@@ -183,7 +185,7 @@ def _blur_scales(values: Values) -> tuple[float, float]:
 
 
 def _moved(
-    moment: Pass, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
+    context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
 ) -> Transform2D | Transform3D:
     """Return the place with what position and rotation change until then; clones in space move in their plane alone."""
     shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
@@ -191,4 +193,4 @@ def _moved(
     flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)
     if not isinstance(placed, Transform3D) or layer.clone is not None:
         return flat
-    return replace(placed, matrix=space.world(moment, layer, shift=shift), flat=flat)
+    return replace(placed, matrix=space.world(context, layer, shift=shift), flat=flat)

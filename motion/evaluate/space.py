@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 from motion.evaluate import affine, matrix4
+from motion.evaluate.context import EvaluationContext, Values, scales
 from motion.evaluate.matrix4 import Point3
-from motion.evaluate.moment import Pass, Values, scales
 from motion.model.content import LightContent
 from motion.model.layer import Layer
 from motion.snapshot import Camera, Light, Matrix4
@@ -30,78 +30,82 @@ class Shift(NamedTuple):
 REST = Shift()
 
 
-def world(moment: Pass, layer: Layer, turn: Point3 | None = None, shift: Shift = REST) -> Matrix4:
+def world(context: EvaluationContext, layer: Layer, turn: Point3 | None = None, shift: Shift = REST) -> Matrix4:
     """The world matrix of a 3D layer, without its own anchor's x and y. `turn` replaces its orientation, degrees."""
-    values = moment.values(layer)
+    values = context.values(layer)
     scale_z = values.number("scaleZ", 1.0)
-    parents = _parents(moment, layer)
+    parents = _parents(context, layer)
     if parents is not None:
         return matrix4.product(parents, _local(values, scale_z, turn, shift))
-    flat = affine.decomposed(moment.world(layer))
+    flat = affine.decomposed(context.world(layer))
     return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn, shift)
 
 
 def sampled(
-    moment: Pass, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
+    context: EvaluationContext, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
 ) -> Matrix4:
     """Return the world matrix for a sub-frame's values: orientation and anchor stay as they are, and parents count or not."""
-    now = moment.values(layer)
+    now = context.values(layer)
     turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
     x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
     size, anchor_z = (*scale, now.number("scaleZ", 1.0)), now.number("anchorZ", 0.0)
     own = _composed(values, x, y, rotation, size, turn, REST, anchor_z)
     if layer.parent is None or ignores_parents:
         return own
-    return matrix4.product(_parents(moment, layer) or matrix4.of_plane(moment.world(layer.parent)), own)
+    return matrix4.product(_parents(context, layer) or matrix4.of_plane(context.world(layer.parent)), own)
 
 
-def position(moment: Pass, layer: Layer, point: Point3) -> Point3:
+def position(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:
     """A point of a camera's or light's own space in the world: lifted through its parents."""
     if layer.parent is None:
         return point
-    parents = _parents(moment, layer)
+    parents = _parents(context, layer)
     if parents is not None:
         return matrix4.applied(parents, point)
-    x, y = affine.applied(moment.world(layer.parent), point[0], point[1])
+    x, y = affine.applied(context.world(layer.parent), point[0], point[1])
     return x, y, point[2]
 
 
-def camera(moment: Pass) -> Camera | None:
+def camera(context: EvaluationContext) -> Camera | None:
     """Return the active camera: the topmost that is visible and within its bars; None without one."""
-    active = next((held for held in reversed(moment.plan.cameras) if held.visible and moment.is_live(held)), None)
-    return None if active is None else _camera(moment, active)
+    active = next(
+        (camera for camera in reversed(context.plan.cameras) if camera.visible and context.is_live(camera)), None
+    )
+    return None if active is None else _camera(context, active)
 
 
-def default_camera(moment: Pass) -> Camera:
+def default_camera(context: EvaluationContext) -> Camera:
     """Return the camera of a composition that has none."""
-    focal_length = _default_focal_length(moment)
-    center_x, center_y = moment.plan.settings.width / 2, moment.plan.settings.height / 2
+    focal_length = _default_focal_length(context)
+    center_x, center_y = context.plan.settings.width / 2, context.plan.settings.height / 2
     eye = (center_x, center_y, -focal_length)
     return Camera(_view(eye, 0.0, 0.0, 0.0), focal_length, eye)
 
 
-def projected(view: Camera, moment: Pass, point: Point3) -> tuple[float, float] | None:
+def projected(view: Camera, context: EvaluationContext, point: Point3) -> tuple[float, float] | None:
     """Return the projection of a world point, composition px, or None for a point behind the eye."""
     x, y, z = matrix4.applied(view.view, point)
     if z < 1.0:
         return None
-    center_x, center_y = moment.plan.settings.width / 2, moment.plan.settings.height / 2
+    center_x, center_y = context.plan.settings.width / 2, context.plan.settings.height / 2
     return center_x + view.focal_length * x / z, center_y + view.focal_length * y / z
 
 
-def lights(moment: Pass) -> tuple[Light, ...]:
+def lights(context: EvaluationContext) -> tuple[Light, ...]:
     """All lights that give any light, hidden and trimmed ones included (three-d.md 6)."""
     found = [
-        _light(moment, layer, layer.content) for layer in moment.plan.lights if isinstance(layer.content, LightContent)
+        _light(context, layer, layer.content)
+        for layer in context.plan.lights
+        if isinstance(layer.content, LightContent)
     ]
     return tuple(light for light in found if light.intensity > 0)
 
 
-def light_position(moment: Pass, layer: Layer) -> Point3:
+def light_position(context: EvaluationContext, layer: Layer) -> Point3:
     """Return the position of a light in the world."""
-    values = moment.values(layer)
+    values = context.values(layer)
     own = (values.number("x", 0.0), values.number("y", 0.0), values.number("z", 0.0))
-    return position(moment, layer, own)
+    return position(context, layer, own)
 
 
 def towards(eye: Point3, target: Point3) -> tuple[float, float]:
@@ -110,28 +114,30 @@ def towards(eye: Point3, target: Point3) -> tuple[float, float]:
     return math.degrees(math.atan2(-dy, math.hypot(dx, dz))), math.degrees(math.atan2(dx, dz))
 
 
-def _parents(moment: Pass, layer: Layer) -> Matrix4 | None:
+def _parents(context: EvaluationContext, layer: Layer) -> Matrix4 | None:
     """The product of the parents' maps; None where no parent is 3D. A 2D parent replaces what is above it by its flat map."""
     chain: list[Layer] = []
     parent = layer.parent
     while parent is not None:
         chain.append(parent)
         parent = parent.parent
-    if not any(held.is_3d for held in chain):
+    if not any(ancestor.is_3d for ancestor in chain):
         return None
     product = matrix4.IDENTITY
-    for held in reversed(chain):
+    for ancestor in reversed(chain):
         product = (
-            matrix4.product(product, _of_parent(moment, held)) if held.is_3d else matrix4.of_plane(moment.world(held))
+            matrix4.product(product, _of_parent(context, ancestor))
+            if ancestor.is_3d
+            else matrix4.of_plane(context.world(ancestor))
         )
     return product
 
 
-def _of_parent(moment: Pass, layer: Layer) -> Matrix4:
+def _of_parent(context: EvaluationContext, layer: Layer) -> Matrix4:
     """A 3D parent's map with its full anchor; only an animated scaleZ counts, and its time is mapped twice (Q8)."""
-    values = moment.values(layer)
-    if moment.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
-        values = moment.values_at(layer, moment.mapped(layer, moment.own_time(layer)))
+    values = context.values(layer)
+    if context.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
+        values = context.values_at(layer, context.mapped(layer, context.own_time(layer)))
     scale_z = values.moving("scaleZ")
     placed = _local(values, 1.0 if scale_z is None else scale_z, None, REST)
     anchor = (values.number("anchorX", 0.0), values.number("anchorY", 0.0), 0.0)
@@ -168,22 +174,22 @@ def _composed(
     return matrix4.product(sized, matrix4.translation(0.0, 0.0, -anchor_z)) if anchor_z else sized
 
 
-def _default_focal_length(moment: Pass) -> float:
-    return moment.plan.settings.width / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
+def _default_focal_length(context: EvaluationContext) -> float:
+    return context.plan.settings.width / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
 
 
-def _camera(moment: Pass, layer: Layer) -> Camera:
+def _camera(context: EvaluationContext, layer: Layer) -> Camera:
     """Eye and aim of a camera layer; a point of interest makes it look there (three-d.md 3)."""
-    values = moment.values(layer)
-    settings = moment.plan.settings
-    focal_length = max(1e-3, values.number("focalLength", _default_focal_length(moment)))
+    values = context.values(layer)
+    settings = context.plan.settings
+    focal_length = max(1e-3, values.number("focalLength", _default_focal_length(context)))
     own = (
         values.number("x", settings.width / 2),
         values.number("y", settings.height / 2),
         values.number("z", -focal_length),
     )
-    eye = position(moment, layer, own)
-    aim = _point_of_interest(moment, layer, (settings.width / 2, settings.height / 2, 0.0))
+    eye = position(context, layer, own)
+    aim = _point_of_interest(context, layer, (settings.width / 2, settings.height / 2, 0.0))
     yaw, pitch = values.number("orbitYaw", 0.0), values.number("orbitPitch", 0.0)
     eye = _orbited(eye, aim or (settings.width / 2, settings.height / 2, 0.0), yaw, pitch)
     if aim is not None:
@@ -200,18 +206,18 @@ def _camera(moment: Pass, layer: Layer) -> Camera:
         aperture=values.number("dofAperture", strength),
         strength=strength,
         f_stop=max(0.0, values.number("fStop", 0.0)),
-        lens_px=values.layer.numbers.get("focalLength", _default_focal_length(moment)),  # keyframes do not count
+        lens_px=values.layer.numbers.get("focalLength", _default_focal_length(context)),  # keyframes do not count
     )
 
 
-def _point_of_interest(moment: Pass, layer: Layer, default: Point3) -> Point3 | None:
+def _point_of_interest(context: EvaluationContext, layer: Layer, default: Point3) -> Point3 | None:
     """Return the aimed-at point in the world; None where the layer has none of its members."""
-    values = moment.values(layer)
+    values = context.values(layer)
     paths = tuple(f"poi{axis}" for axis in AXES)
     if not any(path in layer.numbers or path in layer.moving for path in paths):
         return None
     x, y, z = (values.number(path, fallback) for path, fallback in zip(paths, default, strict=True))
-    return position(moment, layer, (x, y, z))
+    return position(context, layer, (x, y, z))
 
 
 def _orbited(eye: Point3, target: Point3, yaw: float, pitch: float) -> Point3:
@@ -232,10 +238,10 @@ def _view(eye: Point3, pitch: float, yaw: float, roll: float) -> Matrix4:
     return matrix4.product(turned, matrix4.translation(-eye[0], -eye[1], -eye[2]))
 
 
-def _light(moment: Pass, layer: Layer, content: LightContent) -> Light:
-    values = moment.values(layer)
-    standing = light_position(moment, layer)
-    aim = _point_of_interest(moment, layer, (0.0, 0.0, 0.0))
+def _light(context: EvaluationContext, layer: Layer, content: LightContent) -> Light:
+    values = context.values(layer)
+    standing = light_position(context, layer)
+    aim = _point_of_interest(context, layer, (0.0, 0.0, 0.0))
     return Light(
         id=layer.id,
         light=content.light,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from motion.evaluate import css_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.model.layer import Effect
 from motion.snapshot import EffectSnapshot, Glass
 
@@ -50,8 +50,8 @@ def mixed_channels(stored: str, values: Values, base: str) -> str:
     sampled = [values.moving(f"{base}_{channel}") for channel in "rgba"]
     if all(value is None for value in sampled):
         return stored
-    held = css_color.parse(stored)
-    parts = [held.red / 255.0, held.green / 255.0, held.blue / 255.0, held.alpha]
+    color = css_color.parse(stored)
+    parts = [color.red / 255.0, color.green / 255.0, color.blue / 255.0, color.alpha]
     return css_color.from_channels(
         *(part if value is None else value for part, value in zip(parts, sampled, strict=True))
     )

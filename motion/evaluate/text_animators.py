@@ -15,7 +15,7 @@ from motion.schema.stored import finite
 from motion.snapshot import GlyphPose
 
 POSES_LIMIT = 20_000
-"""Code points that are animated; those after them rest, because no frame shows so many."""
+"""Code points that are animated. Later ones stay still: no frame shows more."""
 WEIGHTS_LIMIT = 100_000
 """Weights that one text may work out for a frame: with very many selectors fewer code points are animated."""
 

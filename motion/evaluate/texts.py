@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from motion.evaluate.boxes import box
 from motion.evaluate.colors import moving_color
-from motion.evaluate.moment import Values
+from motion.evaluate.context import Values
 from motion.evaluate.text_animators import glyph_poses
 from motion.evaluate.text_selectors import ExpressionSelector, WigglySelector
 from motion.model.content import TextContent
@@ -51,7 +51,9 @@ def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPo
     paths = [path for path in values.layer.moving if path.startswith("ta.")]
     sampled = {path: value for path in paths if (value := values.moving(path)) is not None}
     restless = any(
-        isinstance(held, WigglySelector | ExpressionSelector) for each in content.animators for held in each.selectors
+        isinstance(selector, WigglySelector | ExpressionSelector)
+        for each in content.animators
+        for selector in each.selectors
     )
     return glyph_poses(content.animators, measured, values.time if restless else 0.0, sampled)
 
@@ -74,11 +76,11 @@ def _box_width(content: TextContent, values: Values) -> float | None:
 
 
 def _path(content: TextContent, values: Values) -> TextPath | None:
-    held = content.path
-    if held is None:
+    path = content.path
+    if path is None:
         return None
-    margin = _or(values.moving("textPath.firstMargin"), held.first_margin)
-    return TextPath(held.points, held.closed, margin, held.reversed, held.perpendicular, held.expansion)
+    margin = _or(values.moving("textPath.firstMargin"), path.first_margin)
+    return TextPath(path.points, path.closed, margin, path.reversed, path.perpendicular, path.expansion)
 
 
 def _or(value: float | None, default: float) -> float:

@@ -1,4 +1,4 @@
-"""1.5.0 to 1.6.0: an expression is no bare string any more, so that it can be switched off."""
+"""1.5.0 to 1.6.0: an expression becomes an object instead of a string, so that it can be switched off."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ STILL = NodeAnimation()
 
 def animations(document: Document) -> dict[str, NodeAnimation]:
     """Return the animations by node id, without nodes on which nothing moves."""
-    held = record(document, "animation")
-    tracks, expressions, data = record(held, "tracks"), record(held, "expressions"), record(held, "data")
+    animation = record(document, "animation")
+    tracks, expressions, data = record(animation, "tracks"), record(animation, "expressions"), record(animation, "data")
     return {
         node_id: _animation(
             as_record(tracks.get(node_id)), as_record(expressions.get(node_id)), as_record(data.get(node_id))

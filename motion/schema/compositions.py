@@ -57,9 +57,9 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
         key = composition_id
     else:
         key = DEFAULT_ID if DEFAULT_ID in table else next(iter(table), "comp_default")
-    held = table.get(key, {})
-    _refuse_unusable(key, held)
-    return _settings(key, held)
+    stored = table.get(key, {})
+    _refuse_unusable(key, stored)
+    return _settings(key, stored)
 
 
 def _table(document: Document) -> dict[str, Record]:
@@ -77,32 +77,32 @@ def _has_node(document: Document, node_id: str) -> bool:
     return any(node.get("id") == node_id for node in records(record(document, "scene"), "nodes"))
 
 
-def _settings(key: str, held: Record) -> CompositionSettings:
+def _settings(key: str, doc: Record) -> CompositionSettings:
     return CompositionSettings(
         id=key,
-        name=text(held, "name").strip() or "Composition",
-        width=_positive(held, "width"),
-        height=_positive(held, "height"),
-        fps=_positive(held, "fps"),
-        duration_seconds=_positive(held, "durationSeconds"),
-        background=text(held, "background", "#101014"),
-        background_paint=record(held, "backgroundPaint"),
-        global_light_angle=number(held, "globalLightAngle", 90.0),
-        global_light_altitude=number(held, "globalLightAltitude", 45.0),
+        name=text(doc, "name").strip() or "Composition",
+        width=_positive(doc, "width"),
+        height=_positive(doc, "height"),
+        fps=_positive(doc, "fps"),
+        duration_seconds=_positive(doc, "durationSeconds"),
+        background=text(doc, "background", "#101014"),
+        background_paint=record(doc, "backgroundPaint"),
+        global_light_angle=number(doc, "globalLightAngle", 90.0),
+        global_light_altitude=number(doc, "globalLightAltitude", 45.0),
     )
 
 
-def _positive(held: Record, field: str) -> float:
+def _positive(doc: Record, field: str) -> float:
     """A size or rate; the default where it is absent or of no use."""
     default, largest = NUMBERS[field]
-    value = finite(held.get(field))
+    value = finite(doc.get(field))
     return default if value is None or value <= 0 else min(value, largest)
 
 
-def _refuse_unusable(key: str, held: Record) -> None:
+def _refuse_unusable(key: str, doc: Record) -> None:
     for field, (_, largest) in NUMBERS.items():
-        value = finite(held.get(field))
-        if held.get(field) is not None and (value is None or not 0 < value <= largest):
+        value = finite(doc.get(field))
+        if doc.get(field) is not None and (value is None or not 0 < value <= largest):
             raise PropertyRefused(
                 f"The composition's {field} must be above 0 and at most {largest:g}.", f"comps.{key}.{field}"
             )

@@ -93,16 +93,16 @@ def text_content(node: Node) -> TextContent:
     """A text with its styles, runs and animators. Very long texts are cut: no frame could show more."""
     stored = node.component("Text")
     box_width = node.first_number("boxWidth")
-    held = node.string("content")
+    content = node.string("content")
     return TextContent(
-        content=None if held is None else held[:MAX_TEXT_CHARACTERS],
+        content=None if content is None else content[:MAX_TEXT_CHARACTERS],
         style=_text_style(node),
         line_height=_number(node, "lineHeight", 1.2),
         paragraph_spacing=_number(node, "paragraphSpacing", 0.0),
         align=node.string("align") or "left",
         box_width=box_width if box_width is not None and box_width > 0 else None,
         stroke_over_fill=_last_flag(node, "strokeOverFill"),
-        runs=_text_runs(stored, MAX_TEXT_CHARACTERS if held is None else len(held)),
+        runs=_text_runs(stored, MAX_TEXT_CHARACTERS if content is None else len(content)),
         animators=text_animators(stored.get("__animators")),
         path=_text_path(node),
         per_character_3d=flag(node.component("Transform"), "perChar3D"),

@@ -77,7 +77,7 @@ def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ..
         for track in records(line if isinstance(line, dict) else {}, "tracks"):
             for layer in records(track, "layers"):
                 bars.setdefault(text(layer, "sourceId"), []).append(layer)
-    return {node_id: _markers_of(held, fps) for node_id, held in bars.items()}
+    return {node_id: _markers_of(bar, fps) for node_id, bar in bars.items()}
 
 
 def _markers_of(bars: Sequence[Record], fps: float) -> tuple[Marker, ...]:

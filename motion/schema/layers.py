@@ -65,7 +65,7 @@ class Setting:
 def layer(node: Node, setting: Setting) -> Layer:
     """Return the node as a layer; `setting.content` replaces what it would draw by itself."""
     moving = setting.animation.moving
-    held = setting.content or content(node)
+    layer_content = setting.content or content(node)
     pinned = numbers(node.fx, "cornerPin")
     corner_pin = _corner_pin(pinned) if len(pinned) == len(items(node.fx, "cornerPin")) else None
     transform = node.component("Transform")
@@ -74,7 +74,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         source_id=node.id,
         name=node.name,
         kind=node.kind,
-        content=held,
+        content=layer_content,
         numbers=_numbers(node),
         moving=moving,
         data=setting.animation.data,
@@ -93,7 +93,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         masks=stored_masks(node),
         mask_track=mask_track(node.fx.get("maskAnim")),
         matte=_matte(node),
-        effects=_effects(node, held, moving, setting.composition),
+        effects=_effects(node, layer_content, moving, setting.composition),
         glass=glass(node, setting.composition),
         motion_blur=node.fx.get("motionBlur") is True,
         forced_blur=_forced_blur(node),
@@ -173,19 +173,21 @@ def _matte(node: Node) -> MatteReference | None:
     return MatteReference(mode, stored["inverted"] is True, text_or_none(stored, "sourceId"))
 
 
-def _effects(node: Node, held: Content, moving: Iterable[str], composition: CompositionSettings) -> tuple[Effect, ...]:
+def _effects(
+    node: Node, content: Content, moving: Iterable[str], composition: CompositionSettings
+) -> tuple[Effect, ...]:
     """Return the own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
     paths = tuple(moving)
     stack = (*effects(node, paths), *style_effects(node, paths, composition))
-    return (*stack, *_appearance(node, held, {effect.still.type for effect in stack}, frozenset(paths)))
+    return (*stack, *_appearance(node, content, {effect.still.type for effect in stack}, frozenset(paths)))
 
 
-def _appearance(node: Node, held: Content, present: set[str], paths: frozenset[str]) -> list[Effect]:
+def _appearance(node: Node, content: Content, present: set[str], paths: frozenset[str]) -> list[Effect]:
     """Return the outline and recolouring of pictures, the outline of texts (layers.md 9.5, text.md 6)."""
     found: list[Effect] = []
-    if not isinstance(held, MediaContent | TextContent):
+    if not isinstance(content, MediaContent | TextContent):
         return found
-    stroke = held.stroke if isinstance(held, MediaContent) else primary_stroke(node.fx)
+    stroke = content.stroke if isinstance(content, MediaContent) else primary_stroke(node.fx)
     if stroke is not None and stroke.opacity > 0 and "stroke" not in present:
         color = (
             stroke.paint.color
@@ -196,8 +198,8 @@ def _appearance(node: Node, held: Content, present: set[str], paths: frozenset[s
         tracks = _color_tracks("stroke", paths) if isinstance(stroke.paint, SolidPaint) else ()
         tracks = (*tracks, ("width", "strokeWidth")) if "strokeWidth" in paths else tracks
         found.append(Effect(EffectSnapshot("paintstroke:primary", "stroke", stored), tracks))
-    if isinstance(held, MediaContent) and not present & {"fill", "gradient-ramp"}:
-        found.extend(_recolouring(held, paths))
+    if isinstance(content, MediaContent) and not present & {"fill", "gradient-ramp"}:
+        found.extend(_recolouring(content, paths))
     return found
 
 
@@ -207,8 +209,8 @@ def _color_tracks(base: str, paths: frozenset[str]) -> tuple[tuple[str, str], ..
     return tuple((f"color_{channel}", f"{base}_{channel}") for channel in channels) if "r" in channels else ()
 
 
-def _recolouring(held: MediaContent, paths: frozenset[str]) -> list[Effect]:
-    match held.fill:
+def _recolouring(media_content: MediaContent, paths: frozenset[str]) -> list[Effect]:
+    match media_content.fill:
         case SolidPaint(color):
             stored: tuple[tuple[str, str | float], ...] = (("color", color), ("opacity", 100.0))
             return [Effect(EffectSnapshot("paintfill:primary", "fill", stored), _color_tracks("fill", paths))]

@@ -58,9 +58,9 @@ class Node:
 
     def component(self, component_type: str) -> Record:
         """Return the properties of the component of a type, an empty object where there is none."""
-        for kind, held in self.components:
+        for kind, properties in self.components:
             if kind == component_type:
-                return held
+                return properties
         return {}
 
     @property

@@ -45,8 +45,8 @@ def exact(value: object) -> float | None:
 
 def finite(value: object) -> float | None:
     """A JSON number as a bounded float; None for anything else, NaN and infinities included."""
-    held = exact(value)
-    return None if held is None else -LARGEST if held < -LARGEST else LARGEST if held > LARGEST else held
+    number = exact(value)
+    return None if number is None else -LARGEST if number < -LARGEST else LARGEST if number > LARGEST else number
 
 
 def number(record: Record, key: str, default: float) -> float:

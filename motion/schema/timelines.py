@@ -32,14 +32,14 @@ def timelines(
     return found
 
 
-def _timeline(held: Record, key: str, by_id: dict[str, Node], table: dict[str, CompositionSettings]) -> Timeline:
+def _timeline(doc: Record, key: str, by_id: dict[str, Node], table: dict[str, CompositionSettings]) -> Timeline:
     settings = table.get(key)
-    fps = finite(record(held, "frameRate").get("fps"))
+    fps = finite(record(doc, "frameRate").get("fps"))
     if fps is None or fps <= 0:
         fps = settings.fps if settings else 30.0
     seconds = settings.duration_seconds if settings else 10.0
-    duration = number(held, "duration", float(max(1, round_half_up(seconds * fps))))
-    stored = _stored_bars(held)
+    duration = number(doc, "duration", float(max(1, round_half_up(seconds * fps))))
+    stored = _stored_bars(doc)
     children = by_id[key].children if key in by_id else ()
     bars = {}
     for child in children:
@@ -48,9 +48,9 @@ def _timeline(held: Record, key: str, by_id: dict[str, Node], table: dict[str, C
     return Timeline(fps, bars)
 
 
-def _stored_bars(held: Record) -> dict[str, tuple[Bar, ...]]:
+def _stored_bars(doc: Record) -> dict[str, tuple[Bar, ...]]:
     """Return the bars of the one track that is looked at: the first called Composition, else the first."""
-    tracks = records(held, "tracks")
+    tracks = records(doc, "tracks")
     track = next((track for track in tracks if track.get("name") == "Composition"), tracks[0] if tracks else {})
     found: dict[str, list[Bar]] = {}
     for layer in records(track, "layers"):

@@ -222,7 +222,7 @@ class ParticleSource:
 
 @dataclass(frozen=True, slots=True)
 class AdjustmentSource:
-    """Draws nothing: regrades all that is below with the layer's effects. Some of them ask for the layer's own size, px."""
+    """No content: the layer's effects run over everything below it. Some of them need the layer's own size, px."""
 
     width: float = 1.0
     height: float = 1.0

@@ -33,21 +33,21 @@ def plays_backwards(node: Node) -> bool:
 
 
 def _enabled(node: Node) -> Iterator[Record]:
-    for held in records(node.fx, "audioEffects")[:EFFECTS_MAX]:
-        is_known = isinstance(held.get("id"), str) and text(held, "type") in DEFAULTS
-        if is_known and flag(held, "enabled", True):
-            yield held
+    for audio_effect in records(node.fx, "audioEffects")[:EFFECTS_MAX]:
+        is_known = isinstance(audio_effect.get("id"), str) and text(audio_effect, "type") in DEFAULTS
+        if is_known and flag(audio_effect, "enabled", True):
+            yield audio_effect
 
 
-def _effect(held: Record, layer: Layer, sampled: Sampled) -> AudioEffect:
-    kind, effect_id = text(held, "type"), text(held, "id")
-    stored = record(held, "params")
+def _effect(doc: Record, layer: Layer, sampled: Sampled) -> AudioEffect:
+    kind, effect_id = text(doc, "type"), text(doc, "id")
+    stored = record(doc, "params")
     parameters = {}
     for name, default in DEFAULTS[kind].items():
         moved = None if name in _FIXED else sampled(f"audiofx.{effect_id}.{name}")
         value = finite(stored.get(name))
         parameters[name] = moved or constant(default if value is None else value)
-    mode, wave = text(held, "mode"), text(held, "wave")
+    mode, wave = text(doc, "mode"), text(doc, "wave")
     return AudioEffect(
         effect_id, kind, parameters,
         mode if mode in _MODES else "highpass" if kind == "high-low-pass" else "",

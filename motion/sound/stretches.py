@@ -40,15 +40,15 @@ def whole(start: float, end: float) -> list[Stretch]:
 
 def within(stretches: Iterable[Stretch], first: float, end: float) -> Iterator[Stretch]:
     """Yield the parts of the stretches that map into [first, end)."""
-    for held in stretches:
-        if held.rate == 0.0:
-            if first <= held.at < end:
-                yield held
+    for stretch in stretches:
+        if stretch.rate == 0.0:
+            if first <= stretch.at < end:
+                yield stretch
             continue
-        edges = sorted((held.when(first), held.when(end)))
-        start, stop = max(held.start, edges[0]), min(held.end, edges[1])
+        edges = sorted((stretch.when(first), stretch.when(end)))
+        start, stop = max(stretch.start, edges[0]), min(stretch.end, edges[1])
         if stop - start > _STEP_SLACK:
-            yield Stretch(start, stop, held.mapped(start), held.rate)
+            yield Stretch(start, stop, stretch.mapped(start), stretch.rate)
 
 
 def in_bars(stretches: Sequence[Stretch], bars: Sequence[Bar], fps: float) -> Iterator[Stretch]:
@@ -63,8 +63,8 @@ def through(stretches: Iterable[Stretch], change: Callable[[float], float], step
     """The stretches with a further change of the mapped time: straight from end to end, or in steps of so many seconds of
     the mapped time. Pieces on one line become one."""
     found: list[Stretch] = []
-    for held in stretches:
-        for piece in _pieces(held, step):
+    for stretch in stretches:
+        for piece in _pieces(stretch, step):
             at, after = change(_inner(piece, piece.start)), change(_inner(piece, piece.end))
             rate = (after - at) / (piece.end - piece.start)
             _append(found, Stretch(piece.start, piece.end, at, rate))
@@ -73,26 +73,26 @@ def through(stretches: Iterable[Stretch], change: Callable[[float], float], step
 
 def audible(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
     """Yield the audible stretches: neither still nor nearly so, and at most RATE_MAX times as fast."""
-    for held in stretches:
-        if abs(held.rate) >= SLOWEST:
-            rate = min(RATE_MAX, abs(held.rate))
-            yield Stretch(held.start, held.end, held.at, rate if held.rate > 0 else -rate)
+    for stretch in stretches:
+        if abs(stretch.rate) >= SLOWEST:
+            rate = min(RATE_MAX, abs(stretch.rate))
+            yield Stretch(stretch.start, stretch.end, stretch.at, rate if stretch.rate > 0 else -rate)
 
 
 def _inner(piece: Stretch, time: float) -> float:
     return piece.mapped(time)
 
 
-def _pieces(held: Stretch, step: float | None) -> Iterator[Stretch]:
-    if step is None or held.rate == 0.0:
-        yield held
+def _pieces(stretch: Stretch, step: float | None) -> Iterator[Stretch]:
+    if step is None or stretch.rate == 0.0:
+        yield stretch
         return
-    seconds = step / abs(held.rate)
-    count = max(1, int(-(-(held.end - held.start) // seconds)))
-    times = [held.start + index * seconds for index in range(count)]
-    for start, end in zip(times, [*times[1:], held.end], strict=True):
+    seconds = step / abs(stretch.rate)
+    count = max(1, int(-(-(stretch.end - stretch.start) // seconds)))
+    times = [stretch.start + index * seconds for index in range(count)]
+    for start, end in zip(times, [*times[1:], stretch.end], strict=True):
         if end - start > _STEP_SLACK:
-            yield Stretch(start, end, held.mapped(start), held.rate)
+            yield Stretch(start, end, stretch.mapped(start), stretch.rate)
 
 
 def _append(found: list[Stretch], piece: Stretch) -> None:

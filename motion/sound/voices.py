@@ -9,8 +9,8 @@ from typing import Final
 
 from motion.build import build
 from motion.errors import PropertyRefused
+from motion.evaluate.context import EvaluationContext, FrameContext
 from motion.evaluate.frame import shared_frame
-from motion.evaluate.moment import Frame, Pass
 from motion.model.composition import Composition, Plan
 from motion.model.content import InstanceContent, MediaContent
 from motion.model.layer import Layer
@@ -60,14 +60,14 @@ def voices(
 class _Place:
     """A layer in one bar: how output time becomes the time of the composition that holds the layer."""
 
-    moment: Pass
+    context: EvaluationContext
     layer: Layer
     host: Stretch
     bar: Bar | None
 
     @property
     def fps(self) -> float:
-        return self.moment.frame.composition.timeline_fps
+        return self.context.frame.composition.timeline_fps
 
     def local(self, time: float) -> float:
         """Return the layer's own time at a time of its composition, as keyframes are stored."""
@@ -78,7 +78,7 @@ class _Place:
         """Return the same without the layer's own stretch."""
         time -= self.layer.delay
         for unit in self.layer.remapped_by:
-            time = self.moment.remapped(unit, time)
+            time = self.context.remapped(unit, time)
         return self.in_bar(time)
 
     def in_bar(self, time: float) -> float:
@@ -88,9 +88,9 @@ class _Place:
 
     def content(self, time: float) -> float:
         """Return the time of a video, or of a placed composition, as the picture has it."""
-        remapped = self.moment.remapped(self.layer, time)
+        remapped = self.context.remapped(self.layer, time)
         if remapped != time:
-            return self.moment.mapped(self.layer, remapped, exact=True)
+            return self.context.mapped(self.layer, remapped, exact=True)
         return self.local(time)
 
 
@@ -100,7 +100,7 @@ class _Collector:
     ) -> None:
         self._nodes: Mapping[str, Node] = nodes(document)
         self._composition, self._parity, self._any_solo = composition, parity, any_solo
-        self._frame: Frame = shared_frame(composition, composition.fps, None)
+        self._frame: FrameContext = shared_frame(composition, composition.fps, None)
         self._count = 0
 
     def voices(self, first: float, end: float) -> list[Voice]:
@@ -108,7 +108,7 @@ class _Collector:
         return list(self._of_plan(self._composition.plan, whole(first, end), ()))
 
     def _of_plan(self, plan: Plan, stretches: Sequence[Stretch], stack: tuple[str, ...]) -> Iterator[Voice]:
-        moment = Pass(self._frame, plan, 0.0, stack)
+        context = EvaluationContext(self._frame, plan, 0.0, stack)
         has_solo = any(one.solo for one in plan.layers.values()) if self._any_solo is None else self._any_solo
         met: set[str] = set()
         for layer in plan.layers.values():
@@ -117,12 +117,17 @@ class _Collector:
             if is_copy or not layer.visible or (has_solo and not layer.solo):
                 continue
             if isinstance(layer.content, InstanceContent):
-                yield from self._of_instance(moment, layer, layer.content, stretches, stack)
+                yield from self._of_instance(context, layer, layer.content, stretches, stack)
             elif layer.kind in ("audio", "video"):
-                yield from self._of_layer(moment, layer, stretches)
+                yield from self._of_layer(context, layer, stretches)
 
     def _of_instance(
-        self, moment: Pass, layer: Layer, content: InstanceContent, stretches: Sequence[Stretch], stack: tuple[str, ...]
+        self,
+        context: EvaluationContext,
+        layer: Layer,
+        content: InstanceContent,
+        stretches: Sequence[Stretch],
+        stack: tuple[str, ...],
     ) -> Iterator[Voice]:
         plan = self._composition.plans.get(content.plan or "")
         is_shown = plan is not None and plan.settings.id not in stack and len(stack) < NESTING_MAX
@@ -130,26 +135,26 @@ class _Collector:
             return
         inner = [
             piece
-            for place in self._places(moment, layer, stretches)
+            for place in self._places(context, layer, stretches)
             for piece in through([place.host], place.content, _step(place))
         ]
         inner = list(within(inner, 0.0, plan.settings.duration_seconds))
         yield from self._of_plan(plan, inner, (*stack, plan.settings.id))
 
-    def _places(self, moment: Pass, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[_Place]:
+    def _places(self, context: EvaluationContext, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[_Place]:
         fps = self._composition.timeline_fps
         for bar in layer.bars or (None,):
             for host in in_bars(stretches, () if bar is None else (bar,), fps):
-                yield _Place(moment, layer, host, bar)
+                yield _Place(context, layer, host, bar)
 
-    def _of_layer(self, moment: Pass, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[Voice]:
+    def _of_layer(self, context: EvaluationContext, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[Voice]:
         node = self._nodes.get(layer.source_id)
         if node is None:
             return
         source = _source(node, layer, needs_asset_id=self._parity.needs_asset_id)
         if not source or _is_muted(node):
             return
-        for place in self._places(moment, layer, stretches):
+        for place in self._places(context, layer, stretches):
             made = self._audio(node, place, source) if layer.kind == "audio" else self._video(node, place, source)
             for voice in made:
                 self._count += 1
@@ -159,18 +164,18 @@ class _Collector:
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
         """Only the bar moves an audio layer: no stretch and no remap (format/audio.md 2.3)."""
-        held = node.component("Audio")
-        first, end = _window(held, place)
+        component = node.component("Audio")
+        first, end = _window(component, place)
         change = place.in_bar
         hosts: Sequence[Stretch] = [place.host]
         if place.bar is None:
-            start = finite(held.get("__start")) or 0.0
+            start = finite(component.get("__start")) or 0.0
             change = partial(_shifted, start, first)
             hosts = list(within(hosts, start, start + (end - first) if end > 0 else float("inf")))
         mirror = (first, end if end > 0 else float("inf")) if plays_backwards(node) else None
         for host in hosts:
             for piece in audible(through([host], change, None)):
-                at = _Place(place.moment, place.layer, host, place.bar)
+                at = _Place(place.context, place.layer, host, place.bar)
                 yield self._voice(node, at, source, piece, is_open=end <= 0, mirror=mirror)
 
     def _video(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
@@ -215,7 +220,7 @@ class _Collector:
         def value(seconds: float) -> float | None:
             time = place.host.mapped(piece.start + seconds)
             own = time if self._parity.keys_at_composition_time else place.local(time)
-            return place.moment.values_at(place.layer, own).moving(path)
+            return place.context.values_at(place.layer, own).moving(path)
 
         if not moving.has_keys or not moving.varies:
             first = value(0.0)
@@ -230,7 +235,7 @@ def _step(place: _Place) -> float | None:
 
 def _is_remapped(place: _Place) -> bool:
     layer = place.layer
-    static = place.moment.frame.composition.facts.numbers.get(layer.source_id, {})
+    static = place.context.frame.composition.facts.numbers.get(layer.source_id, {})
     return any(path in layer.moving or path in static for path in REMAPS)
 
 
@@ -242,7 +247,7 @@ def _reversed(place: _Place, time: float) -> float:
     """A window played from its end: at every moment as far from the end as it would be from the start (Q5)."""
     rate = 100.0 / place.layer.time.stretch
     if place.bar is None:
-        length = place.moment.plan.settings.duration_seconds
+        length = place.context.plan.settings.duration_seconds
         return (length - time) * rate
     first, length = place.bar.source_in / place.fps, place.bar.duration / place.fps
     return first + (length - (place.in_bar(place.layer.delay + time) - first)) * rate
@@ -260,8 +265,8 @@ def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
 def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
     """Return the source of a layer's file; its asset's id where it has none."""
     if node.kind == "audio":
-        held = node.component("Audio")
-        asset, source = held.get("__assetId"), held.get("__src")
+        component = node.component("Audio")
+        asset, source = component.get("__assetId"), component.get("__src")
     else:
         asset = node.string("assetId") or node.string("__assetId")
         source = layer.content.src if isinstance(layer.content, MediaContent) else None
@@ -279,8 +284,8 @@ def _is_muted(node: Node) -> bool:
 def _level(node: Node) -> float:
     """Return the static level in dB (format/audio.md 1.1 and 1.2)."""
     if node.kind == "audio":
-        held = node.component("Audio")
-        db, percent = finite(held.get(LEVEL)), finite(held.get("__level"))
+        component = node.component("Audio")
+        db, percent = finite(component.get(LEVEL)), finite(component.get("__level"))
     else:
         db, percent = node.number(LEVEL), node.number("audioLevel")
     if db is not None:

@@ -62,7 +62,7 @@ static void straightened(struct row *r, float opacity, int count) {
 
 static int is_shape(const struct draw_op *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
 
-// Whether a shape has no soft edge.
+// True if a shape has no soft edge.
 static int is_hard(const struct draw_op *of) { return is_shape(of) && of->own[3] > 0.5f; }
 
 static int is_of_one_colour(const struct draw_op *of) {

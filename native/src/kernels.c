@@ -257,7 +257,7 @@ static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict 
     for (int i = 0; i < count; i++) pixels[i] = mixed(upper[i], lower[i], share);
 }
 
-// What a texture filter picks for each column or row: two texels, and the share of the second one in 256 parts.
+// Filter taps of each column or row: two texels, and the share of the second one in 256 parts.
 struct places {
     const int32_t *first, *second, *share;
     int count;

@@ -42,7 +42,7 @@ static void distances(const struct draw_op *of, struct row *r, int row, int firs
     beyond_rectangle(r->u, r->v, width, height, radius > 0.5f * shorter ? 0.5f * shorter : radius, found, count);
 }
 
-// Of pairs of columns and a row and its other: how much the distance changes from pixel to pixel.
+// Change of the distance from pixel to pixel, in a pair of columns and a row and its other.
 static void ramps(const float *restrict own, const float *restrict other, float *restrict found, int pairs) {
     for (int i = 0; i < pairs; i++) {
         float across = fabsf(own[2 * i + 1] - own[2 * i]);
@@ -115,7 +115,7 @@ static void ramp_added(const float *restrict shares, float added, float *restric
     for (int i = 0; i < count; i++) channel[i] += shares[i] * added;
 }
 
-// Whether a shape with a gradient is opaque wherever its edge is not.
+// True if a shape with a gradient is opaque inside its edge.
 INLINE int is_opaque(const struct draw_op *of) {
     const float *colour = (const float *)of->texels + 4, *ramp = colour + 4;
     int is_so = of->opacity == 1.0f && colour[3] == 1.0f;

@@ -1,5 +1,5 @@
-// What the texels of pictures, coverage, flattened planes and light show at places between them, as a texture filter does it: by
-// 256 parts of a texel for bytes, in single floats for floats and for bytes of an exact operation; columns first.
+// Texture filter of pictures, coverage, flattened planes and light at places between their texels: in 256ths of a texel for bytes, in
+// single floats for floats and for bytes of an exact operation; columns first.
 
 #ifndef TEXELS_H
 #define TEXELS_H
@@ -26,7 +26,7 @@ static void nearest(const float *restrict u, const float *restrict v, int32_t co
     for (int i = 0; i < count; i++) first[i] = nearest_of(v[i], rows) * columns + nearest_of(u[i], columns);
 }
 
-// What a filter of 8 bits picks: places in 256 parts of a texel, rounded to the nearest, the even one of two.
+// Taps of a filter of 8 bits: places in 256ths of a texel, rounded to the nearest, ties to even.
 INLINE int32_t part_of(float place, float parts) {
     float at = clamped(place * parts, -256.0f, parts + 256.0f);
     return (int32_t)(bits_of(at + 12582912.0f) - 0x4b400000u) - 128;
@@ -335,7 +335,7 @@ INLINE void eight_found(const void *restrict texels, int is_half, int32_t column
     _mm256_storeu_ps(channels[3] + at, _mm256_shuffle_ps(blue_alpha[0], blue_alpha[1], 0xee));
 }
 
-// Whether none of eight places lies beyond an edge.
+// True if none of eight places lies beyond an edge.
 INLINE int are_inside(const struct row *r, int at, int32_t columns) {
     __m256i right = _mm256_loadu_si256((const __m256i *)(r->right + at));
     __m256i below = _mm256_loadu_si256((const __m256i *)(r->below + at));

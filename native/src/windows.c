@@ -101,7 +101,7 @@ static void store(const uint8_t *restrict found, uint8_t *restrict line, const u
 }
 
 // Replace the chosen channels (255, others 0) of pixels by the mean or an extreme of 2 margin + 1 px along an axis (0 is across).
-// Of `width` x `height` px the lines [first, last) are done: rows for axis 0, columns for axis 1.
+// Computes the lines [first, last) of `width` x `height` px: rows for axis 0, columns for axis 1.
 // `room`: twice 4 * STRIP bytes for each position and its margins.
 void window(uint8_t *pixels, int width, int height, int axis, int margin, int operation, int repeats_edge,
             const uint8_t *channels, int first, int last, uint8_t *room) {

@@ -14,11 +14,11 @@ from scheduler.service import Service
 
 _log = logs.logger(__name__)
 
-PATIENCE_TURNS: Final = 4
-"""A renderer that has not been seen for so many turns is gone; a worker that is being replaced comes back sooner."""
+PATIENCE_TICKS: Final = 4
+"""Ticks after which an unseen renderer counts as gone. A worker that is being replaced comes back sooner."""
 
-UNPIN_TURNS: Final = 4
-"""While the same renderers live, so many turns lie between two looks for jobs of others: a look reads all open jobs."""
+UNPIN_TICKS: Final = 4
+"""Ticks between two searches for jobs of other renderers while the same renderers live. A search reads all open jobs."""
 
 
 class LeaseReaper(Service):
@@ -32,15 +32,14 @@ class LeaseReaper(Service):
         self.dispatcher = dispatcher
         self._unseen: dict[str, int] = {}
         self._looked_for: list[str] = []
-        self._turns_left = 0
+        self._ticks_left = 0
 
     async def tick(self) -> int:
         """Run one round; return the number of released tasks."""
         now = self.dependencies.clock.now()
         database = self.dependencies.database
-        freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now)) + await self._unpinned(
-            now
-        )
+        freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
+        freed += await self._unpin_jobs(now)
         open_tasks = await database.single(tasks.count_open)
         stills = self.dependencies.stills
         self.dependencies.executor.demand(open_tasks + (0 if stills is None else await stills.waiting()))
@@ -50,7 +49,7 @@ class LeaseReaper(Service):
             self.dispatcher.wake()
         return freed
 
-    async def _unpinned(self, now: datetime) -> int:
+    async def _unpin_jobs(self, now: datetime) -> int:
         """Restart jobs whose renderer is gone; return the number of released tasks."""
         own, database = self._renderers(), self.dependencies.database
         if not own:
@@ -58,25 +57,25 @@ class LeaseReaper(Service):
         # Other clusters have workers too: jobs that wait for those are not stranded.
         others = await database.single(lambda connection: workers.live_renderers(connection, now))
         renderers = sorted(others.union(own))
-        self._turns_left -= 1
-        if renderers == self._looked_for and self._turns_left > 0:
+        self._ticks_left -= 1
+        if renderers == self._looked_for and self._ticks_left > 0:
             return 0
         freed = await tasks.unpin_jobs(database, now, renderers)
-        self._looked_for, self._turns_left = renderers, UNPIN_TURNS
+        self._looked_for, self._ticks_left = renderers, UNPIN_TICKS
         return freed
 
     def _renderers(self) -> list[str]:
-        """Renderers that live or lived a moment ago; none where no worker lives: then there is nothing to choose from."""
+        """Return the renderers that live or lived a few ticks ago, or none if no worker lives."""
         living = {worker.renderer for worker in self.dependencies.executor.workers()}
         if not living:
             return []
-        self._unseen = {name: turns + 1 for name, turns in self._unseen.items() if turns < PATIENCE_TURNS}
+        self._unseen = {name: ticks + 1 for name, ticks in self._unseen.items() if ticks < PATIENCE_TICKS}
         self._unseen |= dict.fromkeys(living, 0)
         return sorted(self._unseen)
 
 
 class WorkerRegistry(Service):
-    """Records the workers that live, for the API, the operators and the other schedulers: changes at once."""
+    """Record the live workers for the API, operators and other schedulers. Changes are recorded at once."""
 
     every_seconds = 0.3
 
@@ -102,7 +101,7 @@ class WorkerRegistry(Service):
 
 
 class WorkerRestarter(Service):
-    """Restarts workers that an operator wants restarted, once they have finished what they hold."""
+    """Restart workers at an operator's request, once they have finished their tasks."""
 
     every_seconds = 1.0
 

@@ -1,4 +1,4 @@
-"""Find accounts whose queue tables are wrong, and count their jobs anew."""
+"""Find accounts whose queue tables are wrong, and recount their jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _log = logs.logger(__name__)
 
 
 class QueueAuditor(Service):
-    """Mends what a load of rows without triggers left behind: at the scheduler's start, and each hour."""
+    """Correct queue tables after rows were loaded without triggers. Runs at the scheduler's start and every hour."""
 
     every_seconds = 3600.0
 

@@ -90,7 +90,7 @@ class ResultReaper(Service):
         old = await asyncio.to_thread(lambda: [one.key for one in stored(prefix) if one.modified_at < before])
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
-            needed = await self._needed(batch)
+            needed = await self._needed_keys(batch)
             for key in (key for key in batch if key not in needed):
                 if await asyncio.to_thread(self._is_older, key, before):
                     await _delete(self.dependencies, [key])
@@ -102,7 +102,7 @@ class ResultReaper(Service):
         except ObjectMissing:
             return False
 
-    async def _needed(self, keys: list[str]) -> set[str]:
+    async def _needed_keys(self, keys: list[str]) -> set[str]:
         before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
         return await self.dependencies.database.single(lambda connection: needed_keys(connection, keys, before))
 
@@ -147,7 +147,7 @@ class ScratchReaper(Service):
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:
         before = self.dependencies.clock.now() - age
-        return [held.key for held in self.dependencies.storage.listed(prefix) if held.modified_at < before]
+        return [stored.key for stored in self.dependencies.storage.listed(prefix) if stored.modified_at < before]
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-// What lies below a blended layer passed through 8 linear bits, where the layer itself is not drawn (compositing.md 1.3).
+// Quantises the backdrop of a blended layer to 8 linear bits where the layer itself is not drawn (compositing.md 1.3).
 //
 // IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Linear premultiplied, to replace.
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// What a store into a target makes of numbers, done here (include/stored.glsl): a probe compares it with the store itself.
+// Rounds numbers as a store into a target does (include/stored.glsl): a probe compares it with the store itself.
 #include "frame.glsl"
 #include "stored.glsl"
 

@@ -1,6 +1,6 @@
-// Square pieces of a canvas on their way, an instance each, in order: a later one covers those before.
+// Flying square pieces of a canvas, an instance each: a later piece covers earlier ones.
 //
-// What is an attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/programs.py.
+// An attribute here is a uniform of the fragment shader (gpu_renderer/opengl/programs.py).
 #include "frame.glsl"
 
 in vec4 u_piece;  // canvas px: the middle that it came from, and where that is now

@@ -4,7 +4,7 @@
 // out: f_color, linear premultiplied.
 // Layer coordinates run from the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
 // as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
-// What reads the buffer elsewhere than at this pixel includes around.glsl.
+// Effects that read the buffer at other pixels include around.glsl.
 #include "frame.glsl"
 #include "color.glsl"
 #include "formulas.glsl"
@@ -94,7 +94,7 @@ void put_color(vec4 own, vec3 rgb) {
     put_encoded(vec4(rgb, own.a));
 }
 
-// What pixels outside the layer become in passes that leave them alone, and in passes that erase them (3.7).
+// Colour of pixels outside the layer, in passes that leave them alone and in passes that erase them (3.7).
 void put_through() {
     f_color = here();
 }

@@ -17,7 +17,7 @@ vec3 to_aces_cg(vec3 c) {
 }
 
 #ifdef TABLES
-// What a channel's table makes of an encoded level: linear between its entries at 256 times the level, without half a texel,
+// Returns the table's value for an encoded level of a channel: linear between its entries at 256 times the level, without half a texel,
 // so up to half a level off, as in the reference; in float, see texels.glsl.
 float tabled(float level, int channel) {
     float at = level * 256.0 - 0.5, low = floor(at);

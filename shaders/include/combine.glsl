@@ -46,7 +46,7 @@ float pattern(vec2 frame) {
 }
 #endif
 
-// What the target holds after the layer, of a straight colour S; where that is transparent all but the stencils give D.
+// Returns the target's content after the layer, for a straight colour S; where that is transparent all but the stencils give D.
 vec4 combined(vec4 S) {
     vec4 D = backdrop();
 #if MODE == 31

@@ -1,5 +1,5 @@
 // Quantises everything that lies below a blended layer to 8 linear bits (format/compositing.md 1.3).
-// What comes out is rounded to the bits of a half float: stored in a target or handed on, it is the same.
+// The result is rounded to the bits of a half float, so that it is the same stored in a target or passed on.
 
 vec4 levels(vec4 channels) {
     vec4 level = floor(clamp(channels, 0.0, 1.0) * 255.0 + 0.5) * (1.0 / 255.0);

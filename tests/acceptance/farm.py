@@ -66,9 +66,9 @@ class ProcessFarm:
     def wait_ready(self, log_begin: int = 0) -> None:
         """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
         deadline = time.monotonic() + START_SECONDS
-        while f"ready {self.origin}/api".encode() not in (said := self.log_path.read_bytes()[log_begin:]):
-            assert self.process.poll() is None, said.decode()
-            assert time.monotonic() < deadline, said.decode()
+        while f"ready {self.origin}/api".encode() not in (log := self.log_path.read_bytes()[log_begin:]):
+            assert self.process.poll() is None, log.decode()
+            assert time.monotonic() < deadline, log.decode()
             time.sleep(0.1)
 
     @property
@@ -99,7 +99,7 @@ class ProcessFarm:
         self, template_id: str, key: str, callback_url: str | None = None, side: tuple[int, int] = (160, 90),
         **inputs: object,
     ) -> str:  # fmt: skip
-        """Creates a small job; repeats of the call are made safe by the key."""
+        """Create a small job; repeats of the call are made safe by the key."""
         output = {"width": side[0], "height": side[1], "fps": 30}
         body: dict[str, Any] = {"templateId": template_id, "inputs": inputs, "output": output}
         if callback_url is not None:
@@ -108,7 +108,7 @@ class ProcessFarm:
         return job_id
 
     def ended(self, job_id: str, seconds: float = 120) -> dict[str, Any]:
-        """Waits until the job has ended; asserts that its progress never goes back."""
+        """Wait until the job has ended; assert that its progress never goes back."""
         progress, deadline = -1.0, time.monotonic() + seconds
         while True:
             job = self.call("GET", f"/renders/{job_id}")
@@ -153,7 +153,7 @@ class ProcessFarm:
         return found
 
     def kill(self, part: str, chance: random.Random | None = None) -> bool:
-        """Kills one process of a part without warning; False where none lives just now. Storage is away for a while."""
+        """Kill one process of a part without warning; False where none lives just now. Storage is away for a while."""
         self.kills.append((time.strftime("%H:%M:%S"), part))
         if part == "storage":
             return self._kill_storage()
@@ -190,10 +190,10 @@ class ProcessFarm:
 
 
 def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs a command of the farm to its end."""
+    """Run a command of the farm to its end."""
     command = [sys.executable, "-m", "farm_core", *words]
-    told = {**os.environ, **(environment or {})}
-    return subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, check=False, timeout=120)
+    environ = {**os.environ, **(environment or {})}
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=120)
 
 
 @contextmanager
@@ -293,5 +293,5 @@ def drawn_segments(farm: ProcessFarm, job_id: str) -> list[int]:
 
 def summary(body: bytes) -> tuple[str, str]:
     """Job id and status of a webhook."""
-    told = json.loads(body)
-    return told["jobId"], told["status"]
+    payload = json.loads(body)
+    return payload["jobId"], payload["status"]

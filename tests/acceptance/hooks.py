@@ -12,13 +12,13 @@ from tests.acceptance.farm import summary
 
 
 class Hook(ThreadingHTTPServer):
-    """Receives webhooks and counts them by job and status."""
+    """Receive webhooks, and count them by job and status."""
 
     daemon_threads = True
 
     def __init__(self, address: str) -> None:
         super().__init__((address, 0), _Receive)
-        self.told: Counter[tuple[str, str]] = Counter()
+        self.webhooks: Counter[tuple[str, str]] = Counter()
         self.url = f"http://{address}:{self.server_port}/hook"
 
 
@@ -31,7 +31,7 @@ class _Receive(BaseHTTPRequestHandler):
         if len(body) < size:  # its sender was killed
             self.close_connection = True
             return
-        self.server.told[summary(body)] += 1
+        self.server.webhooks[summary(body)] += 1
         self.send_response(204)
         self.end_headers()
 

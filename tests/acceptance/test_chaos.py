@@ -28,7 +28,7 @@ KILLS_PER_STORM = 50
 
 
 def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float) -> None:
-    """Creates jobs while the parts named are killed one after the other, then takes stock."""
+    """Create jobs while the parts named are killed one after the other, then count what was lost."""
     template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
     before, key = farm.call("GET", "/usage"), secrets.token_hex(8)
     with hook() as receiver:
@@ -43,7 +43,7 @@ def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float
         _wait_for_hooks(receiver, jobs)
         assert len(set(created)) == jobs
         assert Counter(ended.values()) == {"completed": jobs}
-        assert receiver.told == Counter(ended.items())
+        assert receiver.webhooks == Counter(ended.items())
     after = farm.call("GET", "/usage")
     assert after["reservedRenderMinutes"] == 0
     assert after["renderedMinutes"] - before["renderedMinutes"] == pytest.approx(jobs * SECONDS / 60)
@@ -117,8 +117,8 @@ def storm(farm: ProcessFarm, chance: random.Random, kills: int, pause_seconds: f
         assert table.kills.total() == kills, "the farm did not start again"
         _wait_for_hooks(receiver, len(statuses))
         table.jobs.update(statuses.values())
-        table.webhooks.update(receiver.told[job_id, status] for job_id, status in statuses.items())
-        assert set(receiver.told) == set(statuses.items())
+        table.webhooks.update(receiver.webhooks[job_id, status] for job_id, status in statuses.items())
+        assert set(receiver.webhooks) == set(statuses.items())
     after, table.seconds = farm.call("GET", "/usage"), time.monotonic() - began
     assert after["reservedRenderMinutes"] == 0
     assert after["renderJobs"] - before["renderJobs"] == len(statuses)
@@ -135,7 +135,7 @@ def _kill_all(farm: ProcessFarm, kills: list[str], pause_seconds: float) -> None
 
 def _wait_for_hooks(receiver: Hook, jobs: int) -> None:
     deadline = time.monotonic() + HOOKS_SECONDS
-    while len(receiver.told) < jobs and time.monotonic() < deadline:
+    while len(receiver.webhooks) < jobs and time.monotonic() < deadline:
         time.sleep(0.1)
 
 

@@ -1,4 +1,4 @@
-"""What an operator sees of a worker in Ray's own dashboard, and how many of the machine's cores the worker draws on."""
+"""Ray's dashboard shows each worker and its calls, and a worker draws on its share of the machine's cores."""
 
 from __future__ import annotations
 
@@ -86,13 +86,13 @@ async def _actors() -> dict[str, str]:
 
 
 async def _calls() -> dict[str, set[str]]:
-    """The names of all calls by method, once Ray has told its dashboard of an order and of whose calls they were.
+    """Return the names of all calls by method, once Ray has reported an assignment and its caller to the dashboard.
 
     Ray hears of a call from its caller, and of the actor's own name from the actor, a second or so later.
     """
     async with asyncio.timeout(60):
         while True:
-            calls = await _told_calls()
+            calls = await _reported_calls()
             if "execute" in calls and not any(
                 name.startswith("RenderActor.") for names in calls.values() for name in names
             ):
@@ -100,7 +100,7 @@ async def _calls() -> dict[str, set[str]]:
             await asyncio.sleep(0.2)
 
 
-async def _told_calls() -> dict[str, set[str]]:
+async def _reported_calls() -> dict[str, set[str]]:
     from ray.util.state import list_tasks
 
     calls: dict[str, set[str]] = {}

@@ -94,7 +94,7 @@ MEMORY_BYTES = 150_000_000
 
 @contextmanager
 def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
-    """Kills every worker that grows over the limit, as a container's memory limit does; yields whom it has killed."""
+    """Kill every worker that grows over the limit, as a container's memory limit does; yield whom it has killed."""
     limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
     killed: list[int] = []
     over = threading.Event()

@@ -129,8 +129,8 @@ def _take_stock(made: Fleet, feeder: Feeder, receiver: Hook) -> None:
     jobs = len(feeder.jobs)
     assert len(set(feeder.jobs)) == jobs
     assert Counter(feeder.ended.values()) == {"completed": jobs}
-    wait_for(lambda: len(receiver.told) >= jobs, 60, lambda: f"{len(receiver.told)} webhooks of {jobs}")
-    assert receiver.told == Counter(feeder.ended.items())
+    wait_for(lambda: len(receiver.webhooks) >= jobs, 60, lambda: f"{len(receiver.webhooks)} webhooks of {jobs}")
+    assert receiver.webhooks == Counter(feeder.ended.items())
     usage = made.farm.call("GET", "/usage")
     assert usage["reservedRenderMinutes"] == 0
     assert usage["renderedMinutes"] == pytest.approx(jobs * SECONDS / 60)

@@ -95,7 +95,7 @@ def _words(farm: ProcessFarm) -> dict[str, str]:
     with hook() as receiver:
         job = farm.render(template, "manual-00", receiver.url, headline="Manual", logo=logo)
         assert farm.ended(job)["status"] == "completed"
-        while not receiver.told:  # `webhooks --again` posts only what was posted before
+        while not receiver.webhooks:  # `webhooks --again` posts only what was posted before
             time.sleep(0.1)
     with psycopg.connect(_database_url(farm)) as connection:
         worker, node = connection.execute("SELECT id, node FROM workers ORDER BY seen_at DESC").fetchone() or ("", "")

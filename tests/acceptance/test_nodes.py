@@ -116,7 +116,7 @@ async def _until(database: Database, job_id: str, reached: Any) -> Job:
 
 
 async def _until_finished(database: Database, job_id: str) -> None:
-    """Waits until more than a tenth of the job's frames is finished."""
+    """Wait until more than a tenth of the job's frames is finished."""
     progress = ProgressReader(None, database)
     async with asyncio.timeout(120):
         while (await progress.of_jobs([job_id]))[job_id].percent <= 10:  # noqa: ASYNC110 - it is in the database

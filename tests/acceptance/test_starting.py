@@ -15,7 +15,7 @@ import pytest
 
 from cluster.local.ray_head import free_port
 from gpu_renderer.encode.finish import check
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from tests.acceptance.farm import ROOT
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
@@ -36,7 +36,7 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
         cwd=ROOT, env=os.environ | deployment, capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    check(video, Plan(FORMATS["mp4"], 1280, 720, 30.0, 90))
+    check(video, FilePlan(FORMATS["mp4"], 1280, 720, 30.0, 90))
     assert str(video) in done.stdout.replace("\n", "")
 
 

@@ -89,7 +89,7 @@ def job_id(farm: ProcessFarm) -> Iterator[str]:
             headers={"X-Request-Id": REQUEST_ID, "traceparent": TRACEPARENT},
         )  # fmt: skip
         assert farm.ended(created["jobId"])["status"] == "completed"
-        eventually(lambda: bool(receiver.told))
+        eventually(lambda: bool(receiver.webhooks))
         yield str(created["jobId"])
 
 

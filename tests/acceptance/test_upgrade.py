@@ -68,8 +68,8 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
             assert new.call("GET", "/usage")["reservedRenderMinutes"] == 0
             assert new.call("GET", "/usage")["renderJobs"] == len(everything)
             assert logs_have_no_sql_errors(new)
-        assert {job for job, _ in receiver.told} == set(everything)
-        assert set(receiver.told.values()) == {1}
+        assert {job for job, _ in receiver.webhooks} == set(everything)
+        assert set(receiver.webhooks.values()) == {1}
 
 
 def migrated(data: Path) -> str:

@@ -42,7 +42,7 @@ def settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Callable[..., World]]:
-    """Starts an app with changed settings on a database and a clock of the test's own."""
+    """Start an app with changed settings on a database and a clock of the test's own."""
     with ExitStack() as running:
         yield lambda **changes: running.enter_context(_running(settings.model_copy(update=changes)))
 

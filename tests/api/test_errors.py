@@ -93,8 +93,8 @@ def test_bounds_are_told_in_words_of_json(world: World) -> None:
     assert check_fault(ada.post("/templates", json={**template, "width": True})) == "width: must be a number"
     preset = {"name": "n" * 201, "animationData": {}}
     assert check_fault(ada.post("/animations", json=preset)) == "name: must have at most 200 characters"
-    told = check_fault(ada.post("/keys", json={"scopes": ["renders"]}))
-    assert told.startswith("scopes.0: must be 'renders:read', 'renders:write'")
+    message = check_fault(ada.post("/keys", json={"scopes": ["renders"]}))
+    assert message.startswith("scopes.0: must be 'renders:read', 'renders:write'")
 
 
 def check_fault(answer: Any) -> str:
@@ -109,8 +109,8 @@ def test_a_byte_order_mark_before_the_json_is_skipped(world: World) -> None:
 
 def test_fields_with_control_characters_are_named_all_at_once(world: World) -> None:
     ada = world.account()
-    told = check(ada.post("/keys", json={"name": "a\x07b", "scopes": ["x\x00"]}), 400)
-    assert {one["field"]: one["message"] for one in told["errors"]} == {
+    message = check(ada.post("/keys", json={"name": "a\x07b", "scopes": ["x\x00"]}), 400)
+    assert {one["field"]: one["message"] for one in message["errors"]} == {
         "name": "holds the control character U+0007, which no field can hold",
         "scopes.0": "holds a NUL character (U+0000), which no field can hold",
     }

@@ -48,7 +48,7 @@ def operations(world: World) -> dict[str, Any]:
 
 
 def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]) -> None:
-    """Runs the check on requests that fit the document, or (negative) that break it."""
+    """Run the check on requests that fit the document, or (negative) that break it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
@@ -93,11 +93,11 @@ EXTENSIONS = {
 
 
 def test_the_document_names_every_route_of_the_interface_and_no_other(world: World) -> None:
-    told = document(world)
-    assert told["openapi"] == "3.1.0"
+    spec = document(world)
+    assert spec["openapi"] == "3.1.0"
     tagged = {
         f"{method.upper()} {path.removeprefix('/api/v1')}": operation["tags"]
-        for path, methods in told["paths"].items() if path.startswith("/api/v1")
+        for path, methods in spec["paths"].items() if path.startswith("/api/v1")
         for method, operation in methods.items()
     }  # fmt: skip
     extensions = {name for name, tags in tagged.items() if "extension" in tags}
@@ -122,31 +122,31 @@ def test_every_operation_says_how_to_sign_in_what_can_go_wrong_and_what_it_is(wo
 
 
 def test_operations_and_schemas_have_names_that_read_well_in_a_client(world: World) -> None:
-    told = document(world)
-    operations = [operation for methods in told["paths"].values() for operation in methods.values()]
+    spec = document(world)
+    operations = [operation for methods in spec["paths"].values() for operation in methods.values()]
     names = [operation["operationId"] for operation in operations]
     assert len(set(names)) == len(names)
     assert {"createRender", "getRender", "listTemplates", "importTemplate", "uploadAsset"} <= set(names)
-    assert {"JobPage", "KeyPage", "PresetPage", "TemplatePage", "RenderOutput"} <= set(told["components"]["schemas"])
-    assert not [name for name in told["components"]["schemas"] if "_" in name]
-    assert {tag for operation in operations for tag in operation["tags"]} == {tag["name"] for tag in told["tags"]}
-    created = told["components"]["schemas"]["JobRecord"]["properties"]["createdAt"]
+    assert {"JobPage", "KeyPage", "PresetPage", "TemplatePage", "RenderOutput"} <= set(spec["components"]["schemas"])
+    assert not [name for name in spec["components"]["schemas"] if "_" in name]
+    assert {tag for operation in operations for tag in operation["tags"]} == {tag["name"] for tag in spec["tags"]}
+    created = spec["components"]["schemas"]["JobRecord"]["properties"]["createdAt"]
     assert created == {"type": "string", "format": "date-time"}
 
 
 def test_every_answer_has_an_example_that_fits_its_schema(world: World) -> None:
-    told = document(world)
+    spec = document(world)
     shown = 0
-    for methods in told["paths"].values():
+    for methods in spec["paths"].values():
         for operation in methods.values():
             for status, answer in operation["responses"].items():
                 content = answer.get("content", {}).get("application/json")
                 if content is not None:
-                    schema = {**content["schema"], "components": told["components"]}
+                    schema = {**content["schema"], "components": spec["components"]}
                     jsonschema.validate(content["example"], schema, format_checker=jsonschema.FormatChecker())
                     shown += status.startswith("2")
     assert shown > 20
-    body = told["webhooks"]["renderFinished"]["post"]["requestBody"]["content"]["application/json"]
+    body = spec["webhooks"]["renderFinished"]["post"]["requestBody"]["content"]["application/json"]
     jsonschema.validate(body["example"], body["schema"])
 
 

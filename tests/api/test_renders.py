@@ -154,12 +154,12 @@ def test_missing_and_malformed_fields_are_named(world: World) -> None:
     assert {one["field"] for one in answer.json()["errors"]} == {"templateId", "inputs"}
     assert ada.post("/renders", json=[]).status_code == 400
     rest = {"output": {"width": 1, "fps": 0.5}, "callbackUrl": "http://localhost/"}
-    told = {"output.width", "output.fps", "callbackUrl"}
+    faulty_fields = {"output.width", "output.fps", "callbackUrl"}
     for wrong in (None, 7, ["x"]):
         answer = ada.post("/renders", json={"templateId": wrong, "inputs": {}, **rest})
-        assert set(errors(answer)) == {"templateId"} | told
-    assert set(errors(ada.post("/renders", json={"templateId": ada.template(), **rest}))) == {"inputs"} | told
-    assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | told
+        assert set(errors(answer)) == {"templateId"} | faulty_fields
+    assert set(errors(ada.post("/renders", json={"templateId": ada.template(), **rest}))) == {"inputs"} | faulty_fields
+    assert set(errors(ada.post("/renders", json=rest))) == {"templateId", "inputs"} | faulty_fields
 
 
 def test_a_text_that_cannot_be_stored_is_named_with_all_other_faults(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What an account has in storage, and its limit of it."""
+"""Storage that counts against an account, and its limit."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.scheduler.farm import DummyWork, parts_for
 
 @contextmanager
 def drawing(world: World, folder: Path) -> Iterator[DummyWork]:
-    """Answers the world's requests for stills for the length of the block; yields the worker."""
+    """Answer the world's requests for stills for the length of the block; yield the worker."""
     storage = LocalStorage(world.settings.data_folder / "storage", Links(b"secret"))
     work, started, stop = DummyWork(storage), threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(world, folder, storage, work, started, stop)))

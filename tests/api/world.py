@@ -1,4 +1,4 @@
-"""What a contract test works with: accounts, their credentials, and a client."""
+"""World of a contract test: accounts, their credentials, and a client."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class World:
         self.database.execute(f"UPDATE accounts SET {assignments} WHERE id = %(id)s", {**columns, "id": account_id})
 
     def move(self, job_id: str, status: str, **columns: Any) -> None:
-        """Puts a job into a state, as the scheduler would have."""
+        """Put a job into a state, as the scheduler would have."""
         ended = status in ("completed", "failed", "cancelled")
         values = {"status": status, **columns}
         assignments = ", ".join(f"{column} = %({column})s" for column in values)
@@ -184,8 +184,8 @@ def template_body(**changes: Any) -> dict[str, Any]:
 
 def text_template(someone: Someone) -> str:
     """The id of a template whose one input, `headline`, may be left out."""
-    held = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
-    return someone.template(document=held, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
+    doc = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
+    return someone.template(document=doc, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
 
 
 def bundle(stored: dict[str, Any], folder: str = "") -> bytes:

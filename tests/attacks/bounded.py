@@ -1,4 +1,4 @@
-"""Runs a function in a process whose work is bounded, so that an attack fails a test instead of stopping the machine."""
+"""Run a function in a process whose work is bounded, so that an attack fails a test instead of stopping the machine."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[...
 
 
 def client(account: Someone, template: str) -> Counter[int]:
-    """Creates jobs, repeats each creation, and cancels every second job; returns how often each status came."""
+    """Create jobs, repeat each creation, and cancel every second job; return how often each status came."""
     seen: Counter[int] = Counter()
     with httpx.Client(base_url=account.world.origin, timeout=60, headers=account.headers) as http:
         for number in range(ROUNDS):

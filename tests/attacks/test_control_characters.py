@@ -66,10 +66,10 @@ def test_a_control_character_in_a_header_is_refused_or_goes_no_further(world: Wo
         head = "".join(f"{one}: {text}\r\n" for one, text in kept.items())
         with closing(connected(world)) as connection:
             connection.sendall(f"GET /api/v1/usage HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode("latin-1"))
-            said = answer(connection)
-        status = int(said.split(b" ")[1]) if said else 400
-        assert status < 500, (name, said[:200])
-        assert control.encode() not in said.replace(b"\r\n", b""), name
+            reply = answer(connection)
+        status = int(reply.split(b" ")[1]) if reply else 400
+        assert status < 500, (name, reply[:200])
+        assert control.encode() not in reply.replace(b"\r\n", b""), name
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=[f"U+{ord(one):04X}" for one in CONTROLS])

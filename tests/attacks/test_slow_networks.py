@@ -53,11 +53,11 @@ class Tarpit:
 
 @asynccontextmanager
 async def tarpit() -> AsyncIterator[Tarpit]:
-    held = Tarpit()
-    server = await asyncio.start_server(held.hold, "127.0.0.1", 0)
-    held.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    tarpit = Tarpit()
+    server = await asyncio.start_server(tarpit.hold, "127.0.0.1", 0)
+    tarpit.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
-        yield held
+        yield tarpit
     finally:
         server.close()
 
@@ -171,7 +171,7 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers every question with 93.184.216.34, the first `unheard` ones excepted."""
+    """Answer every question with 93.184.216.34, the first `unheard` ones excepted."""
 
     def __init__(self) -> None:
         self.unheard = 6

@@ -1,4 +1,4 @@
-"""What the farm is measured against draws the same compositions."""
+"""The baselines of benchmarks draw the same compositions as the farm."""
 
 from __future__ import annotations
 

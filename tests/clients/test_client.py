@@ -100,7 +100,7 @@ def test_a_list_that_grows_meanwhile_has_every_render_once() -> None:
 
 
 class Flaky(httpx.BaseTransport):
-    """Loses the first answers: after the farm has seen the request, or with a 503."""
+    """Lose the first answers: after the farm has seen the request, or with a 503."""
 
     def __init__(self, *faults: int) -> None:
         self.faults = list(faults)
@@ -184,7 +184,9 @@ def test_the_workflow_for_n8n_holds_together() -> None:
 
     flow = json.loads((ROOT / "docs/recipes/n8n-render.json").read_text())
     names = {node["name"] for node in flow["nodes"]}
-    targets = [one["node"] for held in flow["connections"].values() for outputs in held["main"] for one in outputs]
+    targets = [
+        one["node"] for connection in flow["connections"].values() for outputs in connection["main"] for one in outputs
+    ]
     assert set(flow["connections"]) | set(targets) == names
     assert len({node["id"] for node in flow["nodes"]}) == len(names)
     ends = {node["name"] for node in flow["nodes"] if node["type"] == "n8n-nodes-base.stopAndError"}

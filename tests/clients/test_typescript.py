@@ -62,8 +62,8 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     words = ["node", str(tmp_path / "script.js"), own_world.origin, token, text_template(ada)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["all"] == [told["job"]]
-    assert told["code"] == "400 none"
-    assert told["cancelled"] == "cancelled"
-    assert "cancelled" in told["ended"]
+    result = json.loads(done.stdout)
+    assert result["all"] == [result["job"]]
+    assert result["code"] == "400 none"
+    assert result["cancelled"] == "cancelled"
+    assert "cancelled" in result["ended"]

@@ -23,7 +23,7 @@ __all__ = ["own_world", "settings", "start"]
 needs_gl = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
 
 
-def written(folder: Path, text: str) -> Path:
+def write_table(folder: Path, text: str) -> Path:
     path = folder / "rows.csv"
     path.write_text(text, encoding="utf-8")
     return path
@@ -38,7 +38,7 @@ def arguments(command: Any, *words: str) -> argparse.Namespace:
 
 
 def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
-    rows = read_rows(written(tmp_path, "name,headline\nAda,Hi\n../Bob/x,\n"), f"{tmp_path}/{{row}}-{{name}}.mp4")
+    rows = read_rows(write_table(tmp_path, "name,headline\nAda,Hi\n../Bob/x,\n"), f"{tmp_path}/{{row}}-{{name}}.mp4")
     assert [str(row.path.relative_to(tmp_path)) for row in rows] == ["0001-Ada.mp4", "0002--Bob-x.mp4"]
     assert [dict(row.cells) for row in rows] == [{"name": "Ada", "headline": "Hi"}, {"name": "../Bob/x"}]
 
@@ -55,7 +55,7 @@ def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
 )
 def test_rows_that_do_not_fit_are_refused(tmp_path: Path, text: str, pattern: str, words: str) -> None:
     with pytest.raises(RowsRefused, match=words):
-        read_rows(written(tmp_path, text), pattern)
+        read_rows(write_table(tmp_path, text), pattern)
 
 
 @pytest.mark.gl
@@ -65,8 +65,8 @@ def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
 ) -> None:
     title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
     title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
-    project = documents.written(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
-    rows, out = written(tmp_path, "name,title\na,Ada\nb,Bob\n"), str(tmp_path / "out" / "{name}.mp4")
+    project = documents.write_document(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
+    rows, out = write_table(tmp_path, "name,title\na,Ada\nb,Bob\n"), str(tmp_path / "out" / "{name}.mp4")
     assert batch.run(arguments(batch, str(project), str(rows), "--out", out)) == 0
     with av.open(str(tmp_path / "out/a.mp4")) as video:
         assert sum(1 for _ in video.decode(video=0)) == 6
@@ -82,7 +82,7 @@ def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
 
 
 def test_a_manifest_knows_rows_by_what_they_hold(tmp_path: Path) -> None:
-    rows = read_rows(written(tmp_path, "name\na\nb\n"), f"{tmp_path}/{{name}}.mp4")
+    rows = read_rows(write_table(tmp_path, "name\na\nb\n"), f"{tmp_path}/{{name}}.mp4")
     manifest = Manifest.beside(rows)
     rows[0].path.write_bytes(b"video")
     manifest.note(rows[0], "template", None)
@@ -97,11 +97,11 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
     where = ("--server", own_world.origin, "--key", key)
-    rows = written(tmp_path, "name,photo,size\na,none.png,big\n")
+    rows = write_table(tmp_path, "name,photo,size\na,none.png,big\n")
     with pytest.raises(RowsRefused) as refused:
         batch.run(arguments(batch, ada.template(), str(rows), "--out", f"{tmp_path}/{{name}}.mp4", *where))
     assert "size must be a number" in str(refused.value) and "neither an address nor a file" in str(refused.value)
-    wrong = written(tmp_path, "name\na\n")
+    wrong = write_table(tmp_path, "name\na\n")
     with pytest.raises(RowsRefused, match="headline"):
         batch.run(arguments(batch, text_template(ada), str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
     assert ada.get("/renders").json()["total"] == 0
@@ -122,7 +122,7 @@ def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
 ) -> None:
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
-    rows = written(tmp_path, "headline\na.gif\nb.webm\n")
+    rows = write_table(tmp_path, "headline\na.gif\nb.webm\n")
     where = ("--out", f"{tmp_path}/{pattern}", "--server", own_world.origin, "--key", key)
     with pytest.raises(RowsRefused, match=words):
         batch.run(arguments(batch, text_template(ada), str(rows), *where, *options))
@@ -134,8 +134,8 @@ def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
 def test_a_batch_without_a_service_writes_the_format_that_is_asked_for(tmp_path: Path) -> None:
     title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
     title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
-    project = documents.written(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
-    rows = written(tmp_path, "title\nAda\n")
+    project = documents.write_document(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
+    rows = write_table(tmp_path, "title\nAda\n")
     words = (str(project), str(rows), "--out", f"{tmp_path}/{{title}}.mp4", "--format")
     with pytest.raises(RowsRefused, match="no transparency"):
         batch.run(arguments(batch, *words, "mp4-av1", "--transparent"))
@@ -149,8 +149,8 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
     project = tmp_path / "card.motion"
-    held = document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src="assets/logo.png"))
-    project.write_text(json.dumps(held))
+    doc = document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src="assets/logo.png"))
+    project.write_text(json.dumps(doc))
     (tmp_path / "media").mkdir()
     (tmp_path / "media/logo.png").write_bytes(picture())
     words = ("add", str(project), "--server", own_world.origin, "--key", key, "--name", "Mine")

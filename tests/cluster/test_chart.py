@@ -32,7 +32,7 @@ RAY_CLUSTER = {
 """Fields of KubeRay's RayCluster, `ray.io/v1`, by the part of its specification."""
 
 
-def rendered(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def render_chart(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The manifests that `helm template` prints."""
     helm = pytest.importorskip("helm_python", reason="needs the extra `deploy` (helm-python-sdk)")
     with helm.Chart.load(str(CHART)) as chart:
@@ -41,7 +41,7 @@ def rendered(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Refuses a mapping with a repeated key, of which other readers keep the last."""
+    """Refuse a mapping with a repeated key, of which other readers keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Build a mapping. Raises AssertionError."""
@@ -53,7 +53,7 @@ class UniqueKeys(yaml.SafeLoader):
 @pytest.mark.parametrize("values", VALUES, ids=["defaults", "monitored", "large"])
 def test_kubernetes_accepts_every_manifest(values: dict[str, Any]) -> None:
     kubernetes = pytest.importorskip("kubernetes_validate", reason="needs the extra `deploy` (kubernetes-validate)")
-    manifests = list(rendered(values))
+    manifests = list(render_chart(values))
     kinds = {manifest["kind"] for manifest in manifests}
     assert kinds == {"Deployment", "Service", "RayCluster"} | ({"PodMonitor"} if values.get("metrics") else set())
     for manifest in manifests:
@@ -65,7 +65,7 @@ def test_kubernetes_accepts_every_manifest(values: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("values", VALUES, ids=["defaults", "monitored", "large"])
 def test_kuberay_knows_every_field(values: dict[str, Any]) -> None:
-    (cluster,) = (manifest for manifest in rendered(values) if manifest["kind"] == "RayCluster")
+    (cluster,) = (manifest for manifest in render_chart(values) if manifest["kind"] == "RayCluster")
     spec = cluster["spec"]
     groups = [("", spec), ("autoscalerOptions", spec["autoscalerOptions"]), ("headGroupSpec", spec["headGroupSpec"])]
     for part, fields in itertools.chain(groups, (("workerGroupSpecs", group) for group in spec["workerGroupSpecs"])):
@@ -77,7 +77,7 @@ def test_kuberay_knows_every_field(values: dict[str, Any]) -> None:
 
 
 def test_every_mounted_volume_and_named_port_exists() -> None:
-    for pod in pods(rendered({"metrics": {"podMonitor": True}})):
+    for pod in pods(render_chart({"metrics": {"podMonitor": True}})):
         volumes = {volume["name"] for volume in pod["spec"].get("volumes", ())}
         containers = [*pod["spec"]["containers"], *pod["spec"].get("initContainers", ())]
         for container in containers:
@@ -90,7 +90,7 @@ def test_every_mounted_volume_and_named_port_exists() -> None:
 
 def test_the_fleet_of_the_chart_and_the_settings_of_the_schedulers_have_the_same_bounds() -> None:
     workers = {"gpusPerPod": 2, "workersPerGpu": 3, "minReplicas": 1, "maxReplicas": 5}
-    (cluster,) = (one for one in rendered({"workers": workers}) if one["kind"] == "RayCluster")
+    (cluster,) = (one for one in render_chart({"workers": workers}) if one["kind"] == "RayCluster")
     containers = cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"]
     for scheduler in (container for container in containers if container["name"].startswith("scheduler")):
         variables = {variable["name"]: variable["value"] for variable in scheduler["env"]}

@@ -1,4 +1,4 @@
-"""What the doctor finds on this machine."""
+"""Findings of `./farm doctor` on this machine."""
 
 from __future__ import annotations
 

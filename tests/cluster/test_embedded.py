@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "server"
 
 
-def ended(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     import psutil
 
     try:
@@ -116,7 +116,7 @@ def test_postgres_recovers_after_being_killed(started: postgres.EmbeddedPostgres
 def test_a_server_ends_with_a_killed_parent_and_starts_again(module: str, folder: Path) -> None:
     pid = kill_a_parent_of(module, folder)
     again = {"postgres": postgres, "valkey": valkey}[module].start(folder)
-    assert ended(pid)
+    assert has_ended(pid)
     assert again.alive
     again.stop()
 

@@ -1,4 +1,4 @@
-"""What `./farm` installs on first use."""
+"""Packages that `./farm` installs on first use."""
 
 from __future__ import annotations
 

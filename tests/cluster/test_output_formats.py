@@ -30,12 +30,24 @@ Farm = tuple[TaskRunner, LocalStorage]
 
 def test_the_farm_and_the_renderer_know_the_same_formats() -> None:
     known = {
-        name: (held.ending, held.media_type, held.has_alpha, held.sound is not None, held.fps_max)
-        for name, held in FORMATS.items()
+        name: (
+            file_format.ending,
+            file_format.media_type,
+            file_format.has_alpha,
+            file_format.sound is not None,
+            file_format.fps_max,
+        )
+        for name, file_format in FORMATS.items()
     }
     assert known == {
-        name: (held.ending, held.media_type, held.has_alpha, held.has_sound, held.fps_max)
-        for name, held in OUTPUT_FORMATS.items()
+        name: (
+            output_format.ending,
+            output_format.media_type,
+            output_format.has_alpha,
+            output_format.has_sound,
+            output_format.fps_max,
+        )
+        for name, output_format in OUTPUT_FORMATS.items()
     }
 
 
@@ -47,14 +59,14 @@ def with_sound() -> Record:
 
 
 def tone() -> bytes:
-    held = io.BytesIO()
-    with wave.open(held, "wb") as file:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(48_000)
         samples = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(48_000) / 48_000)
         file.writeframes((samples * 32767).astype("<i2").tobytes())
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.fixture
@@ -66,10 +78,10 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
     yield task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), storage
 
 
-def made(
+def render_video(
     farm: Farm, folder: Path, name: str, *, transparent: bool = False, has_sound: bool = True
 ) -> tuple[Path, Finished]:
-    """The document in a format, drawn in three segments; the file and the assembly's report."""
+    """Render the document in a format, in three segments; return the file and the assembly's report."""
     runner, storage = farm
     video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent, has_sound)
     media, keys = {SOUND: "media/tone.wav"}, []
@@ -95,32 +107,32 @@ def made(
 class TestWorkers:
     @pytest.mark.parametrize("name", ["mp4", "mp4-h265", "mp4-av1", "webm", "mov"])
     def test_videos_have_pictures_and_sound(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, done = made(farm, tmp_path, name)
+        path, done = render_video(farm, tmp_path, name)
         assert len(decoding.video(path, 160, 90)) == 30
         found = decoding.sound(path)[4800:43_200, 0]
         assert float(np.argmax(np.abs(np.fft.rfft(found))) * 48_000 / len(found)) == pytest.approx(1000, abs=2)
         assert done.warnings == ()
 
     def test_by_default_an_mp4_is_silent(self, farm: Farm, tmp_path: Path) -> None:
-        path, _ = made(farm, tmp_path, "mp4", has_sound=False)
+        path, _ = render_video(farm, tmp_path, "mp4", has_sound=False)
         assert "Audio:" not in decoding.streams(path)
 
     @pytest.mark.parametrize("name", ["webm", "mov"])
     def test_alpha_holds_across_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, _ = made(farm, tmp_path, name, transparent=True)
+        path, _ = render_video(farm, tmp_path, name, transparent=True)
         frames = decoding.video(path, 160, 90)
         assert (frames[:, :20, :20, 3] <= 2).all()
         assert all(frames[index, 45, 30 + round(index / 30 * 100), 3] >= 253 for index in range(30))
 
     @pytest.mark.parametrize("name", ["gif", "webp"])
     def test_animations_are_made_of_lossless_segments(self, farm: Farm, tmp_path: Path, name: str) -> None:
-        path, _ = made(farm, tmp_path, name, transparent=True)
+        path, _ = render_video(farm, tmp_path, name, transparent=True)
         frames = decoding.animation(path)
         assert len(frames) == 30
         assert (frames[:, :20, :20, 3] == 0).all()
 
     def test_a_sequence_is_an_archive_with_sound(self, farm: Farm, tmp_path: Path) -> None:
-        path, _ = made(farm, tmp_path, "png-sequence", transparent=True)
+        path, _ = render_video(farm, tmp_path, "png-sequence", transparent=True)
         archive = zipfile.ZipFile(path)
         assert archive.namelist() == [*(f"frame_{index:04d}.png" for index in range(30)), "audio.wav"]
         assert np.asarray(Image.open(io.BytesIO(archive.read("frame_0012.png"))))[5, 5, 3] == 0

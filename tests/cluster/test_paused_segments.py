@@ -47,7 +47,7 @@ def assignments(storage: LocalStorage) -> list[SegmentAssignment]:
     return made
 
 
-def rendered(folder: Path, *, together: bool) -> list[str]:
+def render_segments(folder: Path, *, together: bool) -> list[str]:
     """Hashes of the segments."""
     folder.mkdir()
     storage = LocalStorage(folder / "storage", Links(b"secret"))
@@ -75,4 +75,4 @@ def rendered(folder: Path, *, together: bool) -> list[str]:
 
 @pytest.mark.usefixtures("frame_by_frame")
 def test_segments_that_were_paused_after_every_frame_have_the_same_bytes(tmp_path: Path) -> None:
-    assert rendered(tmp_path / "together", together=True) == rendered(tmp_path / "alone", together=False)
+    assert render_segments(tmp_path / "together", together=True) == render_segments(tmp_path / "alone", together=False)

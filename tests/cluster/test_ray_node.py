@@ -43,7 +43,7 @@ def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess
     )
 
 
-def _said(node: subprocess.Popen[str]) -> str:
+def _output(node: subprocess.Popen[str]) -> str:
     """All that a node prints that ends with status 1."""
     out, _ = node.communicate(timeout=60)
     assert node.returncode == 1
@@ -53,20 +53,20 @@ def _said(node: subprocess.Popen[str]) -> str:
 def test_a_port_that_is_taken_is_named(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert _said(_node(folder, port)) == f"ray failed: port {port} of 127.0.0.1: Address already in use\n"
+        assert _output(_node(folder, port)) == f"ray failed: port {port} of 127.0.0.1: Address already in use\n"
 
 
 def test_a_path_that_is_too_long_for_sockets_is_named(folder: Path) -> None:
     deep = folder / ("d" * 90)
     deep.mkdir()
-    said = _said(_node(deep, free_port())).splitlines()
-    assert len(said) == 1
-    assert "AF_UNIX path length cannot exceed 107 bytes" in said[0]
+    output = _output(_node(deep, free_port())).splitlines()
+    assert len(output) == 1
+    assert "AF_UNIX path length cannot exceed 107 bytes" in output[0]
 
 
 def test_a_store_that_is_missing_is_named(folder: Path) -> None:
-    said = _said(_node(folder, free_port(), folder / "none"))
-    assert said == f"ray failed: The plasma directory file {folder / 'none'} does not exist or is not a directory\n"
+    output = _output(_node(folder, free_port(), folder / "none"))
+    assert output == f"ray failed: The plasma directory file {folder / 'none'} does not exist or is not a directory\n"
 
 
 def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path) -> None:
@@ -75,5 +75,5 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path) -> 
     assert node.stdout.readline() == "ray is ready\n"
     children = psutil.Process(node.pid).children(recursive=True)
     next(child for child in children if "gcs_server" in child.name()).kill()
-    assert _said(node).startswith("ray failed: gcs_server ended with status -9")
+    assert _output(node).startswith("ray failed: gcs_server ended with status -9")
     assert not psutil.wait_procs(children, timeout=20)[1]

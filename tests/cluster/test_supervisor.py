@@ -92,14 +92,14 @@ def test_a_part_that_keeps_dying_is_logged_with_its_reason() -> None:
     setting = Setting()
     supervisor, (dying,) = setting.supervisor("scheduler-1")
     dying.reason = "OSError: Address already in use"
-    said = []
+    reasons = []
     for _ in range(3):
         dying.alive = False
         setting.now += 5
         with capture_logs() as lines:
             supervisor.look()
-        said += [line.get("reason") for line in lines]
-    assert said == [None, None, "OSError: Address already in use"]
+        reasons += [line.get("reason") for line in lines]
+    assert reasons == [None, None, "OSError: Address already in use"]
 
 
 def test_a_dead_process_gives_the_line_of_its_log_that_names_the_error(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def segment(token: str, account: str, frames: int = 3, limit: TimeLimit | None =
 
 
 class Worker:
-    """Draws frames that take a known time, on a clock of its own."""
+    """Draw frames that take a known time, on a clock of its own."""
 
     def __init__(self, frame_seconds: dict[str, float], arrive: dict[float, list[Entry]] | None = None) -> None:
         self.now = 0.0

@@ -59,7 +59,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def window(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a window for a person: `window(person, phone=True, dark=True)`."""
+    """Open a window for a person: `window(person, phone=True, dark=True)`."""
     opened: list[Any] = []
 
     def new(person: Person, *, phone: bool = False, dark: bool = False, **options: Any) -> Any:

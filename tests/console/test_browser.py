@@ -51,12 +51,12 @@ def farm(person: Person) -> dict[str, str]:
 
 def watched(page: Any) -> tuple[list[str], list[str]]:
     """What the page writes to the browser's console, and the addresses that it asks for."""
-    said: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    return said, asked
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    return messages, requests
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
@@ -65,7 +65,7 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
     operator: Person, window: Window, phone: bool, dark: bool
 ) -> None:
     names, page = farm(operator), window(operator, phone=phone, dark=dark)
-    said, asked = watched(page)
+    messages, requests = watched(page)
     for path in PAGES:
         page.goto(f"{operator.origin}/console{path.format(**names)}")
         results = Axe().run(page).response["violations"]
@@ -76,10 +76,10 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
         ]
         assert grave == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
-    assert {urlsplit(url).netloc for url in asked if not url.startswith(("blob:", "data:"))} == {
+    assert {urlsplit(url).netloc for url in requests if not url.startswith(("blob:", "data:"))} == {
         urlsplit(operator.origin).netloc
     }
-    assert [line for line in said if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
+    assert [line for line in messages if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
 
 
 def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:

@@ -1,4 +1,4 @@
-"""What is shown of a project before it is stored."""
+"""The console shows a project before it is stored."""
 
 from __future__ import annotations
 

@@ -102,9 +102,9 @@ def test_requests_are_answered_or_closed_and_the_server_goes_on(world: World, sl
                 connection.shutdown(socket.SHUT_WR)
             except OSError:
                 return  # closed before all was sent
-            said = answer(connection)
-        status = said.split(b" ")[1:2]
-        assert not status or status[0] < b"500" or status[0] == b"501", (data, said[:300])
+            reply = answer(connection)
+        status = reply.split(b" ")[1:2]
+        assert not status or status[0] < b"500" or status[0] == b"501", (data, reply[:300])
 
     examples(check, generators.requests(), slow)
     assert world.client.get("/api/health").status_code == 200

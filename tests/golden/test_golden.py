@@ -38,7 +38,7 @@ Picture = npt.NDArray[np.uint8]
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, golden_update: bool) -> None:
-    actual = rendered(painter, FOLDER / case)
+    actual = render_case(painter, FOLDER / case)
     picture = FOLDER / case / "frame.png"
     if golden_update:
         Image.fromarray(actual).save(picture, optimize=True)
@@ -50,7 +50,7 @@ def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, 
         pytest.fail(f"{case} is drawn otherwise: see {explained(case, actual, expected, far)}")
 
 
-def rendered(painter: Painter, case: Path, options: Optimisations | None = None) -> Picture:
+def render_case(painter: Painter, case: Path, options: Optimisations | None = None) -> Picture:
     """The case's frame, uint8 (rows, columns, 4)."""
     composition = build.build(read_document((case / "document.json").read_bytes()))
     number = case / "frame.txt"
@@ -62,7 +62,7 @@ def rendered(painter: Painter, case: Path, options: Optimisations | None = None)
 
 
 def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:
-    """Writes actual, expected and difference side by side; returns where."""
+    """Write actual, expected and difference side by side; return where."""
     FAILED.mkdir(exist_ok=True)
     path = FAILED / f"{'-'.join(case.parts)}.png"
     pictures = [actual, expected]

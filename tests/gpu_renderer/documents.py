@@ -20,7 +20,7 @@ def layer(id: str, **properties: Any) -> Record:
 
 def document(*layers: Record, seconds: float = 1.0, size: tuple[int, int] = (160, 90), **tracks: Record) -> Record:
     """A document of one composition at 30 frames a second; `tracks` are those of each layer by its id."""
-    root = {"id": "comp_root", "name": "Root", "parent": None, "children": [held["id"] for held in layers]}
+    root = {"id": "comp_root", "name": "Root", "parent": None, "children": [layer["id"] for layer in layers]}
     root["components"] = [{"id": "root-g", "type": "group", "props": {"__kind": "group"}}]
     settings = {"id": "comp_root", "name": "Main", "width": size[0], "height": size[1], "fps": 30}
     settings |= {"durationSeconds": seconds, "background": "#0000ff"}
@@ -44,8 +44,8 @@ def moving_square() -> Record:
     return document(layer("square"), square=track("x", (0.0, 30.0), (0.5, 130.0)))
 
 
-def written(folder: Path, held: Record) -> Path:
+def write_document(folder: Path, doc: Record) -> Path:
     """The document as a file."""
     path = folder / "project.motion"
-    path.write_text(json.dumps(held))
+    path.write_text(json.dumps(doc))
     return path

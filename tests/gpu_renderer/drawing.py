@@ -56,7 +56,7 @@ def drawn(
     options: Optimisations | None = None,
     **pictures: Pixels,
 ) -> Picture:
-    """The snapshot at its own size, or another, without text unless contents are given. Nothing may stay on loan."""
+    """The snapshot at its own size, or another, without text unless contents are given. All targets must be released."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
     before = painter.pool.acquired_count
     frames = renderer(painter, options, contents, **pictures)

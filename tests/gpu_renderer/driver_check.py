@@ -18,7 +18,7 @@ from gpu_renderer.errors import GpuUnavailable
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.context import LIBRARY, create_context, identity
 from gpu_renderer.opengl.painter import Painter
-from tests.golden.test_golden import CASES, FOLDER, rendered
+from tests.golden.test_golden import CASES, FOLDER, render_case
 
 LEVELS_MAX = 8
 """Drivers filter 8-bit textures with different precision."""
@@ -58,7 +58,7 @@ def main() -> int:
     for case in CASES:
         wanted = np.asarray(Image.open(FOLDER / case / "frame.png").convert("RGBA")).astype(int)
         for name, on in (("gl", Optimisations(native_kernels=False)), ("default", Optimisations())):
-            far = np.abs(rendered(painter, FOLDER / case, on).astype(int) - wanted).max(axis=2) > LEVELS_MAX
+            far = np.abs(render_case(painter, FOLDER / case, on).astype(int) - wanted).max(axis=2) > LEVELS_MAX
             report["apart"][f"{case} {name}"] = float(far.mean())
             if messages.found:
                 report["messages"][f"{case} {name}"], messages.found = messages.found, []

@@ -26,10 +26,10 @@ class DiscScene:
         self._last: npt.NDArray[np.uint8] | None = None
         self.drawn_count = 0
 
-    def evaluated(self, frame_index: int) -> int:
+    def evaluate(self, frame_index: int) -> int:
         return frame_index // self._hold_frames
 
-    def drawn(self, step: int) -> RenderedFrame:
+    def draw(self, step: int) -> RenderedFrame:
         self.drawn_count += 1
         pixels = disc_picture(self.width, self.height, step)
         changed = _difference(pixels, self._last)

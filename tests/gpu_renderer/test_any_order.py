@@ -10,7 +10,7 @@ import pytest
 
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.random_documents import RandomDocument
 
@@ -24,10 +24,10 @@ def session() -> Iterator[RenderSession]:
         yield made
 
 
-def opened(session: RenderSession, seed: int) -> Opened:
+def opened(session: RenderSession, seed: int) -> OpenDocument:
     output = Output(101, 77) if seed % 3 == 0 else Output()
-    held = read_document(json.dumps(RandomDocument(seed).made()).encode())
-    return session.open(held, output, lambda src: None)
+    doc = read_document(json.dumps(RandomDocument(seed).made()).encode())
+    return session.open(doc, output, lambda src: None)
 
 
 @pytest.mark.parametrize("seed", range(24))

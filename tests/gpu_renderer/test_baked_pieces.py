@@ -108,8 +108,8 @@ def test_a_piece_without_colour_leaves_the_piece_below_visible(painter: Painter)
     pixels = np.zeros((120, 120, 4), np.uint8)
     pixels[60:70, 60:70] = 255
     for seed in range(8):  # in some, a piece that is drawn later flies over the white one
-        flight = {"completion": 45.0, "gravity": 0.0, "spin": 0.0, "seed": float(seed)}
-        found = baked_pixels(painter, pixels, "pixel-polly", cellSize=10.0, **flight)
+        parameters = {"completion": 45.0, "gravity": 0.0, "spin": 0.0, "seed": float(seed)}
+        found = baked_pixels(painter, pixels, "pixel-polly", cellSize=10.0, **parameters)
         assert (found[..., 3] == 255).sum() == 100
 
 
@@ -123,8 +123,8 @@ def test_a_sharp_mosaic_on_a_canvas_has_blocks_of_whole_pixels(painter: Painter)
 def test_many_small_pieces_fly_apart(painter: Painter) -> None:
     pixels = opaque(0, 0, 200, rows=480, columns=640)
     pixels[-4:, -8:] = (200, 0, 0, 255)
-    flight = {"completion": 20.0, "gravity": 0.0, "spin": 0.0, "centerX": 800.0, "centerY": 600.0}
-    found = baked_pixels(painter, pixels, "pixel-polly", cellSize=4.0, **flight)
+    parameters = {"completion": 20.0, "gravity": 0.0, "spin": 0.0, "centerX": 800.0, "centerY": 600.0}
+    found = baked_pixels(painter, pixels, "pixel-polly", cellSize=4.0, **parameters)
     rows, columns = np.nonzero(found[..., 0] > 100)
     # The two red pieces are drawn last. Each is still whole, and no longer beside the other.
     assert 26 <= len(rows) <= 40

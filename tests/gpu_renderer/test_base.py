@@ -23,7 +23,7 @@ from tests.gpu_renderer.documents import Record, document, layer, track
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 WIDTH, HEIGHT = 192, 108
-ALL_OFF = replace(Optimisations(**{held.name: False for held in fields(Optimisations)}), native_kernels=True)
+ALL_OFF = replace(Optimisations(**{field.name: False for field in fields(Optimisations)}), native_kernels=True)
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,9 @@ def session() -> Iterator[RenderSession]:
         yield made
 
 
-def frames(session: RenderSession, held: Record, flags: Optimisations, media: Path) -> list[npt.NDArray[np.uint8]]:
+def frames(session: RenderSession, doc: Record, flags: Optimisations, media: Path) -> list[npt.NDArray[np.uint8]]:
     session.options = replace(session.options, drawing=flags)
-    with session.open(read_document(json.dumps(held).encode()), Output(), lambda src: media / src) as job:
+    with session.open(read_document(json.dumps(doc).encode()), Output(), lambda src: media / src) as job:
         return [session.still(job, index) for index in range(job.frame_count)]
 
 

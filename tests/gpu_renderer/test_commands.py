@@ -15,33 +15,33 @@ from farm_core.__main__ import main
 from farm_core.settings import settings
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.finish import check
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.profile import encoder_fault
 from tests.gpu_renderer.content.media.video_files import make_video
-from tests.gpu_renderer.documents import Record, document, layer, moving_square, written
+from tests.gpu_renderer.documents import Record, document, layer, moving_square, write_document
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 
 def with_inputs() -> Record:
     """A square whose colour is an input, and a picture without a source."""
-    held = document(layer("square"), layer("photo", __kind="image", x=20, y=20, width=40, height=40, src=""))
+    doc = document(layer("square"), layer("photo", __kind="image", x=20, y=20, width=40, height=40, src=""))
     target = {"nodeId": "square", "componentType": "Transform", "prop": "fill"}
     field = {"id": "tint", "label": "Tint", "kind": "color", "target": target, "default": "#ff0000"}
-    held["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [field]
-    return held
+    doc["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [field]
+    return doc
 
 
 def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "out.mp4"
-    assert main(["render", str(written(tmp_path, moving_square())), "--frames", "3:17", "-o", str(out)]) == 0
-    check(out, Plan(FORMATS["mp4"], 160, 90, 30.0, 14))
+    assert main(["render", str(write_document(tmp_path, moving_square())), "--frames", "3:17", "-o", str(out)]) == 0
+    check(out, FilePlan(FORMATS["mp4"], 160, 90, 30.0, 14))
     assert "160x90, 14 frames" in capsys.readouterr().out
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
 
 def test_a_png_shows_the_first_of_the_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, "--frames", "15:", "--size", "80x45", "-o", str(tmp_path / "a.png")]) == 0
     picture = np.asarray(Image.open(tmp_path / "a.png"))
     assert picture.shape == (45, 80, 3)
@@ -56,7 +56,7 @@ def test_what_draws_without_the_farm_follows_its_settings(
     monkeypatch.setenv("ENCODER", "h264_nvenc")
     settings.cache_clear()
     (tmp_path / "none.jsonl").touch()
-    words = [str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")]
+    words = [str(write_document(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")]
     works = encoder_fault("h264_nvenc") is None
     assert main([command, *(words if command == "render" else [str(tmp_path / "none.jsonl")])]) == (0 if works else 1)
     assert works or "h264_nvenc" in capsys.readouterr().err
@@ -64,7 +64,7 @@ def test_what_draws_without_the_farm_follows_its_settings(
 
 
 def test_the_ending_of_the_output_may_be_in_capitals(tmp_path: Path) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, "-o", str(tmp_path / "A.PNG")]) == 0
     assert np.asarray(Image.open(tmp_path / "A.PNG")).shape == (90, 160, 3)
 
@@ -73,27 +73,27 @@ def test_a_folder_in_the_place_of_the_video_is_said_before_a_frame_is_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.mp4").mkdir()
-    path = str(written(tmp_path, document(layer("square"), seconds=3600)))
+    path = str(write_document(tmp_path, document(layer("square"), seconds=3600)))
     assert main(["render", path, "-o", str(tmp_path / "a.mp4")]) == 1
     assert "a.mp4 is a folder" in capsys.readouterr().err
 
 
 def test_a_folder_gets_numbered_pngs(tmp_path: Path) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, "--frames", "2:5", "-o", str(tmp_path / "frames")]) == 0
     assert sorted(file.name for file in (tmp_path / "frames").iterdir()) == ["00002.png", "00003.png", "00004.png"]
 
 
 def test_rate_and_size_may_be_given(tmp_path: Path) -> None:
     out = tmp_path / "out.mp4"
-    words = ["render", str(written(tmp_path, moving_square())), "--fps", "12", "--size", "65x65", "-o", str(out)]
+    words = ["render", str(write_document(tmp_path, moving_square())), "--fps", "12", "--size", "65x65", "-o", str(out)]
     assert main(words) == 0
-    check(out, Plan(FORMATS["mp4"], 65, 65, 12.0, 12))
+    check(out, FilePlan(FORMATS["mp4"], 65, 65, 12.0, 12))
 
 
 def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> None:
     Image.new("RGB", (8, 8), (0, 255, 0)).save(tmp_path / "green.png")
-    path = str(written(tmp_path, with_inputs()))
+    path = str(write_document(tmp_path, with_inputs()))
     words = ["--set", "tint=#ffff00", "--set", f"photo={tmp_path / 'green.png'}", "-o", str(tmp_path / "a.png")]
     assert main(["render", path, *words]) == 0
     picture = np.asarray(Image.open(tmp_path / "a.png"))
@@ -104,14 +104,14 @@ def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> Non
 def test_a_media_folder_answers_addresses_by_their_last_part(tmp_path: Path) -> None:
     make_video(tmp_path / "clip.mp4")
     video = layer("clip", __kind="video", width=160, height=90, src="https://media.example/some/clip.mp4?x=1")
-    path = str(written(tmp_path, document(video)))
+    path = str(write_document(tmp_path, document(video)))
     assert main(["render", path, "--media", str(tmp_path), "--frames", "15:16", "-o", str(tmp_path / "a.png")]) == 0
     assert abs(int(np.asarray(Image.open(tmp_path / "a.png"))[45, 80, 0]) - 80) <= 2
 
 
 def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     video = layer("clip", __kind="video", width=160, height=90, src="https://media.example/gone.mp4")
-    path = str(written(tmp_path, document(video, layer("square"), seconds=0.2)))
+    path = str(write_document(tmp_path, document(video, layer("square"), seconds=0.2)))
     assert main(["render", path, "-o", str(tmp_path / "a.mp4")]) == 0
     assert "gone.mp4" in capsys.readouterr().err
 
@@ -125,12 +125,12 @@ def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys
     ],
 )
 def test_what_cannot_be_done_is_said_with_status_1(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: list[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], output: list[str]
 ) -> None:
-    path = str(written(tmp_path, with_inputs()))
+    path = str(write_document(tmp_path, with_inputs()))
     assert main(["render", path, *words, "-o", str(tmp_path / "a.mp4")]) == 1
     error = capsys.readouterr().err
-    assert all(word in error for word in said)
+    assert all(word in error for word in output)
     assert not (tmp_path / "a.mp4").exists()
 
 
@@ -156,12 +156,12 @@ def test_words_that_make_no_sense_end_with_status_2(tmp_path: Path, words: list[
 
 
 def test_a_folder_and_a_zip_are_read_like_a_single_file(tmp_path: Path) -> None:
-    held = moving_square()
+    doc = moving_square()
     chunks = {
         "manifest.json": {"bundleFormat": "2.0.0", "documentVersion": "1.6.0", "chunks": {}},
-        "scene.json": held["scene"],
-        "animation.json": held["animation"],
-        "meta.json": {"comps": held["comps"]},
+        "scene.json": doc["scene"],
+        "animation.json": doc["animation"],
+        "meta.json": {"comps": doc["comps"]},
     }
     folder = tmp_path / "folder.motion"
     folder.mkdir()
@@ -170,30 +170,30 @@ def test_a_folder_and_a_zip_are_read_like_a_single_file(tmp_path: Path) -> None:
             (folder / name).write_text(json.dumps(chunk))
             archive.writestr(name, json.dumps(chunk))
     pictures = []
-    for name in ("folder.motion", "zip.motion", str(written(tmp_path, held))):
+    for name in ("folder.motion", "zip.motion", str(write_document(tmp_path, doc))):
         assert main(["render", str(tmp_path / name), "-o", str(tmp_path / "a.png")]) == 0
         pictures.append((tmp_path / "a.png").read_bytes())
     assert pictures[0] == pictures[1] == pictures[2]
 
 
 def test_inspect_says_what_is_in_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", str(written(tmp_path, with_inputs()))]) == 0
-    said = capsys.readouterr().out
+    assert main(["inspect", str(write_document(tmp_path, with_inputs()))]) == 0
+    output = capsys.readouterr().out
     for words in (
         "160x90, 30 fps, 1 s, 30 frames",
         "square: 'square', shape",
         "tint: color",
         "'photo': it has no source",
     ):
-        assert words in said
+        assert words in output
 
 
 def test_inspect_prints_an_evaluated_frame(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", str(written(tmp_path, moving_square())), "--time", "0.2"]) == 0
+    assert main(["inspect", str(write_document(tmp_path, moving_square())), "--time", "0.2"]) == 0
     assert "at 70, 45" in capsys.readouterr().out
 
 
 def test_the_rendered_video_plays_to_its_end(tmp_path: Path) -> None:
-    main(["render", str(written(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")])
+    main(["render", str(write_document(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")])
     with av.open(str(tmp_path / "a.mp4")) as container:
         assert sum(1 for _ in container.decode(video=0)) == 30

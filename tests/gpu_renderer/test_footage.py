@@ -22,7 +22,7 @@ from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.content.media.video_files import make_noise_video, make_video
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -47,13 +47,13 @@ def footage(*above: Record, size: tuple[int, int] = SIZE, **tracks: Any) -> Reco
     return document(video, *above, size=SIZE, **tracks)
 
 
-def with_fx(held: Record, **props: Any) -> Record:
+def with_fx(doc: Record, **props: Any) -> Record:
     """A layer with what the editor keeps apart from its placement: blend mode, effects and the like."""
-    return {**held, "components": [*held["components"], {"id": f"{held['id']}-fx", "type": "fx", "props": props}]}
+    return {**doc, "components": [*doc["components"], {"id": f"{doc['id']}-fx", "type": "fx", "props": props}]}
 
 
-def opened(session: RenderSession, held: Record, media: Path, output: Output | None = None) -> Opened:
-    parsed = read_document(json.dumps(held).encode())
+def opened(session: RenderSession, doc: Record, media: Path, output: Output | None = None) -> OpenDocument:
+    parsed = read_document(json.dumps(doc).encode())
     return session.open(parsed, output or Output(), lambda src: media / src if src else None)
 
 
@@ -63,9 +63,9 @@ def planes(frame: av.VideoFrame) -> tuple[Samples, Samples]:
     return luma[: SIZE[1], : SIZE[0]].copy(), chroma[: SIZE[1] // 2, : SIZE[0]].copy()
 
 
-def encoded(session: RenderSession, job: Opened, frame_index: int) -> tuple[Samples, Samples]:
+def encoded(session: RenderSession, job: OpenDocument, frame_index: int) -> tuple[Samples, Samples]:
     """What the encoder is given for a frame."""
-    picture = job.drawn(job.evaluated(frame_index))
+    picture = job.draw(job.evaluate(frame_index))
     of = layout(*SIZE)
     ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1))
     ring.put(picture.frame, damage.whole(picture.frame.region), encoder_frame(of), picture.passthrough)
@@ -92,9 +92,9 @@ def test_only_the_samples_around_a_layer_over_footage_are_drawn(session: RenderS
     card = layer("card", x=60, y=50, width=40, height=20, fill="#00ff00")
     with opened(session, footage(card), tmp_path) as job:
         ours, source = encoded(session, job, 1)[0], decoded(tmp_path / "clip.mp4")[1][0]
-        drawn = np.zeros_like(ours, bool)
-        drawn[36:64, 32:88] = True
-        assert np.array_equal(ours[~drawn], source[~drawn])
+        draw = np.zeros_like(ours, bool)
+        draw[36:64, 32:88] = True
+        assert np.array_equal(ours[~draw], source[~draw])
         assert np.all(ours[45:55, 45:75] == 173)  # pure green in BT.709
 
 
@@ -192,8 +192,8 @@ def test_footage_that_lies_otherwise_over_the_frame_has_the_same_bytes_with_ever
     make_noise_video(tmp_path / "clip.mp4", (200, 160), 20)
     placed = {"x": SIZE[0] / 2, "y": SIZE[1] / 2, **STRETCHED[box]}
     dot = layer("dot", x=99, y=94, width=33, height=31, shape="ellipse", opacity=60)
-    held = document(layer("video", __kind="video", src="clip.mp4", **placed), dot, size=SIZE)
-    assert is_same_without_optimisations(session, held, tmp_path, Output())
+    doc = document(layer("video", __kind="video", src="clip.mp4", **placed), dot, size=SIZE)
+    assert is_same_without_optimisations(session, doc, tmp_path, Output())
 
 
 @pytest.mark.parametrize("file_size", [SIZE, (192, 108)], ids=["its size", "smaller"])
@@ -208,13 +208,13 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
     assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 
-def is_same_without_optimisations(session: RenderSession, held: Record, media: Path, output: Output) -> bool:
+def is_same_without_optimisations(session: RenderSession, doc: Record, media: Path, output: Output) -> bool:
     """Whether a segment of a document has the same bytes with every flag on and off."""
     off = Optimisations(damage=False, layer_cache=False, static_prefix=False)
     drawing = session.options.drawing
     for name, flags in (("on", drawing), ("off", off)):
         session.options = replace(session.options, drawing=flags)
-        with opened(session, held, media, output) as job:
+        with opened(session, doc, media, output) as job:
             session.render_segment(job, 0, 18, media / f"{name}.mp4")
     session.options = replace(session.options, drawing=drawing)
     return (media / "on.mp4").read_bytes() == (media / "off.mp4").read_bytes()
@@ -224,7 +224,7 @@ def is_same_without_optimisations(session: RenderSession, held: Record, media: P
 def test_footage_of_another_colour_is_converted(session: RenderSession, tmp_path: Path, tags: tuple[int, int]) -> None:
     make_video(tmp_path / "clip.mp4", size=SIZE, tags=tags)
     with opened(session, footage(), tmp_path) as job:
-        assert job.drawn(job.evaluated(0)).passthrough is None
+        assert job.draw(job.evaluate(0)).passthrough is None
 
 
 def test_a_part_of_a_frame_is_the_very_pixels_of_the_whole(tmp_path: Path) -> None:

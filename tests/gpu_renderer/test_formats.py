@@ -15,11 +15,11 @@ from PIL import Image
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS, default_session_options
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, FileFormat, Plan
-from gpu_renderer.session import H264, Opened, Output, RenderSession
+from gpu_renderer.encode.formats import FORMATS, FileFormat, FilePlan
+from gpu_renderer.session import H264, OpenDocument, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames
-from tests.gpu_renderer.documents import Record, document, layer, track, written
+from tests.gpu_renderer.documents import Record, document, layer, track, write_document
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
@@ -33,8 +33,8 @@ LOSSY = 6.0
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[RenderSession]:
-    with RenderSession(default_session_options()) as made:
-        yield made
+    with RenderSession(default_session_options()) as render_file:
+        yield render_file
 
 
 def moving(*, opacity: float = 50) -> Record:
@@ -45,7 +45,7 @@ def moving(*, opacity: float = 50) -> Record:
     return document(bar, square, square=track("x", (0.0, 30.0), (0.8, 130.0)), bar=fades, seconds=0.8)
 
 
-def made(session: RenderSession, opened: Opened, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
+def render_file(session: RenderSession, opened: OpenDocument, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
     """The document in its format, joined from a segment for each cut."""
     segments, made_of = [], opened.output.format
     for first, end in pairwise(cuts):
@@ -54,17 +54,19 @@ def made(session: RenderSession, opened: Opened, folder: Path, cuts: Sequence[in
         segments.append(path)
     keeps_alpha = opened.output.is_transparent and made_of.has_alpha
     output = folder / f"finished{made_of.ending}"
-    finish(segments, output, Plan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha))
+    finish(
+        segments, output, FilePlan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha)
+    )
     return output
 
 
-def stills(session: RenderSession, opened: Opened, count: int = CUTS[-1]) -> Frames:
+def stills(session: RenderSession, opened: OpenDocument, count: int = CUTS[-1]) -> Frames:
     return np.stack([session.still(opened, index) for index in range(count)])
 
 
 def opened(
     session: RenderSession, *, transparent: bool, format: FileFormat = H264, held: Record | None = None
-) -> Opened:
+) -> OpenDocument:
     return session.open(held or moving(), Output(is_transparent=transparent, format=format), lambda _src: None)
 
 
@@ -93,7 +95,7 @@ def test_a_frame_without_transparency_is_as_before(session: RenderSession) -> No
 @pytest.mark.parametrize("name", OPAQUE)
 def test_a_video_shows_the_stills(session: RenderSession, tmp_path: Path, name: str) -> None:
     with opened(session, transparent=False, format=FORMATS[name]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.video(path, WIDTH, HEIGHT)
     assert len(shown) == len(expected)
@@ -105,7 +107,7 @@ def test_alpha_holds_across_the_borders_of_segments(
     session: RenderSession, tmp_path: Path, name: str, tolerance: int
 ) -> None:
     with opened(session, transparent=True, format=FORMATS[name]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.video(path, WIDTH, HEIGHT)
     assert len(shown) == len(expected)
@@ -120,7 +122,7 @@ def test_alpha_holds_across_the_borders_of_segments(
 def test_key_frames_of_a_long_segment_keep_alpha(session: RenderSession, tmp_path: Path) -> None:
     """Seeking lands on a key frame of the colours, which must be one of the alpha too."""
     with opened(session, transparent=True, held=document(layer("square"), seconds=3.0), format=FORMATS["webm"]) as job:
-        path = made(session, job, tmp_path, (0, 80))
+        path = render_file(session, job, tmp_path, (0, 80))
     words = [
         "-c:v",
         "libvpx-vp9",
@@ -142,7 +144,7 @@ def test_key_frames_of_a_long_segment_keep_alpha(session: RenderSession, tmp_pat
 
 def test_a_gif_has_a_good_palette_and_clear_pixels(session: RenderSession, tmp_path: Path) -> None:
     with opened(session, transparent=True, format=FORMATS["gif"]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.animation(path)
     assert len(shown) == len(expected)
@@ -153,17 +155,17 @@ def test_a_gif_has_a_good_palette_and_clear_pixels(session: RenderSession, tmp_p
 
 def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path: Path) -> None:
     with opened(session, transparent=False, format=FORMATS["gif"]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
     found = decoding.delays(path)
     assert set(found) == {30, 40}
     assert abs(sum(found) - 800) <= 10
 
 
 def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_path: Path) -> None:
-    held = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
-    held["comps"]["comp_root"]["background"] = "#1e1b4b"
-    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
-        path = made(session, job, tmp_path, (0, 15))
+    doc = document(layer("square"), square=track("x", (0, 30), (0.5, 130)), seconds=0.5)
+    doc["comps"]["comp_root"]["background"] = "#1e1b4b"
+    with opened(session, transparent=False, held=doc, format=FORMATS["gif"]) as job:
+        path = render_file(session, job, tmp_path, (0, 15))
     corner = decoding.animation(path)[:, :20, :, :3].reshape(-1, 3)
     assert len(np.unique(corner, axis=0)) == 1
     assert np.abs(corner[0].astype(int) - (0x1E, 0x1B, 0x4B)).max() <= 2
@@ -172,9 +174,9 @@ def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_pat
 def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path) -> None:
     stops = [{"offset": 0, "color": "#102040"}, {"offset": 1, "color": "#f0c090"}]
     ramp = {"type": "linear", "angle": 90, "stops": stops}
-    held = document(layer("ramp", width=160, height=90, fill=ramp), seconds=0.2)
-    with opened(session, transparent=False, held=held, format=FORMATS["gif"]) as job:
-        path = made(session, job, tmp_path, (0, 3))
+    doc = document(layer("ramp", width=160, height=90, fill=ramp), seconds=0.2)
+    with opened(session, transparent=False, held=doc, format=FORMATS["gif"]) as job:
+        path = render_file(session, job, tmp_path, (0, 3))
         expected = stills(session, job, 3)
     shown = decoding.animation(path)
     blurred = [
@@ -187,7 +189,7 @@ def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path)
 @pytest.mark.parametrize("transparent", [True, False])
 def test_an_animated_webp_shows_the_stills(session: RenderSession, tmp_path: Path, transparent: bool) -> None:
     with opened(session, transparent=transparent, format=FORMATS["webp"]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown = decoding.animation(path)
     assert len(shown) == len(expected)
@@ -201,7 +203,7 @@ def test_a_slow_fade_in_a_webp_stays_near_its_stills(session: RenderSession, tmp
         layer("square", width=60, height=40), square=track("opacity", (0.0, 30.0), (0.8, 45.0)), seconds=0.8
     )
     with opened(session, transparent=False, held=fading, format=FORMATS["webp"]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     inside = [
         abs(int(a[45, 80, 0]) - int(b[45, 80, 0])) for a, b in zip(decoding.animation(path), expected, strict=True)
@@ -212,7 +214,7 @@ def test_a_slow_fade_in_a_webp_stays_near_its_stills(session: RenderSession, tmp
 @pytest.mark.parametrize(("name", "ending"), [("png-sequence", "png"), ("jpg-sequence", "jpg")])
 def test_a_sequence_holds_numbered_pictures(session: RenderSession, tmp_path: Path, name: str, ending: str) -> None:
     with opened(session, transparent=ending == "png", format=FORMATS[name]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == [f"frame_{index:04d}.{ending}" for index in range(24)]
@@ -230,12 +232,12 @@ def test_the_same_pictures_give_the_same_bytes(session: RenderSession, tmp_path:
         for folder in (tmp_path / name / "a", tmp_path / name / "b"):
             folder.mkdir(parents=True)
             with opened(session, transparent=FORMATS[name].has_alpha, format=FORMATS[name]) as job:
-                files.append(made(session, job, folder).read_bytes())
+                files.append(render_file(session, job, folder).read_bytes())
         assert files[0] == files[1], name
 
 
 def test_odd_sizes_grow_only_where_chroma_is_halved(tmp_path: Path) -> None:
-    path = str(written(tmp_path, document(layer("square"), seconds=0.1)))
+    path = str(write_document(tmp_path, document(layer("square"), seconds=0.1)))
     for ending, size in ((".webm", (66, 46)), (".mov", (65, 45))):
         assert main(["render", path, "--size", "65x45", "-o", str(tmp_path / f"a{ending}")]) == 0
         assert f"{size[0]}x{size[1]}" in decoding.streams(tmp_path / f"a{ending}")

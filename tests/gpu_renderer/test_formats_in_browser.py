@@ -21,9 +21,9 @@ from tests.gpu_renderer.test_formats import (
     LOSSY,
     WIDTH,
     difference,
-    made,
     moving,
     opened,
+    render_file,
     session,
     stills,
 )
@@ -109,9 +109,9 @@ async function picture(data, type) {
 
 def scene() -> Record:
     """A square that moves over a half-transparent bar. Chromium's converter of YUV has no pure blue, so none is in it."""
-    held = moving()
-    held["comps"]["comp_root"]["background"] = "#204080"
-    return held
+    doc = moving()
+    doc["comps"]["comp_root"]["background"] = "#204080"
+    return doc
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_video_plays_and_shows_the_stills(session: RenderSession, page: Any, t
     if not page.evaluate("type => document.createElement('video').canPlayType(type)", VIDEO_TYPES[name]):
         pytest.skip(f"this Chromium has no decoder for {VIDEO_TYPES[name]}")
     with opened(session, transparent=False, held=scene(), format=FORMATS[name]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown, seconds = video_frames(page, path, VIDEO_TYPES[name])
     assert seconds == pytest.approx(len(expected) / FPS, abs=0.02)
@@ -138,7 +138,7 @@ def test_a_video_plays_and_shows_the_stills(session: RenderSession, page: Any, t
 
 def test_a_transparent_webm_keeps_its_alpha_in_every_frame(session: RenderSession, page: Any, tmp_path: Path) -> None:
     with opened(session, transparent=True, format=FORMATS["webm"]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     shown, _ = video_frames(page, path, VIDEO_TYPES["webm"])
     for actual, still in zip(shown, expected, strict=True):
@@ -154,7 +154,7 @@ def test_an_animation_shows_the_stills(
 ) -> None:
     solid = document(layer("square", width=60, height=40), seconds=0.8)
     with opened(session, transparent=transparent, held=solid if transparent else scene(), format=FORMATS[name]) as job:
-        path = made(session, job, tmp_path)
+        path = render_file(session, job, tmp_path)
         expected = stills(session, job)
     media_type = FORMATS[name].media_type
     found = page.evaluate("([data, type]) => imageFrames(data, type)", [encoded(path), media_type])

@@ -50,7 +50,7 @@ def still(session: RenderSession, record: Record, frame: int, output: Output | N
 
 
 def holds_for(examples: int, **drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], None]:
-    """Runs a check for as many drawn values."""
+    """Run a check for as many drawn values."""
     few = settings(
         max_examples=examples, deadline=None, derandomize=examples < 100, database=None,
         suppress_health_check=list(HealthCheck), phases=(Phase.generate,),
@@ -59,7 +59,7 @@ def holds_for(examples: int, **drawn: st.SearchStrategy[Any]) -> Callable[[Calla
 
 
 def props(node: Record, kind: str) -> Record:
-    found = [held["props"] for held in node["components"] if held["type"] == kind]
+    found = [component["props"] for component in node["components"] if component["type"] == kind]
     return found[0] if found else {}
 
 
@@ -101,12 +101,12 @@ def is_flat(node: Record) -> bool:
     """
     transform, fx = props(node, "Transform"), props(node, "fx")
     is_drawn = transform.get("__kind") in ("shape", "text") and not fx.get("isAdjustment")
-    is_timed = fx.get("motionBlur") or {held["type"] for held in fx.get("effects", [])} & TIMED
+    is_timed = fx.get("motionBlur") or {effect["type"] for effect in fx.get("effects", [])} & TIMED
     return bool(is_drawn and not is_timed and not TRANSFORMS_IN_SPACE & transform.keys() and "matte" not in fx)
 
 
 def group_of_one(record: Record, name: str) -> None:
-    """Puts a layer of the main composition into a group of its own."""
+    """Put a layer of the main composition into a group of its own."""
     children = root(record)["children"]
     children[children.index(name)] = "one"
     next(node for node in record["scene"]["nodes"] if node["id"] == name)["parent"] = "one"
@@ -155,7 +155,11 @@ def test_an_idle_effect_changes_nothing(session: RenderSession, examples: int, i
         # With an effect of the same route: alone, the idle one would change how the content is drawn.
         first = "add-grain" if idle is BAKED_IDLE else "brightness"
         stack = [{"id": "first", "type": first, "params": {}}]
-        stack += [held for held in random_effects(seed) if idle is BAKED_IDLE or is_on_screen(held["type"])]
+        stack += [
+            random_effect
+            for random_effect in random_effects(seed)
+            if idle is BAKED_IDLE or is_on_screen(random_effect["type"])
+        ]
         more = [*stack]
         more.insert(min(at, len(more)), {"id": "idle", "type": name, "params": idle[name]})
         idling, bare = (still(session, one_layer(seed, effects), 0).astype(int) for effects in (more, stack))
@@ -167,7 +171,7 @@ def test_a_layer_moved_by_whole_pixels_is_the_same_there(session: RenderSession,
     @holds_for(examples, seed=SEEDS, half=st.integers(1, 30))
     def check(seed: int, half: int) -> None:
         right = 2 * half  # analytic edges are derived over blocks of two by two pixels
-        stack = [held for held in random_effects(seed) if held["type"] in MOVED]
+        stack = [random_effect for random_effect in random_effects(seed) if random_effect["type"] in MOVED]
         here = still(session, one_layer(seed, stack), 0)
         there = still(session, one_layer(seed, stack, right), 0)
         apart = np.abs(there[:, right:].astype(int) - here[:, : here.shape[1] - right])

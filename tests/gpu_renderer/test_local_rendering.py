@@ -15,14 +15,14 @@ from PIL import Image
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from tests.gpu_renderer import decoding
-from tests.gpu_renderer.documents import document, layer, moving_square, track, written
+from tests.gpu_renderer.documents import document, layer, moving_square, track, write_document
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 
 def render(tmp_path: Path, *words: str, output: str) -> Path:
     """The moving square, rendered with further words."""
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, *words, "-o", str(tmp_path / output)]) == 0
     return tmp_path / output
 
@@ -34,14 +34,14 @@ def test_a_gif_is_written_by_its_ending(tmp_path: Path) -> None:
 
 
 def test_an_unknown_ending_is_refused_and_nothing_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, "-o", str(tmp_path / "a.avi")]) == 1
     assert ".avi is not a format" in capsys.readouterr().err
     assert not (tmp_path / "a.avi").exists()
 
 
 def test_transparency_is_refused_where_the_format_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, "--transparent", "-o", str(tmp_path / "a.mp4")]) == 1
     assert "has no transparency" in capsys.readouterr().err
 
@@ -77,8 +77,8 @@ def test_an_archive_may_hold_jpegs(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_several_processes_draw_the_same_video(tmp_path: Path) -> None:
-    held = document(layer("square"), square=track("x", (0.0, 30.0), (2.5, 130.0)), seconds=2.5)
-    path = str(written(tmp_path, held))
+    doc = document(layer("square"), square=track("x", (0.0, 30.0), (2.5, 130.0)), seconds=2.5)
+    path = str(write_document(tmp_path, doc))
     for workers in ("2", "3"):
         assert main(["render", path, "--workers", workers, "-o", str(tmp_path / f"{workers}.mp4")]) == 0
     assert (tmp_path / "2.mp4").read_bytes() == (tmp_path / "3.mp4").read_bytes()
@@ -91,7 +91,7 @@ def test_several_processes_draw_the_same_video(tmp_path: Path) -> None:
 def test_a_failure_in_another_process_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.mp4").write_bytes(b"no video")
     video = layer("clip", __kind="video", width=160, height=90, src="https://media.example/broken.mp4")
-    path = str(written(tmp_path, document(video, seconds=2.0)))
+    path = str(write_document(tmp_path, document(video, seconds=2.0)))
     words = ["--media", str(tmp_path), "--workers", "2", "-o", str(tmp_path / "a.mp4")]
     one = main(["render", path, "--media", str(tmp_path), "-o", str(tmp_path / "one.mp4")])
     assert main(["render", path, *words]) == one
@@ -99,20 +99,20 @@ def test_a_failure_in_another_process_is_reported(tmp_path: Path, capsys: pytest
 
 
 def test_watching_renders_again_when_the_file_changes(tmp_path: Path) -> None:
-    path, output = written(tmp_path, document(layer("square"))), tmp_path / "a.png"
+    path, output = write_document(tmp_path, document(layer("square"))), tmp_path / "a.png"
     command = [sys.executable, "-m", "farm_core", "render", str(path), "--watch", "-o", str(output)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         assert "1 frame" in process.stdout.readline()
         assert tuple(np.asarray(Image.open(output))[45, 80]) == (255, 0, 0)
-        written(tmp_path, document(layer("square", fill="#00ff00")))
+        write_document(tmp_path, document(layer("square", fill="#00ff00")))
         assert "1 frame" in process.stdout.readline()
         assert tuple(np.asarray(Image.open(output))[45, 80]) == (0, 255, 0)
         process.terminate()
 
 
 def test_inspect_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(written(tmp_path, moving_square()))
+    path = str(write_document(tmp_path, moving_square()))
     assert main(["inspect", path, "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert held["compositions"][0] == {

@@ -1,10 +1,10 @@
-"""Marks drawn over a canvas are those of the formulas (format/effects.md 8.6), worked out one after the other in floats."""
+"""Marks drawn over a canvas match the formulas of format/effects.md 8.6, computed here mark by mark in floats."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,7 @@ def snow(picture: Picture) -> Picture:
     return picture
 
 
-def rain(picture: Picture, steps: int = 12) -> Picture:
+def rain(picture: Picture, *, steps: int) -> Picture:
     dx, dy = math.sin(math.radians(40)), math.cos(math.radians(40))
     for i in range(math.floor(4 * WIDTH * HEIGHT / 2500 + 0.5)):
         travel = 0.55 * 3 * HEIGHT * (0.8 + 0.6 * h2(i, 3 + 23))
@@ -77,10 +77,6 @@ def rain(picture: Picture, steps: int = 12) -> Picture:
                 share = np.full((1, 1), 0.7 * 0.9 * (1 - k / steps))
                 mix(picture[row : row + 1, column : column + 1], share, (1.0, 0.8, 0.6))
     return picture
-
-
-def long_rain(picture: Picture) -> Picture:
-    return rain(picture, 100)
 
 
 def stars(picture: Picture) -> Picture:
@@ -106,18 +102,20 @@ def stars(picture: Picture) -> Picture:
     return np.concatenate([np.where(alpha > 0, color / np.maximum(alpha, 1e-9), 0), alpha], axis=2)
 
 
-def starlight(x: float, y: float, size: float) -> Any:
+def starlight(x: float, y: float, size: float) -> Picture:
     dx, dy, margin = X - x, Y - y, math.ceil(4 * size)
     core, width = max(0.5, 0.5 * size), max(0.4, 0.22 * size)
 
-    def ray(along: Any, across: Any, length: float) -> Any:
-        return np.exp(-(across**2) / width**2) * np.clip(1 - np.abs(along) / length, 0, None) ** 2
+    def ray(along: Picture, across: Picture, length: float) -> Picture:
+        shine: Picture = np.exp(-(across**2) / width**2) * np.clip(1 - np.abs(along) / length, 0, None) ** 2
+        return shine
 
     one, other = (dx + dy) / math.sqrt(2), (dx - dy) / math.sqrt(2)
     light = np.exp(-(dx**2 + dy**2) / core**2) + 0.85 * (ray(dx, dy, 4 * size) + ray(dy, dx, 4 * size))
     light = light + 0.35 * (ray(one, other, 2 * size) + ray(other, one, 2 * size))
     is_near = (math.floor(x - margin) < X) & (math.ceil(x + margin) + 1 > X)
-    return light * (is_near & (math.floor(y - margin) < Y) & (math.ceil(y + margin) + 1 > Y))
+    inside: Picture = light * (is_near & (math.floor(y - margin) < Y) & (math.ceil(y + margin) + 1 > Y))
+    return inside
 
 
 RAIN: dict[str, float | str] = {
@@ -127,32 +125,41 @@ RAIN: dict[str, float | str] = {
     "opacity": 70.0,
     "rainColor": "#ffcc99",
 }
-EFFECTS: list[tuple[str, Callable[[Picture], Picture], dict[str, float | str]]] = [
-    (
-        "snowfall",
-        snow,
-        {"amount": 80.0, "evolution": 37.0, "wind": 30.0, "size": 9.0, "opacity": 90.0, "flakeColor": "#ffcc99"},
-    ),
-    ("rainfall", rain, {**RAIN, "length": 12.0}),
-    ("rainfall", long_rain, {**RAIN, "length": 100.0}),
-    ("star-burst", stars, {"amount": 50.0, "phase": 300.0, "size": 2.0, "blend": 40.0, "starColor": "#ffcc99"}),
-]
+SNOW: dict[str, float | str] = {
+    "amount": 80.0,
+    "evolution": 37.0,
+    "wind": 30.0,
+    "size": 9.0,
+    "opacity": 90.0,
+    "flakeColor": "#ffcc99",
+}
+STARS: dict[str, float | str] = {"amount": 50.0, "phase": 300.0, "size": 2.0, "blend": 40.0, "starColor": "#ffcc99"}
 
 
-@pytest.mark.parametrize(("effect", "formula", "parameters"), EFFECTS)
-def test_marks_are_those_of_the_formula(
+@pytest.mark.parametrize(
+    ("effect", "formula", "parameters"),
+    [
+        pytest.param("snowfall", snow, SNOW, id="snowfall"),
+        pytest.param("rainfall", partial(rain, steps=12), {**RAIN, "length": 12.0}, id="rainfall of one mark a streak"),
+        pytest.param(
+            "rainfall", partial(rain, steps=100), {**RAIN, "length": 100.0}, id="rainfall of several marks a streak"
+        ),
+        pytest.param("star-burst", stars, STARS, id="star-burst"),
+    ],
+)
+def test_marks_match_the_formula(
     painter: Painter, effect: str, formula: Callable[[Picture], Picture], parameters: dict[str, float | str]
 ) -> None:
     found = baked_pixels(painter, soft_picture(), effect, seed=3.0, **parameters).astype(int)
     wanted = stored(formula(straight(soft_picture()))).astype(int)
     changed = np.abs(wanted - soft_picture().astype(int)).max(axis=2) > 8
     assert changed.mean() > 0.01
-    # where two results lie on different sides of a rounding step
+    # The two results can be on different sides of a rounding step.
     assert np.abs(found - wanted).max() <= 2
     assert (found != wanted).any(axis=2).mean() < 0.05
 
 
-def test_a_stroke_has_its_colour_in_its_middle_and_a_soft_rim(painter: Painter) -> None:
+def test_a_stroke_is_opaque_in_its_middle_and_fades_at_its_end(painter: Painter) -> None:
     pixels = np.full((HEIGHT, WIDTH, 4), 255, np.uint8)
     stroke = {"startX": -20.0, "endX": 20.0, "startY": 0.0, "endY": 0.0, "brushSize": 16.0, "completion": 100.0}
     found = baked_pixels(painter, pixels, "write-on", brushColor="#ff0000", wobble=0.0, taper=0.0, **stroke)

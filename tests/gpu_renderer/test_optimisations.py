@@ -1,4 +1,4 @@
-"""Every optimisation flag leaves the pixels as they are, and gives back what it lent."""
+"""Every optimisation flag leaves the pixels as they are, and releases the targets that it acquired."""
 
 from __future__ import annotations
 

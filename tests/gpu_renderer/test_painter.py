@@ -34,9 +34,9 @@ def noise(painter: Painter, format: Format) -> Target:
 def within(rects: Rects) -> npt.NDArray[np.bool_]:
     marked = np.zeros((HELD.height, HELD.width), bool)
     for part in rects:
-        held = part.intersection(HELD)
-        top, left = held.y - HELD.y, held.x - HELD.x
-        marked[top : top + held.height, left : left + held.width] = True
+        region = part.intersection(HELD)
+        top, left = region.y - HELD.y, region.x - HELD.x
+        marked[top : top + region.height, left : left + region.width] = True
     return marked
 
 

@@ -15,7 +15,7 @@ import pytest
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
-from gpu_renderer.threads import BEHIND_NICENESS
+from gpu_renderer.threads import BACKGROUND_NICENESS
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 
 pytestmark = pytest.mark.gl
@@ -28,12 +28,12 @@ Disc = Callable[..., DiscScene]
 
 @pytest.fixture
 def disc(painter: Painter) -> Iterator[Disc]:
-    """Makes scenes, and gives their targets back."""
+    """Make scenes, and give their targets back."""
     with ExitStack() as made:
         yield lambda *words, **options: made.enter_context(closing(DiscScene(painter, *words, **options)))
 
 
-def rendered(
+def render_segment(
     scene: DiscScene, painter: Painter, path: Path, frames: range, options: PipelineOptions | None = None
 ) -> SegmentReport:
     return SegmentPipeline(painter, scene, PROFILE, options or PipelineOptions()).run(frames, path)
@@ -54,13 +54,13 @@ def test_an_option_leaves_the_bytes_as_they_are(
     painter: Painter, disc: Disc, tmp_path: Path, options: PipelineOptions
 ) -> None:
     scene = disc(96, 64, hold_frames=3)
-    rendered(scene, painter, tmp_path / "on.mp4", range(20))
-    rendered(scene, painter, tmp_path / "off.mp4", range(20), options)
+    render_segment(scene, painter, tmp_path / "on.mp4", range(20))
+    render_segment(scene, painter, tmp_path / "off.mp4", range(20), options)
     assert (tmp_path / "on.mp4").read_bytes() == (tmp_path / "off.mp4").read_bytes()
 
 
 def test_every_frame_of_the_segment_shows_its_own_picture(painter: Painter, disc: Disc, tmp_path: Path) -> None:
-    rendered(disc(128, 64, hold_frames=2), painter, tmp_path / "a.mp4", range(5, 17))
+    render_segment(disc(128, 64, hold_frames=2), painter, tmp_path / "a.mp4", range(5, 17))
     with av.open(str(tmp_path / "a.mp4")) as container:
         shown = [frame.to_ndarray(format="rgb24", src_colorspace="ITU709") for frame in container.decode(video=0)]
     assert len(shown) == 12
@@ -70,14 +70,14 @@ def test_every_frame_of_the_segment_shows_its_own_picture(painter: Painter, disc
 
 
 def test_an_unchanged_frame_is_not_converted_again(painter: Painter, disc: Disc, tmp_path: Path) -> None:
-    report = rendered(disc(96, 64, hold_frames=5), painter, tmp_path / "a.mp4", range(20))
+    report = render_segment(disc(96, 64, hold_frames=5), painter, tmp_path / "a.mp4", range(20))
     assert (report.frames, report.converted_frames) == (20, 4)
 
 
 def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     scene = disc(96, 64)
     before = painter.pool.acquired_count
-    rendered(scene, painter, tmp_path / "a.mp4", range(6))
+    render_segment(scene, painter, tmp_path / "a.mp4", range(6))
     assert painter.pool.acquired_count == before
 
 
@@ -100,7 +100,7 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
         for thread in Path("/proc/self/task").iterdir():
             with suppress(ProcessLookupError):  # it has ended meanwhile
                 priorities.append(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
-        lower.append(priorities.count(min(own + BEHIND_NICENESS, 19)))
+        lower.append(priorities.count(min(own + BACKGROUND_NICENESS, 19)))
 
     profile = EncoderProfile(threads=3)
     SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", look)
@@ -131,7 +131,7 @@ def test_an_error_of_the_evaluation_reaches_the_caller(
             raise ArithmeticError("frame 4 cannot be evaluated")
         return frame_index
 
-    monkeypatch.setattr(scene, "evaluated", broken)
+    monkeypatch.setattr(scene, "evaluate", broken)
     with pytest.raises(ArithmeticError, match="frame 4"):
-        rendered(scene, painter, tmp_path / "a.mp4", range(10), options)
+        render_segment(scene, painter, tmp_path / "a.mp4", range(10), options)
     assert not (tmp_path / "a.mp4").exists()

@@ -40,7 +40,7 @@ print(json.dumps([frames, sum(name.startswith("llvmpipe-") for name in names)]))
 """
 
 
-def rendered(threads: int) -> tuple[dict[str, str], int]:
+def render_in_process(threads: int) -> tuple[dict[str, str], int]:
     """Digests of the frames, and how many threads rasterised them."""
     words = [sys.executable, "-c", PROGRAM, str(threads)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
@@ -54,8 +54,8 @@ def rendered(threads: int) -> tuple[dict[str, str], int]:
 def test_the_number_of_raster_threads_is_as_asked_and_changes_no_pixel(context_painter: Painter) -> None:
     if not context_painter.is_software and device_index(None, software=True) is None:
         pytest.skip("this machine has no software rasteriser beside its GPU")
-    alone, threads = rendered(0)
+    alone, threads = render_in_process(0)
     assert threads == 0
     assert len(set(alone.values())) == len(alone)
     for count in (1, 2, 4):
-        assert rendered(count) == (alone, count)
+        assert render_in_process(count) == (alone, count)

@@ -15,12 +15,12 @@ import pytest
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
-from gpu_renderer.session import Opened, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from motion.errors import CompositionUnknown
 from tests.gpu_renderer import documents
@@ -38,8 +38,10 @@ def session() -> Iterator[RenderSession]:
         yield made
 
 
-def opened(session: RenderSession, held: Record, output: Output | None = None, media: Path | None = None) -> Opened:
-    parsed = read_document(json.dumps(held).encode())
+def opened(
+    session: RenderSession, doc: Record, output: Output | None = None, media: Path | None = None
+) -> OpenDocument:
+    parsed = read_document(json.dumps(doc).encode())
     return session.open(parsed, output or Output(), lambda src: media / src if media and src else None)
 
 
@@ -57,7 +59,7 @@ def test_the_output_may_have_its_own_size_rate_and_duration(session: RenderSessi
         assert job.frame_count == 5
         assert session.still(job, 0).shape == (47, 81, 4)
         session.render_segment(job, 0, 5, tmp_path / "a.mp4")
-    finish([tmp_path / "a.mp4"], tmp_path / "out.mp4", Plan(FORMATS["mp4"], 81, 47, 12.5, 5))
+    finish([tmp_path / "a.mp4"], tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 81, 47, 12.5, 5))
 
 
 def test_segments_joined_show_the_same_frames_as_one_piece(session: RenderSession, tmp_path: Path) -> None:
@@ -65,7 +67,7 @@ def test_segments_joined_show_the_same_frames_as_one_piece(session: RenderSessio
         for first, count in ((0, 11), (11, 19)):
             session.render_segment(job, first, count, tmp_path / f"{first}.mp4")
         stills = [session.still(job, index) for index in range(30)]
-    finish([tmp_path / "0.mp4", tmp_path / "11.mp4"], tmp_path / "out.mp4", Plan(FORMATS["mp4"], 160, 90, 30.0, 30))
+    finish([tmp_path / "0.mp4", tmp_path / "11.mp4"], tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 160, 90, 30.0, 30))
     with av.open(str(tmp_path / "out.mp4")) as container:
         shown = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     for picture, still in zip(shown, stills, strict=True):
@@ -168,12 +170,12 @@ def test_the_encoder_of_a_segment_is_freed_at_its_end_without_the_garbage_collec
 
 
 def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path) -> None:
-    """A short form of the soak benchmark: no target stays lent, and resident memory stays flat."""
+    """A short form of the soak benchmark: no target stays acquired, and resident memory stays flat."""
 
     def render_some(count: int) -> int:
         for number in range(count):
-            held = document(layer("square", x=number % 160), layer("text", __kind="text", content=f"job {number}"))
-            with opened(session, held, Output(duration_seconds=0.1)) as job:
+            doc = document(layer("square", x=number % 160), layer("text", __kind="text", content=f"job {number}"))
+            with opened(session, doc, Output(duration_seconds=0.1)) as job:
                 session.render_segment(job, 0, job.frame_count, tmp_path / "a.mp4")
         return int(psutil.Process().memory_info().rss)
 
@@ -187,4 +189,4 @@ def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path
 def test_a_document_is_read_from_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
     from gpu_renderer.commands.local import read_local
 
-    assert read_local(documents.written(tmp_path, moving_square()))["scene"]
+    assert read_local(documents.write_document(tmp_path, moving_square()))["scene"]

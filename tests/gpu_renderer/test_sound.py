@@ -161,8 +161,8 @@ class TestRendering:
             "null",
             "-",
         ]
-        said = subprocess.run(command, capture_output=True, check=True).stderr.decode()
-        integrated = re.findall(r"I:\s+(-?[\d.]+) LUFS", said)[-1]
+        output = subprocess.run(command, capture_output=True, check=True).stderr.decode()
+        integrated = re.findall(r"I:\s+(-?[\d.]+) LUFS", output)[-1]
         assert float(integrated) == pytest.approx(-20.0, abs=0.3)
 
 

@@ -76,16 +76,16 @@ def keys(*pairs: tuple[float, float], **more: Any) -> list[Json]:
 
 
 def bundle(
-    held: Json, folder: str = "", leave_out: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
+    doc: Json, folder: str = "", leave_out: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
 ) -> bytes:
     """The document as a zipped bundle."""
     chunks: Json = {
-        "scene.json": held["scene"],
-        "animation.json": held["animation"],
-        "timeline.json": {key: held[key] for key in ("timelines", "motionBlur") if key in held},
-        "meta.json": {key: held[key] for key in ("comps", "comp") if key in held},
+        "scene.json": doc["scene"],
+        "animation.json": doc["animation"],
+        "timeline.json": {key: doc[key] for key in ("timelines", "motionBlur") if key in doc},
+        "meta.json": {key: doc[key] for key in ("comps", "comp") if key in doc},
     }
-    manifest = {"bundleFormat": "2.0.0", "documentVersion": held["version"], "chunks": dict.fromkeys(chunks, "0" * 16)}
+    manifest = {"bundleFormat": "2.0.0", "documentVersion": doc["version"], "chunks": dict.fromkeys(chunks, "0" * 16)}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, value in {"manifest.json": manifest, **chunks}.items():

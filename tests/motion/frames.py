@@ -26,7 +26,7 @@ def shown(document: Any, time: float = 0.0, output_fps: float | None = None, par
 
 def layer(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> LayerSnapshot | None:
     """The layer of the frame at a time, None where it is not in it."""
-    return next((held for held in shown(document, time, **more).layers if held.id == layer_id), None)
+    return next((layer for layer in shown(document, time, **more).layers if layer.id == layer_id), None)
 
 
 def place(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Transform2D:

@@ -30,9 +30,9 @@ def zipped(**files: bytes) -> bytes:
 
 @pytest.mark.parametrize("folder", ["", "My Project.motion/", "outer/inner/"])
 def test_a_bundle_may_sit_under_any_number_of_folders(folder: str) -> None:
-    held = read_document(bundle(SMALL, folder))
-    assert held["scene"] == SMALL["scene"]
-    assert held["comps"] == SMALL["comps"]
+    doc = read_document(bundle(SMALL, folder))
+    assert doc["scene"] == SMALL["scene"]
+    assert doc["comps"] == SMALL["comps"]
 
 
 def test_a_folder_reads_like_its_zip() -> None:
@@ -49,11 +49,11 @@ def test_of_a_bundle_on_disk_the_media_stay_there(tmp_path: Path) -> None:
         archive.writestr("assets/film2.mp4", bytes(32 << 20))
     tracemalloc.start()
     try:
-        held = read_file(path)
+        doc = read_file(path)
         peak_bytes = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert held["scene"] == SMALL["scene"]
+    assert doc["scene"] == SMALL["scene"]
     assert peak_bytes < 4 << 20 < path.stat().st_size
 
 
@@ -70,9 +70,9 @@ def test_hashes_and_unknown_files_do_not_matter() -> None:
 
 
 def test_an_unreadable_animation_chunk_is_replaced_and_named() -> None:
-    held = read_document(bundle(SMALL, leave_out=("animation.json",), files={"animation.json": b"{nonsense"}))
-    assert held["animation"] == {"tracks": {}, "expressions": {}}
-    assert held["unreadableChunks"] == ["animation.json"]
+    doc = read_document(bundle(SMALL, leave_out=("animation.json",), files={"animation.json": b"{nonsense"}))
+    assert doc["animation"] == {"tracks": {}, "expressions": {}}
+    assert doc["unreadableChunks"] == ["animation.json"]
 
 
 def test_a_bundle_without_its_scene_is_refused() -> None:
@@ -81,17 +81,17 @@ def test_a_bundle_without_its_scene_is_refused() -> None:
 
 
 def test_a_listed_chunk_that_is_missing_is_replaced_and_named() -> None:
-    held = read_document(bundle(SMALL, leave_out=("animation.json",)))
-    assert held["animation"] == {"tracks": {}, "expressions": {}}
-    assert held["unreadableChunks"] == ["animation.json"]
+    doc = read_document(bundle(SMALL, leave_out=("animation.json",)))
+    assert doc["animation"] == {"tracks": {}, "expressions": {}}
+    assert doc["unreadableChunks"] == ["animation.json"]
 
 
 def test_a_chunk_holds_only_its_own_keys_of_the_document() -> None:
     stray = {"timeline.json": b'{"comps": {"x": {}}, "plugins": {}, "motionBlur": {}}'}
-    held = read_document(bundle(SMALL, leave_out=("timeline.json",), files=stray))
-    assert held["motionBlur"] == {}
-    assert "plugins" not in held
-    assert held["comps"] == SMALL["comps"]
+    doc = read_document(bundle(SMALL, leave_out=("timeline.json",), files=stray))
+    assert doc["motionBlur"] == {}
+    assert "plugins" not in doc
+    assert doc["comps"] == SMALL["comps"]
 
 
 def test_a_bundle_without_a_manifest_is_read_at_version_1_1_0() -> None:
@@ -154,9 +154,9 @@ def test_a_single_file_may_begin_with_a_byte_order_mark() -> None:
 
 
 def test_a_scene_only_file_has_no_animation_and_ignores_its_own_version() -> None:
-    held = read_value({"version": "9.0.0", "nodes": []})
-    assert held["version"] == "1.6.0"
-    assert held["animation"] == {"tracks": {}, "expressions": {}}
+    doc = read_value({"version": "9.0.0", "nodes": []})
+    assert doc["version"] == "1.6.0"
+    assert doc["animation"] == {"tracks": {}, "expressions": {}}
 
 
 def test_a_newer_bundle_is_refused_with_both_versions_named() -> None:

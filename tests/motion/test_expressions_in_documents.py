@@ -29,9 +29,9 @@ def test_a_value_without_keys_is_zero_and_a_broken_expression_falls_back() -> No
 
 
 def test_a_disabled_expression_is_as_if_absent() -> None:
-    held = document(node("a", x=300))
-    held["animation"]["expressions"] = {"a": {"x": {"src": "5", "enabled": False}}}
-    assert place(held, "a").x == 300
+    doc = document(node("a", x=300))
+    doc["animation"]["expressions"] = {"a": {"x": {"src": "5", "enabled": False}}}
+    assert place(doc, "a").x == 300
 
 
 def test_other_layers_are_read_by_name_with_their_expressions() -> None:
@@ -104,11 +104,11 @@ def test_a_text_is_placed_by_its_measured_ink() -> None:
         width = len(source.content) * source.style.size
         return SourceRect(-width / 2, -20.0, width, 60.0 if extents else 40.0)
 
-    held = document(
+    doc = document(
         node("t", "text", text={"content": "Hello", "fontSize": 10}),
         expressions={"t": {"x": "sourceRectAtTime(time).width+8", "y": "sourceRectAtTime(time,true).height"}},
     )
-    frame = snapshot(built(held), 0.0, measure=measure)
+    frame = snapshot(built(doc), 0.0, measure=measure)
     assert isinstance(frame.layers[0].transform, Transform2D)
     assert (frame.layers[0].transform.x, frame.layers[0].transform.y) == (58, 60)
 
@@ -117,39 +117,39 @@ def test_a_text_whose_size_asks_for_its_own_ink_falls_back() -> None:
     def measure(source: TextSource, extents: bool) -> SourceRect:
         return SourceRect(0.0, 0.0, source.style.size, 1.0)
 
-    held = document(
+    doc = document(
         node("t", "text", text={"content": "Hello", "fontSize": 10}),
         expressions={"t": {"fontSize": "sourceRectAtTime(time).width*2"}},
     )
-    frame = snapshot(built(held), 0.0, measure=measure)
+    frame = snapshot(built(doc), 0.0, measure=measure)
     assert isinstance(frame.layers[0].source, TextSource)
     assert frame.layers[0].source.style.size in {10, 20}
 
 
 def test_clones_share_their_originals_noise() -> None:
     cloner = {"__cloner": {"enabled": True, "count": 2, "offsetX": 0}}
-    held = document(node("n1", fx=cloner), expressions={"n1": {"x": "wiggle(2,30)"}})
-    found = [place(held, f"{index}~n1", 0.5).x for index in range(2)]
+    doc = document(node("n1", fx=cloner), expressions={"n1": {"x": "wiggle(2,30)"}})
+    found = [place(doc, f"{index}~n1", 0.5).x for index in range(2)]
     assert found == pytest.approx([9.553888486334472] * 2)
 
 
 def test_effects_and_animators_take_expressions_too() -> None:
     blur = {"id": "b", "type": "blur", "params": {"amount": 1}}
-    held = document(node("a", fx={"effects": [blur]}), expressions={"a": {"effect.b.amount": "time*10"}})
-    found = layer(held, "a", 0.5)
+    doc = document(node("a", fx={"effects": [blur]}), expressions={"a": {"effect.b.amount": "time*10"}})
+    found = layer(doc, "a", 0.5)
     assert found is not None
     assert found.effects[0].animated == (("amount", 5.0),)
 
 
 def test_an_instances_override_stills_the_expression() -> None:
-    held = document(
+    doc = document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", "__compOverrides": {"n/x": 9}}),
         node("n", parent="comp_b"),
         roots=(root("n", node_id="comp_b"),),
         comps={"comp_b": {"id": "comp_b"}},
         expressions={"n": {"x": "100"}},
     )
-    found = layer(held, "i")
+    found = layer(doc, "i")
     assert found is not None
     assert found.source.composition.layers[0].transform.x == 9  # type: ignore[union-attr]
 

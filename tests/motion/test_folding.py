@@ -28,11 +28,11 @@ def test_frames_do_not_depend_on_those_evaluated_before(group: str) -> None:
 
 
 def compare(path: Path) -> None:
-    held = read_value(json.loads(path.read_text()))
-    warm = build(held)
+    doc = read_value(json.loads(path.read_text()))
+    warm = build(doc)
     for share in SHARES:
         time = share * warm.duration_seconds
-        again, fresh = snapshot(warm, time), snapshot(build(held), time)
+        again, fresh = snapshot(warm, time), snapshot(build(doc), time)
         assert again == fresh, f"{path.parent.name} at {time} s"
         assert key(again) == key(fresh)
 
@@ -43,25 +43,25 @@ def test_a_layer_at_rest_follows_its_matte_source_out_of_the_list() -> None:
         "comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"name": "Composition", "layers": [bar]}]}
     }
     matted = node("a", fx={"matte": {"mode": "alpha", "inverted": False, "sourceId": "b"}})
-    held = built(document(matted, node("b"), node("c"), timelines=line))
-    found = [snapshot(held, time).layers[0].matte for time in (0.0, 2.0, 0.5)]
+    composition = built(document(matted, node("b"), node("c"), timelines=line))
+    found = [snapshot(composition, time).layers[0].matte for time in (0.0, 2.0, 0.5)]
     assert [matte.source_id if matte else None for matte in found] == ["b", "c", "b"]
 
 
 def test_a_child_at_rest_moves_with_its_parent() -> None:
-    held = built(
+    composition = built(
         document(node("n", "null", children=["a"]), node("a", parent="n"), tracks={"n": {"x": keys((0, 0), (1, 30))}})
     )
-    places = [snapshot(held, time).layers[0].transform.x for time in (0.0, 1.0)]  # type: ignore[union-attr]
+    places = [snapshot(composition, time).layers[0].transform.x for time in (0.0, 1.0)]  # type: ignore[union-attr]
     assert places == pytest.approx([0, 30])
 
 
 def test_a_layer_that_holds_its_keyframes_is_the_very_same_layer_until_one_of_them_moves_it() -> None:
     tracks = {"n": {"x": keys((1, 0), (2, 30))}, "a": {"opacity": keys((0, 0), (1, 100))}}
-    held = built(document(node("n", "null", children=["a"]), node("a", parent="n"), tracks=tracks))
-    found = {time: snapshot(held, time).layers[0] for time in (1.0, 1.5, 2.5, 3.0, 0.5)}
+    composition = built(document(node("n", "null", children=["a"]), node("a", parent="n"), tracks=tracks))
+    found = {time: snapshot(composition, time).layers[0] for time in (1.0, 1.5, 2.5, 3.0, 0.5)}
     assert found[2.5] is found[3.0]
     assert [found[time].transform.x for time in (1.0, 1.5, 3.0)] == pytest.approx([0, 15, 30])  # type: ignore[union-attr]
     assert [found[time].opacity for time in (0.5, 1.0, 3.0)] == pytest.approx([0.5, 1, 1])
-    assert snapshot(held, 0.25).layers[0].opacity == pytest.approx(0.25)
-    assert snapshot(held, 1.0).layers[0] is found[1.0]
+    assert snapshot(composition, 0.25).layers[0].opacity == pytest.approx(0.25)
+    assert snapshot(composition, 1.0).layers[0] is found[1.0]

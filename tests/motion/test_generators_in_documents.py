@@ -17,12 +17,12 @@ def echo(**parameters: float) -> Json:
 
 def ghosts(effect: Json, time: float = 1.0, **more: object) -> tuple[Ghost, ...]:
     group = node("g", "group", children=["a"])
-    held = document(
+    doc = document(
         group,
         node("a", parent="g", style={"opacity": 50}, fx={"effects": [effect]}),
         tracks={"a": {"x": keys((0, 0), (2, 200))}},
     )
-    found = layer(held, "a", time)
+    found = layer(doc, "a", time)
     assert found is not None
     assert found.effects == ()
     return found.ghosts
@@ -34,11 +34,11 @@ def across(ghost: Ghost) -> float:
 
 
 def test_the_ghosts_of_a_plane_keep_their_depth_and_turn() -> None:
-    held = document(
+    doc = document(
         node("a", z=10, rotationY=30, fx={"effects": [echo(echoTime=-0.5, numEchoes=1)]}),
         tracks={"a": {"z": keys((0, 0), (2, 200)), "rotationY": keys((0, 0), (2, 180))}},
     )
-    found = layer(held, "a", 1.0)
+    found = layer(doc, "a", 1.0)
     assert found is not None
     (ghost,) = found.ghosts
     assert isinstance(ghost.transform, Transform3D)
@@ -47,11 +47,11 @@ def test_the_ghosts_of_a_plane_keep_their_depth_and_turn() -> None:
 
 
 def test_an_echo_that_is_stored_as_none_but_grows_is_an_echo() -> None:
-    held = document(
+    doc = document(
         node("a", fx={"effects": [echo(echoTime=-0.1, numEchoes=0)]}),
         tracks={"a": {"effect.e.numEchoes": keys((0, 0), (1, 3))}},
     )
-    counts = [len(found.ghosts) for time in (0.0, 1.0) if (found := layer(held, "a", time)) is not None]
+    counts = [len(found.ghosts) for time in (0.0, 1.0) if (found := layer(doc, "a", time)) is not None]
     assert counts == [0, 3]
 
 
@@ -85,14 +85,14 @@ def test_particles_fly_in_their_box_without_masks_mattes_and_effects() -> None:
         "mask": {"paths": [{"mode": "add", "points": [{"x": 0, "y": 0}] * 3}]},
         "matte": {"mode": "alpha", "inverted": False},
     }
-    held = document(node("p", "particle", width=300, height=200, fx=fx), node("b"))
-    field = source(held, "p", ParticleSource, 1.0)
+    doc = document(node("p", "particle", width=300, height=200, fx=fx), node("b"))
+    field = source(doc, "p", ParticleSource, 1.0)
     assert (field.width, field.height, field.shape, field.additive) == (300, 200, "star", False)
     assert 5 <= len(field.particles) <= 11
-    found = layer(held, "p", 1.0)
+    found = layer(doc, "p", 1.0)
     assert found is not None
     assert (found.masks, found.effects, found.matte) == ((), (), None)
-    assert len(shown(held, 1.0).layers) == 2
+    assert len(shown(doc, 1.0).layers) == 2
 
 
 def test_moving_operators_and_paints_are_sampled() -> None:
@@ -120,12 +120,12 @@ def test_moving_operators_and_paints_are_sampled() -> None:
 
 
 def test_what_is_not_done_is_warned_about_once() -> None:
-    held = document(
+    doc = document(
         node("a", fx={"__physics": {"mass": 1}}),
         node("b", "particle", fx={"particle": {"simMode": "stateful", "turbulence": 3}}),
         node("c", fx={"audioWaveform": {"samples": 3}}),
     )
-    warnings = built(held).warnings
+    warnings = built(doc).warnings
     assert len(warnings) == len(set(warnings))
     for name in "abc":
         assert any(f"“{name}”" in warning for warning in warnings)
@@ -133,13 +133,13 @@ def test_what_is_not_done_is_warned_about_once() -> None:
 
 def test_a_forced_blur_needs_no_switch() -> None:
     effect = {"id": "f", "type": "force-motion-blur", "params": {"shutterAngle": 360, "samples": 4}}
-    held = document(
+    doc = document(
         node("g", "group", children=["a"]),
         node("a", parent="g", fx={"effects": [effect]}),
         tracks={"a": {"x": keys((0, 0), (2, 60))}},
         motionBlur={"enabled": False},
     )
-    found = layer(held, "a", 1.0)
+    found = layer(doc, "a", 1.0)
     assert found is not None
     assert [flat(sample.transform).x for sample in found.samples] == pytest.approx(
         [29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5]
@@ -154,12 +154,12 @@ def test_tracks_drive_the_shutter_of_a_forced_blur() -> None:
         "effect.f.shutterAngle": keys((0, 0), (2, 360)),
         "effect.f.samples": keys((0, 3)),
     }
-    held = document(
+    doc = document(
         node("g", "group", children=["a"]),
         node("a", parent="g", fx={"effects": [effect]}),
         tracks={"a": moving},
     )
-    still, blurred = layer(held, "a", 0.0), layer(held, "a", 1.0)
+    still, blurred = layer(doc, "a", 0.0), layer(doc, "a", 1.0)
     assert still is not None and blurred is not None
     assert still.samples == ()
     assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx([29.75, 30, 30.25])
@@ -174,10 +174,10 @@ def test_the_goal_of_a_limb_moves_it(path: str, values: tuple[float, float]) -> 
         {"id": "upper", "parentId": None, "length": 40, "x": -55, "y": 0, "rotation": 0},
         {"id": "fore", "parentId": "upper", "length": 40, "x": 40, "y": 0, "rotation": 0},
     ]
-    held = document(
+    doc = document(
         node("a", width=240, height=60, fx={"skeleton": {"bones": bones, "ikTargets": goals}}),
         tracks={"a": {path: keys((0, values[0]), (1, values[1]))}},
     )
-    before, after = layer(held, "a", 0.0), layer(held, "a", 1.0)
+    before, after = layer(doc, "a", 0.0), layer(doc, "a", 1.0)
     assert before is not None and after is not None
     assert before.mesh != after.mesh

@@ -15,8 +15,8 @@ def stops(*pairs: tuple[float, str]) -> list[Json]:
     return [{"offset": offset, "color": color} for offset, color in pairs]
 
 
-def corners(held: Json) -> list[tuple[float, float]]:
-    found = source(held, "a", ShapeSource)
+def corners(doc: Json) -> list[tuple[float, float]]:
+    found = source(doc, "a", ShapeSource)
     assert found.primitive == "path"
     return [(point.x, point.y) for run in found.runs for point in run.points]
 
@@ -30,26 +30,26 @@ def corners(held: Json) -> list[tuple[float, float]]:
     ],
 )
 def test_a_path_without_geometry_is_a_rectangle_whatever_its_shape_type(stored: dict[str, Any]) -> None:
-    held = document(node("a", shapeType="ellipse", width=40, height=20, **stored))
-    assert corners(held) == [(-20, -10), (20, -10), (20, 10), (-20, 10)]
+    doc = document(node("a", shapeType="ellipse", width=40, height=20, **stored))
+    assert corners(doc) == [(-20, -10), (20, -10), (20, 10), (-20, 10)]
 
 
 def test_operators_on_a_path_without_geometry_start_from_the_rectangle() -> None:
     trim = {"id": "t", "type": "trim", "end": 25}
-    held = document(node("a", width=40, height=40, geometry={"points": []}, fx={"pathOps": [trim]}))
-    assert corners(held) == [(-20, -20), (20, -20)]
+    doc = document(node("a", width=40, height=40, geometry={"points": []}, fx={"pathOps": [trim]}))
+    assert corners(doc) == [(-20, -20), (20, -20)]
 
 
 def test_a_waveform_without_its_sound_draws_nothing() -> None:
-    held = document(node("a", fx={"audioWaveform": {"sourceLayerId": "b"}}))
-    assert source(held, "a", MissingSource) is not None
-    assert built(held).warnings
+    doc = document(node("a", fx={"audioWaveform": {"sourceLayerId": "b"}}))
+    assert source(doc, "a", MissingSource) is not None
+    assert built(doc).warnings
 
 
 @pytest.mark.parametrize("width", [{}, {"width": "4"}, {"width": None}, {"width": 0}])
 def test_a_stroke_without_a_number_as_its_width_is_ignored(width: Json) -> None:
-    held = document(node("a", fx={"stroke": {"color": "#ff0000", **width}}))
-    assert source(held, "a", ShapeSource).strokes == ()
+    doc = document(node("a", fx={"stroke": {"color": "#ff0000", **width}}))
+    assert source(doc, "a", ShapeSource).strokes == ()
 
 
 def test_a_gradient_recolours_a_picture_between_its_first_and_last_stored_stop() -> None:

@@ -108,9 +108,9 @@ def numbers_of(value: Any) -> list[float]:
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(broken_documents(), st.sampled_from([0.0, 0.5, 1.37, 9.99, -3.0, 1e6]))
-def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(held: Json, at: float) -> None:
+def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(doc: Json, at: float) -> None:
     try:
-        made = read_value(held)
+        made = read_value(doc)
         discover(made, include_text=True)
         media_sources(made)
         frame = snapshot(build(made), at)
@@ -135,22 +135,22 @@ def test_every_document_of_the_corpus_evaluates_to_finite_numbers() -> None:
 
 
 def test_parents_in_a_circle_are_cut() -> None:
-    held = document(node("a", x=1, parent="b"), node("b", x=2, parent="a"))
-    held["scene"]["nodes"][0]["children"] = ["a", "b"]
-    assert {found.id for found in shown(held).layers} == {"a", "b"}
+    doc = document(node("a", x=1, parent="b"), node("b", x=2, parent="a"))
+    doc["scene"]["nodes"][0]["children"] = ["a", "b"]
+    assert {found.id for found in shown(doc).layers} == {"a", "b"}
 
 
 def test_children_in_a_circle_are_drawn_once() -> None:
-    held = document(
+    doc = document(
         node("g", "group", children=["h"]), node("h", "group", parent="g", children=["g", "a"]), node("a", parent="h")
     )
-    assert [found.id for found in shown(held).layers] == ["a"]
+    assert [found.id for found in shown(doc).layers] == ["a"]
 
 
 @pytest.mark.thorough
 def test_ten_thousand_layers_are_drawn() -> None:
-    held = document(*(node(f"n{index}", x=index) for index in range(10_000)))
-    assert len(shown(held).layers) == 10_000
+    doc = document(*(node(f"n{index}", x=index) for index in range(10_000)))
+    assert len(shown(doc).layers) == 10_000
 
 
 @pytest.mark.thorough
@@ -159,8 +159,8 @@ def test_ten_thousand_parents_in_a_chain_are_followed() -> None:
         node(f"n{index}", "null", parent=f"n{index - 1}", children=[f"n{index + 1}"], x=1) for index in range(1, 10_000)
     ]
     first = node("n0", "null", children=["n1"], x=1)
-    held = document(first, *chain, node("n10000", parent="n9999", x=1))
-    assert place(held, "n10000").x == 10_001
+    doc = document(first, *chain, node("n10000", parent="n9999", x=1))
+    assert place(doc, "n10000").x == 10_001
 
 
 def test_scales_that_multiply_beyond_all_numbers_draw_nothing() -> None:
@@ -168,8 +168,8 @@ def test_scales_that_multiply_beyond_all_numbers_draw_nothing() -> None:
         node(f"n{index}", "null", parent=f"n{index - 1}", children=[f"n{index + 1}"], scale=1e9)
         for index in range(1, 60)
     ]
-    held = document(node("n0", "null", children=["n1"], scale=1e9), *chain, node("n60", parent="n59", x=1))
-    assert place(held, "n60").scale_x == 0.0
+    doc = document(node("n0", "null", children=["n1"], scale=1e9), *chain, node("n60", parent="n59", x=1))
+    assert place(doc, "n60").scale_x == 0.0
 
 
 def test_units_in_units_without_end_stay_bounded() -> None:
@@ -178,32 +178,32 @@ def test_units_in_units_without_end_stay_bounded() -> None:
         node(f"g{index}", "group", parent=f"g{index - 1}", children=[f"g{index + 1}"], fx=fx)
         for index in range(1, 3000)
     ]
-    held = document(node("g0", "group", children=["g1"], fx=fx), *chain, node("g3000", parent="g2999"))
-    assert len(shown(held).layers) == 1
-    (warning,) = built(held).warnings
+    doc = document(node("g0", "group", children=["g1"], fx=fx), *chain, node("g3000", parent="g2999"))
+    assert len(shown(doc).layers) == 1
+    (warning,) = built(doc).warnings
     assert "deep" in warning
 
 
 @pytest.mark.thorough
 def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
-    held = document(*(node(f"i{index}", "comp", fx={"precomp": True, "__compRef": "c0"}) for index in range(12)))
+    doc = document(*(node(f"i{index}", "comp", fx={"precomp": True, "__compRef": "c0"}) for index in range(12)))
     for depth in range(7):
         names = [f"c{depth}_{index}" for index in range(12)]
-        held["scene"]["nodes"].append(root(*names, node_id=f"c{depth}"))
-        held["comps"][f"c{depth}"] = {"id": f"c{depth}"}
+        doc["scene"]["nodes"].append(root(*names, node_id=f"c{depth}"))
+        doc["comps"][f"c{depth}"] = {"id": f"c{depth}"}
         fx = {"precomp": True, "__compRef": f"c{depth + 1}", "time": {"stretch": 50}}
-        held["scene"]["nodes"] += [node(name, "comp", parent=f"c{depth}", fx=fx) for name in names]
+        doc["scene"]["nodes"] += [node(name, "comp", parent=f"c{depth}", fx=fx) for name in names]
     start = time.monotonic()
     with pytest.raises(PropertyRefused, match="multiply") as refused:
-        shown(held)
+        shown(doc)
     assert refused.value.where == "scene.nodes"
     assert time.monotonic() - start < 60
 
 
 def test_clones_of_clones_and_spliced_circles_stay_bounded() -> None:
     many = {"__cloner": {"enabled": True, "mode": "grid", "countX": 1e9, "countY": 1e9}}
-    held = document(node("g", "group", children=["a"], fx=many), node("a", parent="g", fx=many))
-    assert len(shown(held).layers) == 500
+    doc = document(node("g", "group", children=["a"], fx=many), node("a", parent="g", fx=many))
+    assert len(shown(doc).layers) == 500
     spliced = document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_root", "collapseTransforms": True}), node("a")
     )
@@ -219,9 +219,9 @@ def test_a_composition_of_no_use_is_refused_with_the_property_named(field: str, 
 
 
 def test_absent_settings_take_their_defaults() -> None:
-    held = document()
-    held["comps"] = {"comp_root": {}}
-    made = built(held)
+    doc = document()
+    doc["comps"] = {"comp_root": {}}
+    made = built(doc)
     assert (made.width, made.height, made.fps, made.duration_seconds) == (1920, 1080, 30, 10)
 
 
@@ -232,9 +232,9 @@ def test_sizes_are_held_within_what_can_be_drawn() -> None:
 
 
 def test_a_text_of_four_megabytes_is_cut() -> None:
-    held = document(node("t", "text", name="Essay", text={"content": "x" * 4_000_000}))
-    assert "Essay" in built(held).warnings[0]
-    found = layer(held, "t")
+    doc = document(node("t", "text", name="Essay", text={"content": "x" * 4_000_000}))
+    assert "Essay" in built(doc).warnings[0]
+    found = layer(doc, "t")
     assert found is not None
     assert len(found.source.content) <= 100_000  # type: ignore[union-attr]
 
@@ -266,9 +266,9 @@ def test_generators_with_huge_numbers_stay_finite(fx: Json) -> None:
 
 def test_a_field_of_particles_without_end_shows_none_where_numbers_no_longer_tell_them_apart() -> None:
     config = {"birthRate": 1e9, "maxParticles": 5}
-    held = document(node("p", "particle", fx={"particle": config}), tracks={"p": {"timeRemap": keys((0, 0))}})
-    assert len(source(held, "p", ParticleSource, 1.0).particles) == 5
-    assert source(held, "p", ParticleSource, 1e9).particles == ()
+    doc = document(node("p", "particle", fx={"particle": config}), tracks={"p": {"timeRemap": keys((0, 0))}})
+    assert len(source(doc, "p", ParticleSource, 1.0).particles) == 5
+    assert source(doc, "p", ParticleSource, 1e9).particles == ()
 
 
 def test_seeds_beyond_all_bounds_are_told_apart() -> None:

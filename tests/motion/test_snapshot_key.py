@@ -43,8 +43,8 @@ def test_a_layers_name_is_not_in_the_picture() -> None:
 
 
 def test_what_rests_stays_one_object_and_the_frame_too() -> None:
-    held = built(document(node("a"), node("b"), tracks={"b": {"x": keys((0, 0), (1, 100))}}))
-    first, later, last = (snapshot(held, time) for time in (0.0, 0.5, 0.5))
+    composition = built(document(node("a"), node("b"), tracks={"b": {"x": keys((0, 0), (1, 100))}}))
+    first, later, last = (snapshot(composition, time) for time in (0.0, 0.5, 0.5))
     assert first.layers[0] is later.layers[0]
     assert first.layers[1] is not later.layers[1]
     assert later is last
@@ -52,5 +52,5 @@ def test_what_rests_stays_one_object_and_the_frame_too() -> None:
 
 
 def test_two_builds_of_a_document_give_one_key() -> None:
-    held = document(node("a", x=3), node("t", "text", text={"content": "Hi"}))
-    assert key(shown(held)) == key(shown(held))
+    doc = document(node("a", x=3), node("t", "text", text={"content": "Hi"}))
+    assert key(shown(doc)) == key(shown(doc))

@@ -16,15 +16,15 @@ from tests.motion.frames import layer, place, shown, source
 WIDE = {"width": 480, "height": 360}
 
 
-def deep(held: Json, layer_id: str = "a", time: float = 0.0, **more: Any) -> Transform3D:
-    found = layer(held, layer_id, time, **more)
+def deep(doc: Json, layer_id: str = "a", time: float = 0.0, **more: Any) -> Transform3D:
+    found = layer(doc, layer_id, time, **more)
     assert found is not None
     assert isinstance(found.transform, Transform3D)
     return found.transform
 
 
-def camera(held: Json, time: float = 0.0) -> Camera:
-    found = shown(held, time).camera
+def camera(doc: Json, time: float = 0.0) -> Camera:
+    found = shown(doc, time).camera
     assert found is not None
     return found
 
@@ -39,28 +39,28 @@ def seen(view: Camera, placed: Transform3D, x: float, y: float) -> tuple[float, 
 def test_a_turned_panel_is_seen_as_the_reference_draws_it() -> None:
     panel = node("a", x=240, y=180, z=120, rotationX=15, rotationY=35, width=240, height=180)
     view = node("c", "camera", z=-1000, focalLength=1000)
-    held = document(panel, view, composition=WIDE)
-    corners = [seen(camera(held), deep(held), x, y) for x, y in ((-120, -90), (120, -90), (120, 90), (-120, 90))]
+    doc = document(panel, view, composition=WIDE)
+    corners = [seen(camera(doc), deep(doc), x, y) for x, y in ((-120, -90), (120, -90), (120, 90), (-120, 90))]
     expected = [(144.54, 105.68), (322.30, 95.77), (344.33, 261.23), (169.68, 251.97)]
     assert corners == [pytest.approx(corner, abs=0.01) for corner in expected]
 
 
 def test_a_layer_in_a_group_is_seen_by_the_compositions_camera() -> None:
-    held = document(
+    doc = document(
         node("g", "group", children=["a"], fx={"precomp": True}), node("a", parent="g", z=0), node("c", "camera", x=7)
     )
-    assert camera(held).eye[0] == 7
+    assert camera(doc).eye[0] == 7
 
 
 def test_a_layer_in_a_group_dissolves_by_the_compositions_frame() -> None:
     faint = node("a", parent="g", fx={"blendMode": "dancing-dissolve"})
-    held = document(node("g", "group", children=["a"], fx={"precomp": True}), faint)
-    assert shown(held, 0.5).dissolve_seed > 0
+    doc = document(node("g", "group", children=["a"], fx={"precomp": True}), faint)
+    assert shown(doc, 0.5).dissolve_seed > 0
 
 
 def test_a_layer_is_3d_where_it_stores_depth_or_a_tilt() -> None:
-    held = document(node("a", z=0), node("b", x=1), node("g", "svg", z=5, svg={"sanitizedMarkup": "<svg/>"}))
-    kinds = {found.id: type(found.transform) for found in shown(held).layers}
+    doc = document(node("a", z=0), node("b", x=1), node("g", "svg", z=5, svg={"sanitizedMarkup": "<svg/>"}))
+    kinds = {found.id: type(found.transform) for found in shown(doc).layers}
     assert kinds == {"a": Transform3D, "b": Transform2D, "g": Transform2D}
 
 
@@ -78,9 +78,9 @@ def test_a_corner_pin_that_is_the_identity_or_not_convex_is_ignored(pin: list[An
 
 
 def test_the_default_camera_sees_the_composition_plane_as_it_is() -> None:
-    held = document(node("a", z=0, x=70, y=40), node("c", "camera"), composition=WIDE)
-    assert camera(held).focal_length == pytest.approx(666.63, abs=0.01)
-    assert seen(camera(held), deep(held), 0, 0) == pytest.approx((70, 40))
+    doc = document(node("a", z=0, x=70, y=40), node("c", "camera"), composition=WIDE)
+    assert camera(doc).focal_length == pytest.approx(666.63, abs=0.01)
+    assert seen(camera(doc), deep(doc), 0, 0) == pytest.approx((70, 40))
 
 
 def test_without_3d_layers_there_is_no_camera() -> None:
@@ -88,36 +88,36 @@ def test_without_3d_layers_there_is_no_camera() -> None:
 
 
 def test_the_topmost_visible_camera_counts() -> None:
-    held = document(
+    doc = document(
         node("a", z=0), node("c", "camera", z=-500), node("d", "camera", z=-900), node("e", "camera", visible=False)
     )
-    assert camera(held).eye == (200, 150, -900)
+    assert camera(doc).eye == (200, 150, -900)
 
 
 def test_a_camera_looks_at_its_point_of_interest() -> None:
-    held = document(node("a", z=100, x=320, y=30), node("c", "camera", x=10, y=20, z=-300, poiX=320, poiY=30, poiZ=100))
-    ahead = matrix4.applied(camera(held).view, (320, 30, 100))
+    doc = document(node("a", z=100, x=320, y=30), node("c", "camera", x=10, y=20, z=-300, poiX=320, poiY=30, poiZ=100))
+    ahead = matrix4.applied(camera(doc).view, (320, 30, 100))
     assert ahead[:2] == pytest.approx((0, 0), abs=1e-9)
     assert ahead[2] == pytest.approx(math.dist((10, 20, -300), (320, 30, 100)))
 
 
 def test_an_orbit_swings_the_eye_about_the_centre() -> None:
-    held = document(node("a", z=0), node("c", "camera", z=-1000, orbitYaw=90))
-    view = camera(held)
+    doc = document(node("a", z=0), node("c", "camera", z=-1000, orbitYaw=90))
+    view = camera(doc)
     assert view.eye == pytest.approx((-800, 150, 0))
     assert matrix4.applied(view.view, (200, 150, 0)) == pytest.approx((0, 0, 1000))
 
 
 def test_a_3d_parent_moves_its_children_about_its_anchor() -> None:
     rig = node("n", "null", children=["a"], x=100, y=50, z=10, rotationY=90, anchorX=7)
-    held = document(rig, node("a", parent="n", x=20, y=5, z=0))
-    assert matrix4.applied(deep(held).matrix, (0, 0, 0)) == pytest.approx((100, 55, 10 - 13))
+    doc = document(rig, node("a", parent="n", x=20, y=5, z=0))
+    assert matrix4.applied(deep(doc).matrix, (0, 0, 0)) == pytest.approx((100, 55, 10 - 13))
 
 
 def test_a_2d_parent_replaces_what_is_above_it() -> None:
     rig = node("n", "null", children=["m"], x=100, z=500)
-    held = document(rig, node("m", "null", parent="n", children=["a"], x=10), node("a", parent="m", x=1, z=3))
-    assert matrix4.applied(deep(held).matrix, (0, 0, 0)) == pytest.approx((111, 0, 3))
+    doc = document(rig, node("m", "null", parent="n", children=["a"], x=10), node("a", parent="m", x=1, z=3))
+    assert matrix4.applied(deep(doc).matrix, (0, 0, 0)) == pytest.approx((111, 0, 3))
 
 
 def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
@@ -125,14 +125,14 @@ def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
     line = {
         "comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"name": "Composition", "layers": [bar]}]}
     }
-    held = document(
+    doc = document(
         node("n", "null", children=["a"], z=0),
         node("a", parent="n", z=0),
         tracks={"n": {"x": keys((0, 0), (10, 1000))}},
         timelines=line,
     )
-    assert deep(held, time=3).matrix[3] == pytest.approx(100)
-    assert deep(held, time=3, parity=REPAIRED).matrix[3] == pytest.approx(200)
+    assert deep(doc, time=3).matrix[3] == pytest.approx(100)
+    assert deep(doc, time=3, parity=REPAIRED).matrix[3] == pytest.approx(200)
 
 
 def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:
@@ -145,9 +145,9 @@ def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:
 
 
 def test_a_layer_can_face_the_eye() -> None:
-    held = document(node("a", x=900, y=150, z=300, fx={"autoOrient": "camera"}), node("c", "camera", z=-300))
-    m = deep(held).matrix
-    eye = camera(held).eye
+    doc = document(node("a", x=900, y=150, z=300, fx={"autoOrient": "camera"}), node("c", "camera", z=-300))
+    m = deep(doc).matrix
+    eye = camera(doc).eye
     to_eye = [eye[0] - m[3], eye[1] - m[7], eye[2] - m[11]]
     length = math.hypot(*to_eye)
     assert [m[2], m[6], m[10]] == pytest.approx([part / length for part in to_eye])
@@ -155,10 +155,10 @@ def test_a_layer_can_face_the_eye() -> None:
 
 def test_materials_and_extrusion_are_resolved() -> None:
     faces = {"side": {"fill": "#ff0000"}, "back": {"gain": 0.3}}
-    held = document(
+    doc = document(
         node("a", z=0, acceptsLights=True, castsShadows="off", extrusionDepth=40, bevelDepth=900, faceMaterials=faces)
     )
-    found = deep(held)
+    found = deep(doc)
     assert (found.material.accepts_lights, found.material.diffuse) == (True, 0.5)
     assert found.extrusion is not None
     assert (found.extrusion.depth, found.extrusion.bevel) == (40, 200)
@@ -195,34 +195,34 @@ def test_sub_frames_of_a_deep_layer_share_the_anchor_of_the_frame() -> None:
 @pytest.mark.parametrize(("stored", "lens"), [({}, 666.63), ({"focalLength": 500}, 500)])
 def test_the_lens_of_a_camera_does_not_follow_the_keyframes_of_its_focal_length(stored: Json, lens: float) -> None:
     tracks = {"c": {"focalLength": keys((0, 300), (1, 900))}}
-    held = document(node("a", z=0), node("c", "camera", **stored), composition=WIDE, tracks=tracks)
-    assert camera(held, 0.5).focal_length == 600
-    assert camera(held, 0.5).lens_px == pytest.approx(lens, abs=0.01)
+    doc = document(node("a", z=0), node("c", "camera", **stored), composition=WIDE, tracks=tracks)
+    assert camera(doc, 0.5).focal_length == 600
+    assert camera(doc, 0.5).lens_px == pytest.approx(lens, abs=0.01)
 
 
 def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
-    held = document(
+    doc = document(
         node("a", z=0),
         node("l", "light", x=100, y=90, z=0, intensity=80, radius=200, lightType="spot", style={"fill": "#ff0000"}),
         composition=WIDE,
     )
-    glow = source(held, "l", LightWash)
+    glow = source(doc, "l", LightWash)
     assert (glow.light, glow.color, glow.radius) == ("spot", "#ff0000", 200)
-    assert [entry.opacity for entry in shown(held).layers] == [1.0, 0.8]
-    assert (place(held, "l").x, place(held, "l").y) == pytest.approx((100, 90))
-    (light,) = shown(held).lights
+    assert [entry.opacity for entry in shown(doc).layers] == [1.0, 0.8]
+    assert (place(doc, "l").x, place(doc, "l").y) == pytest.approx((100, 90))
+    (light,) = shown(doc).lights
     assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)
 
 
 @pytest.mark.parametrize(("intensity", "opacity"), [(40, 0.4), (250, 1.0), (-5, 0.0)])
 def test_a_glow_is_as_strong_as_its_light_and_never_stronger_than_opaque(intensity: float, opacity: float) -> None:
-    held = document(node("l", "light", intensity=intensity, opacity=30))
-    found = layer(held, "l")
+    doc = document(node("l", "light", intensity=intensity, opacity=30))
+    found = layer(doc, "l")
     assert found is not None
     assert found.opacity == opacity
 
 
 def test_an_ambient_glow_lies_in_the_middle_and_a_light_of_nothing_lights_nothing() -> None:
-    held = document(node("l", "light", x=1, lightType="ambient", intensity=0))
-    assert (place(held, "l").x, place(held, "l").y) == (200, 150)
-    assert shown(held).lights == ()
+    doc = document(node("l", "light", x=1, lightType="ambient", intensity=0))
+    assert (place(doc, "l").x, place(doc, "l").y) == (200, 150)
+    assert shown(doc).lights == ()

@@ -54,14 +54,14 @@ def test_labels_become_valid_ids(label: str, expected: str) -> None:
 
 
 def test_every_layer_that_shows_a_source_becomes_an_input() -> None:
-    held = document(
+    doc = document(
         node("i", "image", name="Hero Photo", src=HERO),
         node("v", "video", name="Hero Photo", src="blob:abc"),
         node("t", "text", name="Title", text={"content": "Hi"}),
         node("s", name="Box"),
         node("g", "svg", name="Icon", svg={"sanitizedMarkup": "<svg/>"}),
     )
-    found = discover(held, None, include_text=False)
+    found = discover(doc, None, include_text=False)
     assert [(entry.id, entry.kind, entry.required, entry.default) for entry in found.fields] == [
         ("heroPhoto", "media", False, HERO),
         ("heroPhoto2", "media", True, None),
@@ -72,30 +72,30 @@ def test_every_layer_that_shows_a_source_becomes_an_input() -> None:
 
 
 def test_an_input_writes_the_source_that_is_shown() -> None:
-    held = document(node("i", "image", src=HERO, style={"src": "blob:abc"}))
-    (found,) = discover(held).fields
+    doc = document(node("i", "image", src=HERO, style={"src": "blob:abc"}))
+    (found,) = discover(doc).fields
     assert (found.target.component_type, found.required) == ("Style", True)
 
 
 def test_texts_are_exposed_when_asked_for() -> None:
-    held = document(node("t", "text", name="Main Title", text={"content": "Hi"}))
-    (entry,) = discover(held, None, include_text=True).fields
+    doc = document(node("t", "text", name="Main Title", text={"content": "Hi"}))
+    (entry,) = discover(doc, None, include_text=True).fields
     assert (entry.id, entry.kind, entry.required, entry.default) == ("mainTitle", "text", False, "Hi")
     assert entry.target == Target("t", "Text", "content")
 
 
 def test_layers_of_placed_compositions_are_found_and_of_other_compositions_are_not() -> None:
-    held = document(
+    doc = document(
         node("p", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
         node("inner", "image", parent="comp_b", name="Inner", src=""),
         node("other", "image", parent="comp_c", name="Other", src=""),
         roots=(root("inner", node_id="comp_b"), root("other", node_id="comp_c")),
         comps={"comp_b": {"id": "comp_b"}, "comp_c": {"id": "comp_c"}},
     )
-    assert [entry.id for entry in discover(held).fields] == ["inner"]
-    assert [entry.id for entry in discover(held, "comp_c").fields] == ["other"]
+    assert [entry.id for entry in discover(doc).fields] == ["inner"]
+    assert [entry.id for entry in discover(doc, "comp_c").fields] == ["other"]
     with pytest.raises(CompositionUnknown, match="comp_z"):
-        discover(held, "comp_z")
+        discover(doc, "comp_z")
 
 
 def test_a_hidden_layer_is_no_input_and_is_named() -> None:
@@ -106,11 +106,11 @@ def test_a_hidden_layer_is_no_input_and_is_named() -> None:
 
 
 def authored(*fields: dict[str, Any]) -> dict[str, Any]:
-    held = document(
+    doc = document(
         node("t", "text", text={"content": "Hi", "fill": "#fff"}), node("i", "image", name="Picture", src=HERO)
     )
-    held["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = list(fields)
-    return held
+    doc["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = list(fields)
+    return doc
 
 
 TITLE = {
@@ -211,31 +211,31 @@ def test_a_value_without_a_declared_input_is_named() -> None:
 
 
 def test_layers_that_cannot_be_fetched_are_listed_with_reasons_unless_a_field_replaces_them() -> None:
-    held = document(
+    doc = document(
         node("e", "image", name="Empty"),
         node("f", "image", name="File", src="C:\\pictures\\a.png"),
         node("b", "video", name="Session", src="blob:x"),
         node("c", "image", name="Cloud", src="/files/a?exp=1"),
         node("n", "image", name="Input", src=""),
     )
-    reasons = dict(unrenderable_layers(held, [field("media")]))
+    reasons = dict(unrenderable_layers(doc, [field("media")]))
     assert list(reasons) == ["Empty", "File", "Session"]
     assert "local file" in reasons["File"]
 
 
 def test_the_sources_of_a_render_are_known_in_advance() -> None:
-    held = document(
+    doc = document(
         node("i", "image", src=HERO),
         node("d", "image", src="data:image/png;base64,AA"),
         node("h", "image", src="https://example.com/hidden.png", visible=False),
         node("q", "image", fx={"sequence": {"frames": ["https://example.com/1.png"]}}),
     )
-    assert media_sources(held) == {HERO, "https://example.com/1.png"}
+    assert media_sources(doc) == {HERO, "https://example.com/1.png"}
 
 
 def test_a_picture_without_a_transform_takes_its_source_on_what_it_has() -> None:
     picture = {**node("p", "image"), "components": [{"id": "s", "type": "Style", "props": {"__kind": "image"}}]}
-    held = document(picture)
-    (field,) = discover(held).fields
-    written = apply(held, [field], {field.id: "https://a.example/b.png"})
+    doc = document(picture)
+    (field,) = discover(doc).fields
+    written = apply(doc, [field], {field.id: "https://a.example/b.png"})
     assert media_sources(written) == {"https://a.example/b.png"}

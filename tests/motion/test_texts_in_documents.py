@@ -34,7 +34,7 @@ def test_runs_end_with_the_stored_text() -> None:
 
 def test_tracks_of_animators_count_the_holes_of_their_list() -> None:
     animators: list[Json | None] = [None, {"y": 10}]
-    held = document(
+    doc = document(
         node("t", "text", text={"content": "A", "__animators": animators}), tracks={"t": {"ta.1.y": keys((0, 7))}}
     )
-    assert [pose.dy for pose in source(held, "t", TextSource).poses] == [7.0]
+    assert [pose.dy for pose in source(doc, "t", TextSource).poses] == [7.0]

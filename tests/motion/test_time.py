@@ -35,10 +35,10 @@ def unclipped(x: list[Json], **more: Any) -> Json:
 
 
 def test_a_bar_shifts_time_and_limits_life() -> None:
-    held = moving(RAMP["x"], bars(("a", 30, 60, 15)))
-    assert layer(held, "a", 0.9) is None
-    assert [place(held, "a", time).x for time in (1.0, 1.5, 2.9)] == pytest.approx([150, 300, 600])
-    assert layer(held, "a", 3.0) is None
+    doc = moving(RAMP["x"], bars(("a", 30, 60, 15)))
+    assert layer(doc, "a", 0.9) is None
+    assert [place(doc, "a", time).x for time in (1.0, 1.5, 2.9)] == pytest.approx([150, 300, 600])
+    assert layer(doc, "a", 3.0) is None
 
 
 def test_a_layer_with_a_bar_steps_from_frame_to_frame() -> None:
@@ -48,10 +48,10 @@ def test_a_layer_with_a_bar_steps_from_frame_to_frame() -> None:
 
 
 def test_a_layer_may_own_several_bars() -> None:
-    held = moving(keys((0, 0), (10, 1000)), bars(("a", 0, 30, 0), ("a", 60, 30, 30)))
-    assert place(held, "a", 0.5).x == pytest.approx(50)
-    assert layer(held, "a", 1.5) is None
-    assert place(held, "a", 2.5).x == pytest.approx(150)
+    doc = moving(keys((0, 0), (10, 1000)), bars(("a", 0, 30, 0), ("a", 60, 30, 30)))
+    assert place(doc, "a", 0.5).x == pytest.approx(50)
+    assert layer(doc, "a", 1.5) is None
+    assert place(doc, "a", 2.5).x == pytest.approx(150)
 
 
 @pytest.mark.parametrize(
@@ -64,31 +64,31 @@ def test_a_layer_may_own_several_bars() -> None:
     ],
 )
 def test_layer_time_stretches_reverses_and_freezes(settings: Json, pairs: Any, expected: dict[float, float]) -> None:
-    held = unclipped(keys(*pairs), fx={"time": settings})
-    assert {time: place(held, "a", time).x for time in expected} == pytest.approx(expected)
+    doc = unclipped(keys(*pairs), fx={"time": settings})
+    assert {time: place(doc, "a", time).x for time in expected} == pytest.approx(expected)
 
 
 def test_posterize_time_holds_the_layers_animation() -> None:
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}
-    held = unclipped(keys((0, 0), (1, 100)), fx={"effects": [effect]})
-    assert [place(held, "a", time).x for time in (0.2, 0.3, 0.6)] == pytest.approx([0, 25, 50])
+    doc = unclipped(keys((0, 0), (1, 100)), fx={"effects": [effect]})
+    assert [place(doc, "a", time).x for time in (0.2, 0.3, 0.6)] == pytest.approx([0, 25, 50])
     disabled = unclipped(keys((0, 0), (1, 100)), fx={"effects": [{**effect, "enabled": False}]})
     assert place(disabled, "a", 0.3).x == pytest.approx(30)
 
 
 def test_bar_posterizing_and_stretch_act_in_this_order() -> None:
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 8}}
-    held = moving(
+    doc = moving(
         keys((0.5, 0), (2.5, 600)),
         bars(("a", 30, 270, 15)),
         fx={"effects": [effect], "time": {"stretch": 200}},
     )
-    assert [place(held, "a", time).x for time in (1.5, 2.1, 3.33)] == pytest.approx([75, 150, 337.5])
+    assert [place(doc, "a", time).x for time in (1.5, 2.1, 3.33)] == pytest.approx([75, 150, 337.5])
 
 
 def test_a_unit_remaps_the_time_of_its_children_and_its_own_bar_does_nothing() -> None:
     group = node("g", "group", children=["a"], fx={"precomp": True})
-    held = document(
+    doc = document(
         group,
         node("a", parent="g"),
         tracks={"g": {"timeRemap": keys((0, 5), (10, 0))}, "a": {"x": keys((0, 0), (10, 1000))}},
@@ -96,7 +96,7 @@ def test_a_unit_remaps_the_time_of_its_children_and_its_own_bar_does_nothing() -
     )
 
     def child(time: float) -> float:
-        (inner,) = source(held, "g", CompositionSource, time).composition.layers
+        (inner,) = source(doc, "g", CompositionSource, time).composition.layers
         assert not hasattr(inner.transform, "matrix")
         return inner.transform.x
 
@@ -139,57 +139,57 @@ def test_repaired_bars_keep_their_own_rate() -> None:
     ("time", "expected"), [(0.0, 1.0), (0.25, 0.75), (1.5, -0.5)], ids=["start", "quarter", "past the end"]
 )
 def test_a_reversed_video_without_keys_turns_about_its_first_second(time: float, expected: float) -> None:
-    held = document(
+    doc = document(
         node("g", "group", children=["v"]), node("v", "video", parent="g", src="a.mp4", fx={"time": {"reverse": True}})
     )
-    assert source(held, "v", VideoSource, time).time == pytest.approx(expected)
+    assert source(doc, "v", VideoSource, time).time == pytest.approx(expected)
 
 
 def test_keys_in_any_order_span_the_time_that_a_layer_is_reversed_in() -> None:
-    held = document(
+    doc = document(
         node("v", "video", src="a.mp4", fx={"time": {"reverse": True}}), tracks={"v": {"x": keys((3, 0), (1, 0))}}
     )
-    assert source(held, "v", VideoSource, 1.0).time == 3
+    assert source(doc, "v", VideoSource, 1.0).time == 3
 
 
 def test_a_remapped_video_passes_its_bar_again() -> None:
-    held = document(node("v", "video", src="a.mp4"), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
-    assert source(held, "v", VideoSource, 1.01).time == pytest.approx(1.8)
+    doc = document(node("v", "video", src="a.mp4"), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
+    assert source(doc, "v", VideoSource, 1.01).time == pytest.approx(1.8)
 
 
 def test_a_video_may_be_remapped_by_a_stored_number() -> None:
     assert source(document(node("v", "video", src="a.mp4", timeRemap=1.5)), "v", VideoSource, 4.0).time == 1.5
-    held = document(node("v", "video", src="a.mp4", timeRemap=1.5), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
-    assert source(held, "v", VideoSource, 0.0).time == 2
+    doc = document(node("v", "video", src="a.mp4", timeRemap=1.5), tracks={"v": {"timeRemap": keys((0, 2), (10, 0))}})
+    assert source(doc, "v", VideoSource, 0.0).time == 2
 
 
 def test_a_remapped_layers_rig_moves_at_the_time_of_its_content() -> None:
     puppet = {"pins": [{"id": "p", "x": 0, "y": 0}]}
     moved = {"p": [{"x": 0, "y": 0}], "end": [{"x": 100, "y": 0}]}
     path = [{"t": 0, "value": moved["p"]}, {"t": 10, "value": moved["end"]}]
-    held = document(
+    doc = document(
         node("v", "video", src="a.mp4", fx={"puppet": puppet}),
         tracks={"v": {"timeRemap": keys((0, 2), (10, 0)), "x": keys((0, 0), (10, 1000))}},
         data={"v": {"puppet.p.position": {"kind": "points", "keyframes": path}}},
     )
-    found = layer(held, "v", 5.0)
+    found = layer(doc, "v", 5.0)
     assert found is not None
     assert found.mesh is not None
     xs = [vertex[0] for vertex in found.mesh.vertices]
     assert (min(xs) + max(xs)) / 2 == pytest.approx(10)
-    assert place(held, "v", 5.0).x == pytest.approx(500)
+    assert place(doc, "v", 5.0).x == pytest.approx(500)
 
 
 def test_the_last_frame_stays_when_the_time_is_past_the_end() -> None:
-    held = document(node("a"))
-    assert layer(held, "a", 10.0) is not None
-    assert layer(held, "a", 25.0) is not None
+    doc = document(node("a"))
+    assert layer(doc, "a", 10.0) is not None
+    assert layer(doc, "a", 25.0) is not None
 
 
 def test_a_hidden_null_with_a_bar_is_sampled_at_raw_time() -> None:
     pair = (node("n", "null", children=["a"], visible=False), node("a", parent="n"))
-    held = document(*pair, tracks={"n": {"x": keys((0, 0), (10, 1000))}}, timelines=bars(("n", 30, 270, 0)))
-    assert place(held, "a", 3).x == pytest.approx(300)
+    doc = document(*pair, tracks={"n": {"x": keys((0, 0), (10, 1000))}}, timelines=bars(("n", 30, 270, 0)))
+    assert place(doc, "a", 3).x == pytest.approx(300)
     seen = document(
         node("n", "null", children=["a"]),
         pair[1],
@@ -200,22 +200,22 @@ def test_a_hidden_null_with_a_bar_is_sampled_at_raw_time() -> None:
 
 
 def test_a_layer_parented_to_another_has_no_bar_whatever_the_file_says() -> None:
-    held = document(node("n", "null", children=["a"]), node("a", parent="n"), timelines=bars(("a", 30, 10, 0)))
-    assert layer(held, "a", 0) is not None
+    doc = document(node("n", "null", children=["a"]), node("a", parent="n"), timelines=bars(("a", 30, 10, 0)))
+    assert layer(doc, "a", 0) is not None
 
 
 def test_a_layer_that_names_another_parent_keeps_the_bar_of_the_composition_that_lists_it() -> None:
     child = node("a", parent="n")
-    held = document(node("n", "null"), child, timelines=bars(("a", 30, 10, 0)))
-    held["scene"]["nodes"][0]["children"].append("a")
-    assert layer(held, "a", 0) is None
-    assert layer(held, "a", 1) is not None
+    doc = document(node("n", "null"), child, timelines=bars(("a", 30, 10, 0)))
+    doc["scene"]["nodes"][0]["children"].append("a")
+    assert layer(doc, "a", 0) is None
+    assert layer(doc, "a", 1) is not None
 
 
 def test_clones_lag_by_their_share_of_the_step() -> None:
     cloner = {"enabled": True, "mode": "linear", "count": 3, "offsetX": 10, "step": {"time": 1}}
-    held = unclipped(keys((0, 0), (10, 1000)), fx={"__cloner": cloner})
-    found = [each.transform.x for each in shown(held, 5).layers]  # type: ignore[union-attr]
+    doc = unclipped(keys((0, 0), (10, 1000)), fx={"__cloner": cloner})
+    found = [each.transform.x for each in shown(doc, 5).layers]  # type: ignore[union-attr]
     assert found == pytest.approx([490, 450, 410])
 
 
@@ -237,18 +237,18 @@ def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
 @pytest.mark.parametrize("kind", ["light", "particle"])
 def test_lights_and_particles_never_blur(kind: str) -> None:
     fast = {"x": keys((0, 0), (2, 600)), "opacity": keys((0, 0), (2, 100))}
-    held = document(
+    doc = document(
         node("g", "group", children=["a"]), node("a", kind, parent="g", fx={"motionBlur": True}), tracks={"a": fast}
     )
-    found = layer(held, "a", 1)
+    found = layer(doc, "a", 1)
     assert found is not None
     assert found.samples == ()
 
 
 def test_a_wide_shutter_reaches_the_next_frame() -> None:
-    held = moving(keys((0, 0), (2, 600)), fx={"motionBlur": True})
-    held["motionBlur"] = {"shutterAngle": 360}
-    blurred = layer(held, "a", 1)
+    doc = moving(keys((0, 0), (2, 600)), fx={"motionBlur": True})
+    doc["motionBlur"] = {"shutterAngle": 360}
+    blurred = layer(doc, "a", 1)
     assert blurred is not None
     assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx([300] * 7 + [310])
 
@@ -260,11 +260,11 @@ def test_samples_follow_the_output_rate() -> None:
 
 
 def test_a_units_remap_by_expression_counts_where_its_other_remap_has_keyframes() -> None:
-    held = document(
+    doc = document(
         node("g", "group", children=["a"], fx={"precomp": True}),
         node("a", parent="g"),
         tracks={"g": {"precompTime": keys((0, 9))}, "a": {"x": keys((0, 0), (10, 1000))}},
         expressions={"g": {"timeRemap": "time + 2"}},
     )
-    (inner,) = source(held, "g", CompositionSource, 1.0).composition.layers
+    (inner,) = source(doc, "g", CompositionSource, 1.0).composition.layers
     assert flat(inner.transform).x == pytest.approx(300)

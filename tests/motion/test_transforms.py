@@ -50,8 +50,8 @@ def drawing_matrix(found: Transform2D) -> Affine:
 def test_parents_hand_on_position_rotation_and_scale_without_shear(
     parent: Any, child: Any, expected: list[float]
 ) -> None:
-    held = document(node("n", "null", children=["a"], **parent), node("a", parent="n", **child))
-    assert numbers(place(held, "a")) == pytest.approx(expected, rel=1e-4)
+    doc = document(node("n", "null", children=["a"], **parent), node("a", parent="n", **child))
+    assert numbers(place(doc, "a")) == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_mirrored_layer_comes_out_as_a_half_turn() -> None:
@@ -84,14 +84,14 @@ def test_a_moving_uniform_scale_beats_stored_axes_and_a_moving_axis_beats_it() -
 
 def test_a_layer_turns_along_its_path_and_back_after_the_last_key() -> None:
     ramp = keys((0, 0), (1, 100))
-    held = document(node("a", rotation=33, fx={"autoOrient": "path"}), tracks={"a": {"x": ramp, "y": ramp}})
-    assert place(held, "a", 0.5).rotation == pytest.approx(45)
-    assert place(held, "a", 1.0).rotation == pytest.approx(33)
+    doc = document(node("a", rotation=33, fx={"autoOrient": "path"}), tracks={"a": {"x": ramp, "y": ramp}})
+    assert place(doc, "a", 0.5).rotation == pytest.approx(45)
+    assert place(doc, "a", 1.0).rotation == pytest.approx(33)
 
 
 def test_a_collapsed_instance_overrides_its_own_layers_only() -> None:
     fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
-    held = document(
+    doc = document(
         node("i", "comp", fx={**fx, "__compOverrides": {"b/x": 77, "c/x": 50, "b/fill": "#00ff00"}}),
         node("j", "comp", fx=fx),
         node("b", parent="comp_b", style={"fill": "#ff0000"}),
@@ -101,14 +101,14 @@ def test_a_collapsed_instance_overrides_its_own_layers_only() -> None:
         comps={name: {"id": name, "width": 100, "height": 100} for name in ("comp_b", "comp_c")},
         tracks={"b": {"x": keys((0, 5))}},
     )
-    assert [place(held, name).x for name in ("i::b", "i::deeper::c", "j::b")] == [77, 6, 5]
-    assert fill(held, "i::b") == SolidPaint("#00ff00")
-    assert fill(held, "j::b") == SolidPaint("#ff0000")
+    assert [place(doc, name).x for name in ("i::b", "i::deeper::c", "j::b")] == [77, 6, 5]
+    assert fill(doc, "i::b") == SolidPaint("#00ff00")
+    assert fill(doc, "j::b") == SolidPaint("#ff0000")
 
 
 def test_an_instance_overrides_what_it_shows_and_stills_it() -> None:
     overrides = {"b/x": 77, "b/opacity": 25, "b/scaleX": 3, "b/fill": "#00ff00", "b/text": "no", "b/width": 9}
-    held = document(
+    doc = document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", "__compOverrides": overrides}),
         node("j", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
         node("b", parent="comp_b", style={"fill": "#ff0000"}),
@@ -118,7 +118,7 @@ def test_an_instance_overrides_what_it_shows_and_stills_it() -> None:
             "b": {"x": keys((0, 5)), "opacity": keys((0, 80)), "scale": keys((0, 2)), "fill_r": keys((0, 1))},
         },
     )
-    changed, kept = (source(held, name, CompositionSource).composition.layers[0] for name in ("i", "j"))
+    changed, kept = (source(doc, name, CompositionSource).composition.layers[0] for name in ("i", "j"))
     assert isinstance(changed.transform, Transform2D)
     assert isinstance(kept.transform, Transform2D)
     assert (changed.transform.x, changed.opacity, changed.transform.scale_x) == (77, 0.25, 2)
@@ -136,8 +136,8 @@ def test_a_fill_moves_only_where_its_red_channel_does() -> None:
 
 def test_effect_colours_keep_the_channels_that_do_not_move() -> None:
     glow = {"id": "g", "type": "glow", "params": {"color": "#112233", "radius": 4}}
-    held = document(node("a", fx={"effects": [glow]}), tracks={"a": {"effect.g.color_r": keys((0, 0.5))}})
-    found = layer(held, "a")
+    doc = document(node("a", fx={"effects": [glow]}), tracks={"a": {"effect.g.color_r": keys((0, 0.5))}})
+    found = layer(doc, "a")
     assert found is not None
     (effect,) = found.effects
     assert effect.animated == (("color_r", 0.5),)
@@ -148,13 +148,13 @@ NESTED = {"comp_b": {"id": "comp_b", "width": 400, "height": 300}}
 
 
 def test_a_placed_composition_is_centred_on_its_instance() -> None:
-    held = document(
+    doc = document(
         node("i", "comp", x=500, y=400, scale=2, anchorX=30, fx={"precomp": True, "__compRef": "comp_b"}),
         node("b", parent="comp_b", x=200, y=150, width=50, height=50),
         roots=(root("b", node_id="comp_b"),),
         comps=NESTED,
     )
-    found = layer(held, "i")
+    found = layer(doc, "i")
     assert found is not None
     assert isinstance(found.source, CompositionSource)
     assert found.transform == Transform2D(500, 400, 0, 2, 2)
@@ -163,20 +163,20 @@ def test_a_placed_composition_is_centred_on_its_instance() -> None:
 
 def test_a_placed_composition_ignores_its_glass_and_motion_blur() -> None:
     fx = {"precomp": True, "__compRef": "comp_b", "motionBlur": True, "layerStyles": {"glass": {"enabled": True}}}
-    held = document(
+    doc = document(
         node("i", "comp", fx=fx),
         tracks={"i": {"x": keys((0, 0), (1, 300))}},
         roots=(root(node_id="comp_b"),),
         comps=NESTED,
     )
-    found = layer(held, "i", 0.5)
+    found = layer(doc, "i", 0.5)
     assert found is not None
     assert (found.glass, found.samples) == (None, ())
 
 
 def test_a_collapsed_composition_is_spliced_into_its_host_without_centring() -> None:
     fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
-    held = document(
+    doc = document(
         node("below"),
         node("i", "comp", x=500, y=400, scale=2, fx=fx),
         node("above"),
@@ -184,34 +184,34 @@ def test_a_collapsed_composition_is_spliced_into_its_host_without_centring() -> 
         roots=(root("b", node_id="comp_b"),),
         comps=NESTED,
     )
-    assert [found.id for found in shown(held).layers] == ["below", "i::b", "above"]
-    assert numbers(place(held, "i::b")) == pytest.approx([900, 700, 0, 2, 2])
+    assert [found.id for found in shown(doc).layers] == ["below", "i::b", "above"]
+    assert numbers(place(doc, "i::b")) == pytest.approx([900, 700, 0, 2, 2])
 
 
 def test_compositions_that_place_themselves_end_in_black() -> None:
-    held = document(
+    doc = document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
         node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
         roots=(root("j", node_id="comp_b"),),
         comps=NESTED,
     )
-    inner = source(held, "i", CompositionSource).composition.layers[0]
+    inner = source(doc, "i", CompositionSource).composition.layers[0]
     assert isinstance(inner.source, CompositionSource)
     assert inner.source.black
 
 
 def test_a_dangling_reference_is_black_over_the_whole_host_and_none_draws_nothing() -> None:
-    held = document(node("i", "comp", fx={"precomp": True, "__compRef": "gone"}), node("j", "comp"))
-    found = source(held, "i", CompositionSource)
+    doc = document(node("i", "comp", fx={"precomp": True, "__compRef": "gone"}), node("j", "comp"))
+    found = source(doc, "i", CompositionSource)
     assert (found.width, found.height, found.black) == (400, 300, True)
-    assert layer(held, "j") is None
+    assert layer(doc, "j") is None
 
 
 def test_a_solid_without_a_size_fills_the_composition() -> None:
     pinned = node("a", x=7, rotation=45, width=100, height=100, fx={"solid": True})
-    held = document(pinned)
-    assert place(held, "a") == Transform2D(200, 150)
-    box = source(held, "a", ShapeSource)
+    doc = document(pinned)
+    assert place(doc, "a") == Transform2D(200, 150)
+    box = source(doc, "a", ShapeSource)
     assert (box.width, box.height, box.is_solid) == (400, 300, True)
     sized = document(node("a", x=7, width=50, height=60, fx={"solid": True}))
     assert place(sized, "a").x == 7
@@ -219,37 +219,37 @@ def test_a_solid_without_a_size_fills_the_composition() -> None:
 
 def test_a_live_boolean_lies_where_its_outline_does() -> None:
     operand = {"booleanOperand": True}
-    held = document(
+    doc = document(
         node("p", x=10, y=10, width=100, height=50, fx=operand),
         node("q", x=60, y=10, width=100, height=50, fx=operand),
         node("r", x=400, rotation=20, fx={"booleanOp": "intersect", "booleanSources": ["p", "q"]}),
     )
-    assert [found.id for found in shown(held).layers] == ["r"]
-    assert numbers(place(held, "r")) == pytest.approx([35, 10, 0, 1, 1])
-    found = source(held, "r", ShapeSource)
+    assert [found.id for found in shown(doc).layers] == ["r"]
+    assert numbers(place(doc, "r")) == pytest.approx([35, 10, 0, 1, 1])
+    found = source(doc, "r", ShapeSource)
     assert found.primitive == "path"
     assert (found.width, found.height) == pytest.approx((50, 50))
 
 
 def test_the_result_of_a_live_boolean_keeps_its_anchor_and_no_skew() -> None:
-    held = document(
+    doc = document(
         node("p", x=10, width=100, height=50),
         node("q", x=60, width=100, height=50),
         node("r", anchorX=7, skew=30, skewAxis=40, fx={"booleanOp": "union", "booleanSources": ["p", "q"]}),
     )
-    found = place(held, "r")
+    found = place(doc, "r")
     assert (found.anchor_x, found.skew, found.skew_axis) == (7, 0, 0)
 
 
 def test_an_operand_of_a_live_boolean_is_placed_without_shear() -> None:
-    held = document(
+    doc = document(
         node("g", "group", children=["p"], scaleX=3),
         node("p", parent="g", rotation=45, width=100, height=100),
         node("q", width=1, height=1),
         node("r", fx={"booleanOp": "union", "booleanSources": ["p", "q"]}),
     )
-    drawn = place(held, "p")
-    found = source(held, "r", ShapeSource)
+    drawn = place(doc, "p")
+    found = source(doc, "r", ShapeSource)
     c, s = abs(math.cos(math.radians(drawn.rotation))), abs(math.sin(math.radians(drawn.rotation)))
     width, height = 100 * drawn.scale_x, 100 * drawn.scale_y
     assert (found.width, found.height) == pytest.approx((c * width + s * height, s * width + c * height))
@@ -265,14 +265,14 @@ def test_a_text_keeps_measuring_its_static_content() -> None:
 
 def test_a_composition_within_itself_ends_in_black_though_its_instances_override_it() -> None:
     instance = {"precomp": True, "__compRef": "comp_b", "__compOverrides": {"b/x": 5}}
-    held = document(
+    doc = document(
         node("i", "comp", fx=instance),
         node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
         node("b", parent="comp_b"),
         roots=(root("j", "b", node_id="comp_b"),),
         comps=NESTED,
     )
-    inner = source(held, "i", CompositionSource).composition.layers[0]
+    inner = source(doc, "i", CompositionSource).composition.layers[0]
     assert isinstance(inner.source, CompositionSource)
     assert inner.source.black
 

@@ -12,20 +12,20 @@ from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, shown, source
 
 
-def drawn(held: Json, time: float = 0.0) -> list[str]:
-    return [found.id for found in shown(held, time).layers if found.visible]
+def drawn(doc: Json, time: float = 0.0) -> list[str]:
+    return [found.id for found in shown(doc, time).layers if found.visible]
 
 
 def test_later_siblings_are_in_front_and_children_paint_at_their_parents_place() -> None:
-    held = document(
+    doc = document(
         node("a"), node("g", "group", children=["b", "c"]), node("b", parent="g"), node("c", parent="g"), node("d")
     )
-    assert drawn(held) == ["a", "b", "c", "d"]
+    assert drawn(doc) == ["a", "b", "c", "d"]
 
 
 def test_containers_and_drivers_draw_nothing() -> None:
-    held = document(*(node(kind, kind) for kind in ("group", "null", "camera", "audio", "comp")), node("a"))
-    assert drawn(held) == ["a"]
+    doc = document(*(node(kind, kind) for kind in ("group", "null", "camera", "audio", "comp")), node("a"))
+    assert drawn(doc) == ["a"]
 
 
 def test_a_plain_group_hands_on_its_place_and_nothing_else() -> None:
@@ -38,7 +38,7 @@ def test_a_plain_group_hands_on_its_place_and_nothing_else() -> None:
 
 
 def test_soloing_hides_all_others_of_the_composition_only() -> None:
-    held = document(
+    doc = document(
         node("a", solo=True),
         node("b"),
         node("i", "comp", solo=True, fx={"precomp": True, "__compRef": "comp_b"}),
@@ -46,20 +46,20 @@ def test_soloing_hides_all_others_of_the_composition_only() -> None:
         roots=(root("n", node_id="comp_b"),),
         comps={"comp_b": {"id": "comp_b"}},
     )
-    assert drawn(held) == ["a", "i"]
-    assert [found.id for found in source(held, "i", CompositionSource).composition.layers] == ["n"]
+    assert drawn(doc) == ["a", "i"]
+    assert [found.id for found in source(doc, "i", CompositionSource).composition.layers] == ["n"]
 
 
 def test_soloing_a_group_hides_its_own_children() -> None:
-    held = document(node("g", "group", children=["a"], solo=True), node("a", parent="g"), node("b"))
-    assert drawn(held) == []
+    doc = document(node("g", "group", children=["a"], solo=True), node("a", parent="g"), node("b"))
+    assert drawn(doc) == []
 
 
 def test_guides_and_operands_are_left_out() -> None:
-    held = document(
+    doc = document(
         node("a", solo=True, fx={"guide": True}), node("b", fx={"booleanOperand": True}), node("c", solo=True)
     )
-    assert drawn(held) == ["c"]
+    assert drawn(doc) == ["c"]
 
 
 def test_a_unit_composites_its_layers_as_one() -> None:
@@ -94,20 +94,20 @@ def matted(*above: Json, wanted: str | None = None, **more: Any) -> Json:
     ids=["unnamed", "named", "gone", "own"],
 )
 def test_a_matte_takes_the_layer_it_names_else_the_next_one(wanted: str | None, source_id: str) -> None:
-    held = matted(node("b"), node("c"), wanted=wanted)
-    found = layer(held, "a")
+    doc = matted(node("b"), node("c"), wanted=wanted)
+    found = layer(doc, "a")
     assert found is not None
     assert found.matte == Matte("luma", True, source_id)
-    assert source_id not in drawn(held)
+    assert source_id not in drawn(doc)
 
 
 def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_place() -> None:
-    held = document(
+    doc = document(
         node("a", fx={"matte": {"mode": "alpha", "inverted": False, "sourceId": "s"}}),
         node("s", visible=False),
         node("b"),
     )
-    found = layer(held, "a")
+    found = layer(doc, "a")
     assert found is not None
     assert found.matte is not None
     assert found.matte.source_id == "b"
@@ -121,12 +121,12 @@ def test_a_layer_without_any_layer_above_it_is_not_matted() -> None:
 
 def test_mattes_inside_of_a_unit_are_not_resolved_unless_repaired() -> None:
     group = node("g", "group", children=["a", "b"], fx={"precomp": True})
-    held = document(
+    doc = document(
         group, node("a", parent="g", fx={"matte": {"mode": "alpha", "inverted": False}}), node("b", parent="g")
     )
 
     def mattes(**more: Any) -> list[Matte | None]:
-        found = layer(held, "g", **more)
+        found = layer(doc, "g", **more)
         assert found is not None
         assert isinstance(found.source, CompositionSource)
         return [inner.matte for inner in found.source.composition.layers]
@@ -137,23 +137,23 @@ def test_mattes_inside_of_a_unit_are_not_resolved_unless_repaired() -> None:
 
 def test_a_hidden_layer_that_an_effect_looks_at_stays_without_being_drawn() -> None:
     effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "m"}}
-    held = document(
+    doc = document(
         node("g", "group", children=["m"]), node("m", parent="g", visible=False), node("a", fx={"effects": [effect]})
     )
-    assert [(found.id, found.visible) for found in shown(held).layers] == [("m", False), ("a", True)]
+    assert [(found.id, found.visible) for found in shown(doc).layers] == [("m", False), ("a", True)]
 
 
 def test_plugin_layers_are_left_out_with_a_warning_and_other_kinds_are_shapes() -> None:
-    held = document(node("p", "studio.acme.depth", children=["c"]), node("c", parent="p"), node("s", "solid"))
-    assert drawn(held) == ["c", "s"]
-    (warning,) = built(held).warnings
+    doc = document(node("p", "studio.acme.depth", children=["c"]), node("c", parent="p"), node("s", "solid"))
+    assert drawn(doc) == ["c", "s"]
+    (warning,) = built(doc).warnings
     assert "plugin" in warning
 
 
 def test_a_placed_composition_without_its_root_is_black_at_its_own_size() -> None:
     placed = node("i", "comp", fx={"precomp": True, "__compRef": "gone"})
-    held = document(placed, node("a"), comps={"gone": {"id": "gone", "width": 100, "height": 50}})
-    found = source(held, "i", CompositionSource)
+    doc = document(placed, node("a"), comps={"gone": {"id": "gone", "width": 100, "height": 50}})
+    found = source(doc, "i", CompositionSource)
     assert (found.black, found.width, found.height, found.composition.layers) == (True, 100, 50, ())
 
 
@@ -166,9 +166,9 @@ def test_a_placed_composition_that_is_unknown_blackens_the_whole_frame() -> None
 
 
 def test_without_its_root_every_root_of_the_document_is_drawn() -> None:
-    held = document(node("a"))
-    held["comps"] = {"comp_x": {"id": "comp_x", "width": 10, "height": 10}}
-    assert drawn(held) == ["a"]
+    doc = document(node("a"))
+    doc["comps"] = {"comp_x": {"id": "comp_x", "width": 10, "height": 10}}
+    assert drawn(doc) == ["a"]
 
 
 def test_pictures_without_a_source_are_there_and_show_nothing() -> None:
@@ -176,8 +176,8 @@ def test_pictures_without_a_source_are_there_and_show_nothing() -> None:
 
 
 def test_opacity_is_a_factor_that_may_overshoot() -> None:
-    held = document(node("a", style={"opacity": 50}), node("b"), tracks={"b": {"opacity": keys((0, 130))}})
-    assert [found.opacity for found in shown(held).layers] == [0.5, 1.3]
+    doc = document(node("a", style={"opacity": 50}), node("b"), tracks={"b": {"opacity": keys((0, 130))}})
+    assert [found.opacity for found in shown(doc).layers] == [0.5, 1.3]
 
 
 def placing(*inside: Json, **more: Any) -> Json:
@@ -203,6 +203,6 @@ def test_a_placed_composition_is_not_black_while_another_placed_in_it_is_off() -
     inner = node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_c"})
     clip = {"start": 0, "duration": 30, "sourceIn": 0}
     track = {"name": "Composition", "layers": [{"id": "bar", "sourceId": "j", "clip": clip}]}
-    held = placing(inner, timelines={"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [track]}})
-    found = source(held, "i", CompositionSource, 2.0)
+    doc = placing(inner, timelines={"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [track]}})
+    found = source(doc, "i", CompositionSource, 2.0)
     assert (found.composition.layers, found.black) == ((), False)

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,6 @@ import numpy as np
 from sqlalchemy import select, text
 from sqlmodel import col
 
-from cluster.inline_executor import InlineExecutor
 from cluster.task_runner import FailureOf, StillPicture
 from farm_core import redis
 from farm_core.accounts.models import Account
@@ -42,6 +41,7 @@ from motion.errors import PropertyRefused
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
+from tests.scheduler.inline_executor import InlineExecutor
 
 DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
 
@@ -224,7 +224,7 @@ async def furnish(database: Database, storage: Storage) -> None:
 
 
 class Gate:
-    """Holds workers until it is opened, and tells when one has arrived."""
+    """Hold workers until it is opened, and tell when one has arrived."""
 
     def __init__(self) -> None:
         self.arrived = threading.Event()
@@ -239,6 +239,3 @@ class Gate:
 
     async def reached(self) -> None:
         assert await asyncio.to_thread(self.arrived.wait, 30), "no worker arrived"
-
-
-LONG = timedelta(hours=1)

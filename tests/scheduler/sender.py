@@ -31,7 +31,7 @@ def deliverer(database: Database, folder: Path, clock: Clock | None = None) -> D
 
 
 async def ended_job(database: Database, folder: Path, url: str) -> None:
-    """Makes a job that has ended, and whose webhook is due."""
+    """Make a job that has ended, and whose webhook is due."""
     await furnish(database, LocalStorage(folder / "storage", Links(b"secret")))
     async with database.work() as session:
         job = Job(
@@ -63,7 +63,7 @@ class DyingNotes(DeliveryJournal):
 
 
 async def main(database_url: str, folder: Path, moment: str = "") -> None:
-    """Posts for ever."""
+    """Post for ever."""
     sender = deliverer(Database(database_url), folder)
     sender.journal = DyingNotes(folder / "webhooks")
     sender.journal.moment = moment

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy.exc import DataError, OperationalError
 
-from scheduler.batch import Batch, together
+from scheduler.batch import Batch, write_together
 
 AWAY = OperationalError("", {}, Exception("the server went away"))
 UNWRITABLE = DataError("", {}, Exception("text cannot hold a zero"))
 
 
 class Store:
-    """Takes numbers, all of a write or none; refuses odd ones, and everything while it is away."""
+    """Take numbers, all of a write or none; refuse odd ones, and everything while it is away."""
 
     def __init__(self) -> None:
         self.writes: list[list[int]] = []
@@ -34,13 +34,13 @@ class Store:
 
 def test_what_can_be_written_is_written_at_once() -> None:
     store = Store()
-    assert asyncio.run(together(store.write, [2, 4, 6])) == []
+    assert asyncio.run(write_together(store.write, [2, 4, 6])) == []
     assert store.writes == [[2, 4, 6]]
 
 
 def test_one_that_is_refused_does_not_hurt_its_neighbours() -> None:
     store = Store()
-    assert asyncio.run(together(store.write, [2, 3, 4])) == [(3, UNWRITABLE)]
+    assert asyncio.run(write_together(store.write, [2, 3, 4])) == [(3, UNWRITABLE)]
     assert store.writes == [[2], [4]]
 
 
@@ -48,7 +48,7 @@ def test_a_store_that_is_away_is_no_refusal() -> None:
     store = Store()
     store.away = True
     with pytest.raises(OperationalError):
-        asyncio.run(together(store.write, [2, 3, 4]))
+        asyncio.run(write_together(store.write, [2, 3, 4]))
 
 
 def test_what_is_added_during_a_write_is_written_together_next() -> None:
@@ -63,7 +63,7 @@ def test_what_is_added_during_a_write_is_written_together_next() -> None:
         await asyncio.sleep(0)
         store.open.set()
         await asyncio.gather(*adding)
-        await batch.drained()
+        await batch.drain()
         assert store.writes == [[2], [4, 6, 8]]
 
     asyncio.run(story())

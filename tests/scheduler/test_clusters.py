@@ -22,7 +22,7 @@ from farm_core.jobs import workers
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.maintenance.lease_reaper import PATIENCE_TURNS, LeaseReaper
+from scheduler.maintenance.lease_reaper import PATIENCE_TICKS, LeaseReaper
 from scheduler.ports import AssemblyAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
 from tests.scheduler.farm import DummyWork, Gate, farm, parts_for
@@ -88,7 +88,7 @@ def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str
                         text("UPDATE tasks SET status = 'pending', lease_token = NULL, not_before = 'infinity'")
                     )
                 reaper = LeaseReaper(second.scheduler.dependencies, second.scheduler.dispatcher)
-                for _ in range(2 * PATIENCE_TURNS):
+                for _ in range(2 * PATIENCE_TICKS):
                     await reaper.tick()
                 assert (await first.job(job_id)).renderer == "dummy 1", "its cluster lives"
                 async with first.database.work() as session:

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from benchmarks.queue import parts
 from farm_core.db.database import Database
 from farm_core.jobs.claims import ClaimedJob
-from farm_core.sandbox import Exhausted, Refused, Sandbox
+from farm_core.sandbox import Arguments, Exhausted, Refused, Result, Sandbox
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.template import InputField, Target
@@ -28,16 +28,17 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT, TITLE]}, "animation": 
 
 
 class CountingSandbox(Sandbox):
-    """Notes how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
+    """Note how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
 
     def __init__(self, jobs_max: int = 1000) -> None:
         super().__init__()
         self.calls: list[int] = []
         self.jobs_max = jobs_max
 
-    async def call(self, owner: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(self, owner: str, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """Count and call."""
-        self.calls.append(len(arguments[2]))
+        requests = cast(tuple[Any, ...], arguments)[2]
+        self.calls.append(len(requests))
         if self.calls[-1] > self.jobs_max:
             raise Exhausted
         return await super().call(owner, function, *arguments)
@@ -55,19 +56,19 @@ def title(node: str = "title") -> list[InputField]:
 
 
 async def frozen(
-    folder: Path, sandbox: Sandbox, wishes: Sequence[tuple[list[InputField], str]]
+    folder: Path, sandbox: Sandbox, requests: Sequence[tuple[list[InputField], str]]
 ) -> tuple[LocalStorage, list[FrozenDocument | BaseException]]:
-    """Freeze a document for each wish at the same moment, with its title."""
+    """Freeze a document for each request at the same time, with its title."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/title.json", orjson.dumps(DOCUMENT))
     whole = parts(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)
     dependencies = replace(whole, sandbox=sandbox)
     freezer = Freezer(dependencies)
     made = await asyncio.gather(
-        *(freezer.freeze(job(n), fields, {"title": text}) for n, (fields, text) in enumerate(wishes)),
+        *(freezer.freeze(job(n), fields, {"title": text}) for n, (fields, text) in enumerate(requests)),
         return_exceptions=True,
     )
-    await freezer.drained()
+    await freezer.drain()
     sandbox.close()
     assert not list((folder / "scratch").iterdir()), "no file is left"
     return storage, made
@@ -88,8 +89,8 @@ def test_jobs_of_an_account_that_wait_together_share_one_call(tmp_path: Path) ->
 
 
 def test_an_input_that_is_refused_does_not_hurt_the_other_jobs(tmp_path: Path) -> None:
-    wishes = [(title(), "first"), (title("nowhere"), "second"), (title(), "third")]
-    storage, made = asyncio.run(frozen(tmp_path, CountingSandbox(), wishes))
+    requests = [(title(), "first"), (title("nowhere"), "second"), (title(), "third")]
+    storage, made = asyncio.run(frozen(tmp_path, CountingSandbox(), requests))
     assert [title_of(storage, made[0]), title_of(storage, made[2])] == ["first", "third"]
     assert isinstance(made[1], Refused)
     assert "not in the document" in str(made[1])

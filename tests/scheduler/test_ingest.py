@@ -33,7 +33,7 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT_NODE, LAYER]}, "animati
 
 
 class MediaServer:
-    """Serves one picture at /logo.png, and what else is put there; counts requests."""
+    """Serve one picture at /logo.png, and what else is put there; counts requests."""
 
     def __init__(self) -> None:
         self.origin = ""

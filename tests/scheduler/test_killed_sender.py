@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(slots=True)
-class Story:
+class Scenario:
     """A job that has ended with a webhook, a sender in a process of its own, and a receiver that may kill it."""
 
     database: Database
@@ -74,7 +74,7 @@ class Story:
             self.killed.set()
 
     async def sender_dies(self, database_url: str, moment: str) -> None:
-        """Runs a sender that kills itself at the moment."""
+        """Run a sender that kills itself at the moment."""
         self.start_sender(database_url, moment)
         assert self.sender is not None
         assert await asyncio.to_thread(self.sender.wait) == -signal.SIGKILL
@@ -91,17 +91,17 @@ class Story:
 
 
 @asynccontextmanager
-async def story(database_url: str, folder: Path, kill_on: str) -> AsyncIterator[Story]:
+async def open_scenario(database_url: str, folder: Path, kill_on: str) -> AsyncIterator[Scenario]:
     database = Database(database_url, ping=False)
-    told = Story(database, folder, kill_on)
-    told.may_answer.set()
-    server = await asyncio.start_server(told.serve, "127.0.0.1", 0)
+    scenario = Scenario(database, folder, kill_on)
+    scenario.may_answer.set()
+    server = await asyncio.start_server(scenario.serve, "127.0.0.1", 0)
     await ended_job(database, folder, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
     try:
         async with server, asyncio.timeout(60):
-            yield told
+            yield scenario
     finally:
-        told.kill()
+        scenario.kill()
         await database.close()
 
 
@@ -110,12 +110,12 @@ def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
     moment: str, database_url: str, tmp_path: Path
 ) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, moment) as told:
-            told.start_sender(database_url)
-            await told.killed.wait()
-            delivery = await told.later()
-            assert len(told.requests) == 1
-            assert b"x-service-job-id: job" in told.requests[0].lower()
+        async with open_scenario(database_url, tmp_path, moment) as scenario:
+            scenario.start_sender(database_url)
+            await scenario.killed.wait()
+            delivery = await scenario.later()
+            assert len(scenario.requests) == 1
+            assert b"x-service-job-id: job" in scenario.requests[0].lower()
             assert delivery.status in (("dropped",) if moment == "request" else ("dropped", "delivered"))
             assert len(delivery.attempts) == 1
             assert "begun" not in delivery.attempts[0]
@@ -125,13 +125,13 @@ def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
 
 def test_what_was_not_sent_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, "nothing") as told:
-            await told.sender_dies(database_url, "unsent")
-            delivery = await told.later(hours=0.01)
-            assert (delivery.status, delivery.attempt, told.requests) == ("due", 1, [])
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+            await scenario.sender_dies(database_url, "unsent")
+            delivery = await scenario.later(hours=0.01)
+            assert (delivery.status, delivery.attempt, scenario.requests) == ("due", 1, [])
             assert delivery.attempts[0]["error"] == "The sender died before it had sent the request."
-            delivery = await told.later(hours=2)
-            assert (delivery.status, delivery.attempt, len(told.requests)) == ("delivered", 2, 1)
+            delivery = await scenario.later(hours=2)
+            assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 2, 1)
 
     asyncio.run(plot())
 
@@ -141,24 +141,24 @@ def test_an_answer_counts_though_its_sender_died_before_it_was_recorded(
     answer: int, status: str, database_url: str, tmp_path: Path
 ) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, "nothing") as told:
-            told.status = answer
-            await told.sender_dies(database_url, "answered")
-            delivery = await told.later()
-            assert (delivery.status, delivery.attempts[0]["status"], len(told.requests)) == (status, answer, 1)
-            told.status = 204
-            delivery = await told.later(hours=2)
-            assert (delivery.status, len(told.requests)) == (("delivered", 2) if status == "due" else (status, 1))
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+            scenario.status = answer
+            await scenario.sender_dies(database_url, "answered")
+            delivery = await scenario.later()
+            assert (delivery.status, delivery.attempts[0]["status"], len(scenario.requests)) == (status, answer, 1)
+            scenario.status = 204
+            delivery = await scenario.later(hours=2)
+            assert (delivery.status, len(scenario.requests)) == (("delivered", 2) if status == "due" else (status, 1))
 
     asyncio.run(plot())
 
 
 def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_path: Path) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, "nothing") as told:
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
             (tmp_path / "webhooks").write_text("in the way")
-            delivery = await told.later()
-            assert (delivery.status, len(told.requests)) == ("delivered", 1)
+            delivery = await scenario.later()
+            assert (delivery.status, len(scenario.requests)) == ("delivered", 1)
 
     asyncio.run(plot())
 
@@ -172,14 +172,14 @@ def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, t
         return done.returncode
 
     async def plot() -> None:
-        async with story(database_url, tmp_path, "request") as told:
-            told.start_sender(database_url)
-            await told.killed.wait()
+        async with open_scenario(database_url, tmp_path, "request") as scenario:
+            scenario.start_sender(database_url)
+            await scenario.killed.wait()
             assert await asked("job") == 1, "it has not ended yet"
-            assert (await told.later()).status == "dropped"
+            assert (await scenario.later()).status == "dropped"
             assert (await asked("job"), await asked("job_none")) == (0, 1)
-            delivery = await told.later(hours=2)
-            assert (delivery.status, delivery.attempt, len(told.requests)) == ("delivered", 1, 2)
+            delivery = await scenario.later(hours=2)
+            assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 1, 2)
 
     asyncio.run(plot())
 
@@ -188,12 +188,12 @@ def test_who_cannot_know_whether_it_was_sent_does_not_post_it_again(database_url
     async def plot() -> None:
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
-        async with story(database_url, tmp_path, "nothing") as told:
-            await told.sender_dies(database_url, "answered")
-            delivery = await told.later(hours=0.01, folder=elsewhere)
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+            await scenario.sender_dies(database_url, "answered")
+            delivery = await scenario.later(hours=0.01, folder=elsewhere)
             assert (delivery.status, delivery.attempts[0]["begun"]) == ("due", True), "its own machine may yet know"
-            delivery = await told.later(folder=elsewhere)
-            assert (delivery.status, len(told.requests)) == ("dropped", 1)
+            delivery = await scenario.later(folder=elsewhere)
+            assert (delivery.status, len(scenario.requests)) == ("dropped", 1)
             assert "may have it" in delivery.attempts[0]["error"]
 
     asyncio.run(plot())
@@ -217,18 +217,18 @@ def test_a_sender_killed_before_the_request_leaves_the_webhook_to_the_next_one(
     database_url: str, tmp_path: Path
 ) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, "nothing") as told:
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
             with psycopg.connect(libpq_url(database_url), autocommit=True) as holder:
                 for line in HOLD_BEGINNINGS:
                     holder.execute(line)
-                told.start_sender(database_url)
-                await told.connected.wait()
-                told.kill()
+                scenario.start_sender(database_url)
+                await scenario.connected.wait()
+                scenario.kill()
                 holder.execute(END_WHO_WAITS)
                 holder.execute("DROP TRIGGER held ON deliveries")
-            assert told.requests == []
-            delivery = await told.later()
-            assert len(told.requests) == 1
+            assert scenario.requests == []
+            delivery = await scenario.later()
+            assert len(scenario.requests) == 1
             assert (delivery.status, delivery.attempt) == ("delivered", 2)
 
     asyncio.run(plot())
@@ -236,20 +236,20 @@ def test_a_sender_killed_before_the_request_leaves_the_webhook_to_the_next_one(
 
 def test_an_outcome_is_recorded_though_postgres_went_away_before_it_came(database_url: str, tmp_path: Path) -> None:
     async def plot() -> None:
-        async with story(database_url, tmp_path, "nothing") as told:
-            told.may_answer.clear()
-            sender = deliverer(told.database, tmp_path)
+        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+            scenario.may_answer.clear()
+            sender = deliverer(scenario.database, tmp_path)
             await sender.tick()
             (post,) = sender.posts
-            await told.asked.wait()
+            await scenario.asked.wait()
             with psycopg.connect(libpq_url(database_url), autocommit=True) as operator:
                 operator.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
-            told.may_answer.set()
+            scenario.may_answer.set()
             await post
-            assert (await told.later()).status == "delivered"
-            assert len(told.requests) == 1
+            assert (await scenario.later()).status == "delivered"
+            assert len(scenario.requests) == 1
 
     asyncio.run(plot())

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from cluster.inline_executor import InlineExecutor
 from farm_core.jobs import repository
 from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import Failure, FailureKind
@@ -17,6 +16,7 @@ from scheduler import breaker, watch
 from scheduler.placement import AccountLoad
 from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
+from tests.scheduler.inline_executor import InlineExecutor
 from tests.scheduler.test_assignment import job
 
 pytestmark = pytest.mark.service

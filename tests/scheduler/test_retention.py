@@ -50,7 +50,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
         left = []
         for _ in range(3):
             await reaper.tick()
-            left.append([held.key for held in storage.listed("")])
+            left.append([stored.key for stored in storage.listed("")])
             clock.advance(13 * 3600)
         names = ["assets/acc/cut-off.png", "imports/acc/imp_1", "segments/cut-off.mp4"]
         assert left == [names, names[:1], []]
@@ -105,13 +105,13 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             storage.put_bytes(f"documents/{name}.json", b"1")
         async with database.work() as session:
             session.add_all(
-                [ObjectCharge(account_id="acc_a", key=held.key, bytes=held.bytes) for held in storage.listed("")]
+                [ObjectCharge(account_id="acc_a", key=stored.key, bytes=stored.bytes) for stored in storage.listed("")]
             )
-        before = {held.key for held in storage.listed("")}
+        before = {stored.key for stored in storage.listed("")}
         await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW))).tick()
-        assert {held.key for held in storage.listed("")} == before
+        assert {stored.key for stored in storage.listed("")} == before
         await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(LATER))).tick()
-        assert {held.key for held in storage.listed("")} == {
+        assert {stored.key for stored in storage.listed("")} == {
             "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
         }  # fmt: skip
@@ -120,7 +120,9 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             kept = await session.scalar(
                 select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == "acc_a")
             )
-        assert charged == {held.key: held.bytes for held in storage.listed("")}, "what is deleted counts no longer"
+        assert charged == {stored.key: stored.bytes for stored in storage.listed("")}, (
+            "what is deleted counts no longer"
+        )
         assert kept == sum(charged.values())
         await database.close()
 
@@ -172,7 +174,7 @@ def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
                 storage.put_bytes(key, b"0123456789")
                 session.add(Segment(key=key, bytes=10, used_at=NOW - timedelta(hours=age)))
         assert await SegmentReaper(dependencies).tick() == 1
-        left = {held.key for held in storage.listed("segments/")}
+        left = {stored.key for stored in storage.listed("segments/")}
         assert left == {f"segments/{name}.mp4" for name in ("newest", "newer", "needed")}
         assert await SegmentReaper(dependencies).tick() == 0
         await database.close()
@@ -197,7 +199,7 @@ def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
         assert await reaper.tick() == 0
         clock.advance(24 * 3600)
         assert await reaper.tick() == 1
-        assert [held.key for held in storage.listed("assets/")] == ["assets/acc_a/second.png"]
+        assert [stored.key for stored in storage.listed("assets/")] == ["assets/acc_a/second.png"]
         await database.close()
 
     asyncio.run(story())
@@ -254,7 +256,7 @@ OLD_JOBS = """
 
 
 class WatchfulStorage(LocalStorage):
-    """Notes whether the farm has a transaction open whenever an object is deleted."""
+    """Note whether the farm has a transaction open whenever an object is deleted."""
 
     def __init__(self, folder: Path, url: str) -> None:
         super().__init__(folder, Links(b"secret"))

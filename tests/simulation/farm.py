@@ -53,7 +53,7 @@ class SimScheduler:
 
 
 class SimulatedFarm:
-    """Runs until every job has ended, or the time is up."""
+    """Run until every job has ended, or the time is up."""
 
     def __init__(self, seed: int, workers: int, jobs: int, faults: Faults | None = None, schedulers: int = 2) -> None:
         self.chance = random.Random(seed)
@@ -78,7 +78,7 @@ class SimulatedFarm:
             self.after(0.1 * number, lambda scheduler=scheduler: self._turn(scheduler))  # type: ignore[misc]
 
     def run(self, seconds: float) -> None:
-        """Lets virtual time pass."""
+        """Let virtual time pass."""
         while self._events and self.now < seconds:
             self.now, _, act = heapq.heappop(self._events)
             act()

@@ -39,7 +39,7 @@ class SimTask:
         self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
-        """Follows an edge of the table, or fails the simulation."""
+        """Follow an edge of the table, or fail the simulation."""
         self.status = TASK_EDGES[self.status, event]
 
 
@@ -77,7 +77,6 @@ class SimStore:
         self.queued: deque[SimJob] = deque()
         self.processing: dict[str, SimJob] = {}
         self.leases: dict[str, SimTask] = {}
-        self.discarded = 0
 
     def create(self, job: SimJob) -> None:
         """A job arrives."""
@@ -86,7 +85,7 @@ class SimStore:
         self.active += 1
 
     def claim(self, jobs_max: int) -> int:
-        """Claims and plans."""
+        """Claim and plan."""
         claimed = 0
         while self.queued and claimed < jobs_max:
             job = self.queued.popleft()
@@ -146,10 +145,9 @@ class SimStore:
         return held
 
     def finish(self, token: str, now: float) -> bool:
-        """Accepts a result, once."""
+        """Accept a result, once."""
         task = self._unleased(token)
         if task is None:
-            self.discarded += 1
             return False
         task.move("finish")
         if task.kind is TaskKind.render:
@@ -159,10 +157,9 @@ class SimStore:
         return True
 
     def fail(self, token: str, failure: Failure, now: float) -> bool:
-        """Has a failed attempt judged."""
+        """Judge a failed attempt."""
         task = self._unleased(token)
         if task is None:
-            self.discarded += 1
             return False
         match judge(task.failures, failure):
             case Fail():
@@ -175,7 +172,7 @@ class SimStore:
         return True
 
     def rescue(self, now: float) -> int:
-        """Frees tasks whose lease has run out."""
+        """Free tasks whose lease has run out."""
         expired = [token for token, task in self.leases.items() if task.lease_until < now]
         for token in expired:
             task = self._unleased(token)
@@ -184,7 +181,7 @@ class SimStore:
         return len(expired)
 
     def cancel(self, job: SimJob, now: float) -> bool:
-        """Cancels a job that has not ended."""
+        """Cancel a job that has not ended."""
         if not job.is_active:
             return False
         self._end(job, "cancel", now)

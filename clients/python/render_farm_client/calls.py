@@ -113,8 +113,8 @@ def render_body(
 ) -> dict[str, Any]:  # fmt: skip
     """A render request."""
     optional = {"output": output, "callbackUrl": callback_url, "metadata": metadata}
-    held = {name: value for name, value in optional.items() if value is not None}
-    return {"templateId": template_id, "inputs": dict(inputs), **held}
+    given = {name: value for name, value in optional.items() if value is not None}
+    return {"templateId": template_id, "inputs": dict(inputs), **given}
 
 
 def render(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:

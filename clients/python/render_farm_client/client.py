@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 
 
 class FarmClient:
-    """Talks to a farm. `server` is its origin; `key` an API key, or `token` a session token.
+    """Talk to a farm. `server` is its origin; `key` an API key, or `token` a session token.
 
     Every method raises ApiError for a failure that the farm reports, and NoAnswer where it cannot be reached.
     """
@@ -148,8 +148,8 @@ class FarmClient:
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
         shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
-        held = {name: value for name, value in shared.items() if value is not None}
-        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **held}
+        given = {name: value for name, value in shared.items() if value is not None}
+        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **given}
         return self._send(calls.create_batch(body, idempotency_key))
 
     def batch(self, batch_id: str) -> Batch:

@@ -3,8 +3,8 @@
     operations   0 1 2 3 4 5 6 7          3 is an adjustment layer, drawn by a shader
                  kernels|GL|kernels       the others are paint, buffers and glows, each over its backdrop
 
-The kernels write the pixels of the lower operations into the target of OpenGL, if they cover enough of the frame
-(`lower.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
+The kernels write the pixels of the operations at the bottom into the target of OpenGL, if they cover enough of the frame
+(`bottom.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
 the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
 """
 
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_renderer.backends.cpu.below import Below, first_of, plain_backdrop
+from gpu_renderer.backends.cpu.backdrop_cache import BackdropCache, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
+from gpu_renderer.backends.cpu.kernel_bottom import bottom_count, upload
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
-from gpu_renderer.backends.cpu.lower import lower_count, upload
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.compositor import GlScene, Lower, is_per_channel, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, KernelBottom, is_per_channel, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
@@ -35,8 +35,8 @@ BackdropOf = Callable[[Region], Backdrop]
 
 
 @dataclass(slots=True)
-class _Known:
-    """An operation, whether the kernels can composite it, and its draw operations if they hold while it is equal."""
+class _KnownOperation:
+    """An operation of the last list, whether the kernels can composite it, and its draw operations if they stay valid."""
 
     operation: Operation
     suits: bool
@@ -51,8 +51,8 @@ class CpuCompositor:
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
         self._texels = HostTexels(drawing.painter)
         self._scene = GlScene(drawing)
-        self._below = Below(drawing.painter, kernels, self._scene)
-        self._lowest = Below(drawing.painter, kernels, self._scene)
+        self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene)
+        self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene)
         """Stable operations at the bottom of those that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
@@ -60,16 +60,16 @@ class CpuCompositor:
         """Base of the last list."""
         self._background: tuple[DrawOp, ...] | None = None
         """Kernel operations of its background above the colour, or None if that needs OpenGL."""
-        self._known: list[_Known] = []
+        self._known: list[_KnownOperation] = []
         """Its operations."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return max(self._below.count(display_list), self._scene.prefix_count(display_list))
+        return max(self._backdrop_cache.count(display_list), self._scene.prefix_count(display_list))
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
-        frame = self._fitted(display_list.scene.frame)
+        frame = self._frame_of(display_list.scene.frame)
         self._texels.begin_frame()
         video = display_list.video
         rects = damage.rects() if video is None else display_list.around_above_base
@@ -86,16 +86,16 @@ class CpuCompositor:
     def release(self) -> None:
         """Give all targets back."""
         self._scene.release()
-        self._below.forget()
-        self._lowest.forget()
+        self._backdrop_cache.forget()
+        self._bottom_cache.forget()
         self._known.clear()
         self._base = self._background = None
         self._frame = None
 
-    def _fitted(self, region: Region) -> CpuFrame:
+    def _frame_of(self, region: Region) -> CpuFrame:
         if self._frame is None or self._frame.region != region:
-            self._below.forget()
-            self._lowest.forget()
+            self._backdrop_cache.forget()
+            self._bottom_cache.forget()
             self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
         return self._frame
 
@@ -106,12 +106,17 @@ class CpuCompositor:
         return is_by_table and not visible.is_empty and routing.is_opaque(display_list, visible)
 
     def _encode_scene(
-        self, display_list: DisplayList, frame: CpuFrame, rects: Rects, stable_count: int, lower: Lower | None = None
+        self,
+        display_list: DisplayList,
+        frame: CpuFrame,
+        rects: Rects,
+        stable_count: int,
+        bottom: KernelBottom | None = None,
     ) -> None:
-        """Draw everything with OpenGL, but the lower operations, and display-encode the scene."""
-        self._below.forget()
+        """Draw everything but the kernels' operations at the bottom with OpenGL, and display-encode the scene."""
+        self._backdrop_cache.forget()
         scene = self._scene.fitted(frame.region, scene_format(display_list))
-        pending = self._scene.draw(display_list, scene, rects, stable_count, lower)
+        pending = self._scene.draw(display_list, scene, rects, stable_count, bottom)
         is_opaque = routing.is_opaque(display_list, frame.region)
         frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
@@ -127,18 +132,18 @@ class CpuCompositor:
             layers = KernelLayers(self._drawing.contents, buffers, self._texels, display_list.scene.clip)
             self._begin(display_list, layers)
             count = self._opengl_count(display_list, layers)
-            lower = self._lower(display_list, layers, stable_count)
+            bottom = self._kernel_bottom(display_list, layers, stable_count)
             if count == len(display_list.operations) > 0:
-                self._encode_scene(display_list, frame, rects, stable_count, lower)
+                self._encode_scene(display_list, frame, rects, stable_count, bottom)
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
             elif count == 0 and self._background is not None:
-                count = self._prefix_count(self._below, display_list, rects, stable_count)
-                backdrop = self._prefix_backdrop(self._below, display_list, layers, count)
+                count = self._prefix_count(self._backdrop_cache, display_list, rects, stable_count)
+                backdrop = self._prefix_backdrop(self._backdrop_cache, display_list, layers, count)
             else:
-                self._below.draw(first_of(display_list, count), rects, stable_count, lower)
-                backdrop = self._below.backdrop
+                self._backdrop_cache.draw(first_of(display_list, count), rects, stable_count, bottom)
+                backdrop = self._backdrop_cache.backdrop
             draw_ops = self._draw_ops(display_list, layers, count, rects)
         frame.blank(without(rects, (display_list.scene.clip,)))
         for part in shared(rects, display_list.scene.clip):
@@ -151,42 +156,44 @@ class CpuCompositor:
         for index, operation in enumerate(display_list.operations):
             before = known[index] if index < len(known) else None
             if before is None or before.operation != operation:
-                before = _Known(operation, layers.suits(operation, index))
+                before = _KnownOperation(operation, layers.suits(operation, index))
             self._known.append(before)
             found = found if before.suits else index + 1
         return found
 
-    def _lower(self, display_list: DisplayList, layers: KernelLayers, stable_count: int) -> Lower | None:
+    def _kernel_bottom(self, display_list: DisplayList, layers: KernelLayers, stable_count: int) -> KernelBottom | None:
         """Return the operations that the kernels composite below those of OpenGL, or None."""
         first_opengl = next((index for index, known in enumerate(self._known) if not known.suits), 0)
-        count = lower_count(display_list, first_opengl)
+        count = bottom_count(display_list, first_opengl)
         if count == 0:
             return None
-        lower = first_of(display_list, count)
+        bottom = first_of(display_list, count)
 
         def draw(into: Target, rects: Rects) -> None:
-            cached = self._prefix_count(self._lowest, lower, rects, stable_count) if stable_count < count else 0
-            backdrop = self._prefix_backdrop(self._lowest, lower, layers, cached)
-            upload(self._painter, self._kernels, backdrop, self._draw_ops(lower, layers, cached, rects), into, rects)
+            cached = self._prefix_count(self._bottom_cache, bottom, rects, stable_count) if stable_count < count else 0
+            backdrop = self._prefix_backdrop(self._bottom_cache, bottom, layers, cached)
+            upload(self._painter, self._kernels, backdrop, self._draw_ops(bottom, layers, cached, rects), into, rects)
 
-        return Lower(count, draw)
+        return KernelBottom(count, draw)
 
     def _draw_ops(self, display_list: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
         """Return the kernel operations, from the operation `first` on, that touch the rectangles."""
         found: list[DrawOp] = []
         for index, operation in enumerate(display_list.operations[first:], first):
             if meets(rects, operation.bounds):
-                found.extend(self._known[index].draw_ops or self._made(operation, index, layers))
+                found.extend(self._known[index].draw_ops or self._new_draw_ops(operation, index, layers))
         return DrawOps(found)
 
-    def _made(self, operation: Operation, index: int, layers: KernelLayers) -> tuple[DrawOp, ...]:
+    def _new_draw_ops(self, operation: Operation, index: int, layers: KernelLayers) -> tuple[DrawOp, ...]:
         draw_ops = layers.of(operation, index)
         assert draw_ops is not None, "it suits the kernels"
         if layers.stays(operation):
             self._known[index].draw_ops = draw_ops
         return draw_ops
 
-    def _prefix_backdrop(self, cache: Below, display_list: DisplayList, layers: KernelLayers, count: int) -> BackdropOf:
+    def _prefix_backdrop(
+        self, cache: BackdropCache, display_list: DisplayList, layers: KernelLayers, count: int
+    ) -> BackdropOf:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
         assert self._background is not None, "the kernels composite it"
         if count == 0 and not self._background:
@@ -206,7 +213,7 @@ class CpuCompositor:
             self._known.clear()
 
     @staticmethod
-    def _prefix_count(cache: Below, display_list: DisplayList, rects: Rects, stable_count: int) -> int:
+    def _prefix_count(cache: BackdropCache, display_list: DisplayList, rects: Rects, stable_count: int) -> int:
         """Return the number of operations at the bottom that are cheaper to cache than to composite in each frame."""
         if 0 < cache.count(display_list) <= stable_count:
             return stable_count

@@ -56,9 +56,9 @@ class CpuFrame:
                 )  # fmt: skip
                 self._read(target, rects)
             return
-        for held, is_pending in ((without(rects, pending), False), (pending, True)):
-            if held:
-                self._look_up(scene, self._levels_of(color, is_pending=is_pending), held)
+        for parts, is_pending in ((without(rects, pending), False), (pending, True)):
+            if parts:
+                self._look_up(scene, self._levels_of(color, is_pending=is_pending), parts)
 
     def blank(self, rects: Rects) -> None:
         """Fill parts of the frame with opaque black."""
@@ -68,7 +68,7 @@ class CpuFrame:
     def composite(self, backdrop: Backdrop, draw_ops: DrawOps, part: Region, color: ColorManagement) -> None:
         """Composite kernel operations over their backdrop into a part of the frame."""
         levels = self._levels_of(color, is_pending=False)
-        self._kernels.composed(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
+        self._kernels.composite(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the pixels, shape (rows, columns, 4), valid until the next change."""

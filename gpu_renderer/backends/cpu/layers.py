@@ -36,7 +36,7 @@ class KernelLayers:
     def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
         self._made: dict[int, tuple[DrawOp, ...] | None] = {}
-        """What `of` has returned, by index."""
+        """Results of `of`, by index."""
 
     @staticmethod
     def stays(operation: Operation) -> bool:

@@ -62,6 +62,6 @@ class KernelRing:
         pixels, (luma, chroma) = picture.read(), into.planes
         for part in rects:
             x, y, width, height = texels_of(part)
-            held = Region(4 * x, 2 * y, 4 * width, 2 * height).intersection(self._coded)
-            if not held.is_empty:
-                self._kernels.nv12(pixels, held, luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)
+            region = Region(4 * x, 2 * y, 4 * width, 2 * height).intersection(self._coded)
+            if not region.is_empty:
+                self._kernels.nv12(pixels, region, luma.buffer_ptr, chroma.buffer_ptr, self._layout.stride_bytes)

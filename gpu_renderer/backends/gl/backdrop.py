@@ -51,9 +51,9 @@ class Blending(NamedTuple):
         quad = quad_of(shown, self.step.placement)
         placed = placed_quad(shown, quad, self.into.region)
         drawn = () if placed is None else shared(rects, placed.touched)
-        for held, inputs in self._backdrops(drawn):
+        for parts, inputs in self._backdrops(drawn):
             style = Style(self.step.opacity, filter, "replace", is_smooth=False, backdrop=inputs)
-            quads.draw(self.painter, shown, quad, self.into, style, rects=held, known=placed)
+            quads.draw(self.painter, shown, quad, self.into, style, rects=parts, known=placed)
         return self._done(rects, drawn)
 
     def combine(self, layer: Target | None, rects: Rects) -> Rects:
@@ -61,9 +61,9 @@ class Blending(NamedTuple):
         if layer is None:
             return self._done(rects, ())
         drawn = shared(rects, layer.region)
-        for held, (defines, textures, uniforms) in self._backdrops(drawn):
+        for parts, (defines, textures, uniforms) in self._backdrops(drawn):
             self.painter.draw(
-                "compositing/combine.frag", self.into, textures={"u_layer": layer, **textures}, scissor=held,
+                "compositing/combine.frag", self.into, textures={"u_layer": layer, **textures}, scissor=parts,
                 defines=defines, uniforms=uniforms,
             )  # fmt: skip
         return self._done(rects, drawn)
@@ -87,14 +87,14 @@ class Blending(NamedTuple):
         if mode in (DISSOLVE, DANCING_DISSOLVE):
             uniforms["u_cells"] = (scene.width, scene.height, *map(float, scene.frame[2:]))
             uniforms["u_seed"] = scene.dissolve_seed if mode == DANCING_DISSOLVE else 0
-        for held, inputs in backdrops(self.painter, self.into, rects):
-            yield held, Inputs({**defines, **inputs.defines}, inputs.textures, uniforms)
+        for parts, inputs in backdrops(self.painter, self.into, rects):
+            yield parts, Inputs({**defines, **inputs.defines}, inputs.textures, uniforms)
 
 
 def quantise(painter: Painter, into: Target, rects: Rects) -> None:
     """Quantise the parts to 8 bits. `blit` does the same for parts still pending."""
-    for held, (defines, textures, _) in backdrops(painter, into, rects):
-        painter.draw("compositing/quantise.frag", into, textures=textures, scissor=held, defines=defines)
+    for parts, (defines, textures, _) in backdrops(painter, into, rects):
+        painter.draw("compositing/quantise.frag", into, textures=textures, scissor=parts, defines=defines)
 
 
 def backdrops(painter: Painter, into: Target, rects: Rects) -> Iterator[tuple[Rects, Inputs]]:
@@ -126,10 +126,10 @@ def adjust(
         effects.retouch(painter, into, layer.effects, where, rects, first=grading)
         return
     for part in rects:
-        held = part.intersection(into.region)
-        copy = painter.copied(into, held)
+        region = part.intersection(into.region)
+        copy = painter.copied(into, region)
         result = effects.chain(painter, copy, layer.effects, where, first=grading, in_place=in_place)
-        painter.copy(result, into, held)
+        painter.copy(result, into, region)
         painter.pool.give_back(result)
 
 

@@ -118,7 +118,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return known
         if known is not None and (moved := self.glow(alone, place)) is not None:
             return replace(known, glow=moved.glow)
-        buffer = self._drawn(alone, is_flat, place)
+        buffer = self._draw_buffer(alone, is_flat, place)
         if buffer is not None:
             self._cache.put(place, key, buffer, *buffer.targets)
         return buffer
@@ -142,7 +142,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         key, place = _glow_key(layer, content), f"glow:{place}"
         made = self._cache.get(
             place, key,
-            lambda: _drawn_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
+            lambda: _draw_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
             lambda made: (made.glow.target,),
         )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
@@ -177,7 +177,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
 
-    def _drawn(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
+    def _draw_buffer(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
         content = None if region.is_empty else self.drawable(layer, f"{place}:group")
         if content is None:
@@ -262,7 +262,7 @@ def _glow_key(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
     return _at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
 
 
-def _drawn_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
+def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
     """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
     step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
@@ -293,15 +293,15 @@ def _is_translatable(layer: Layer) -> bool:
     stack, baked = step.layer.effects, effects.needs_baking(step.layer)
     if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False
-    held = _bounds(content, placed).grown(RIM_PX)
-    if held.is_empty or held.intersection(scene.frame) != held:
+    region = _bounds(content, placed).grown(RIM_PX)
+    if region.is_empty or region.intersection(scene.frame) != region:
         return False
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:
         return True
-    # A shadow that the frame's edge cuts (glow_pass.cast) could not be told from the other light once they are one.
+    # A shadow that the frame's edge cuts (glow_pass.cast) cannot be separated from other light once they are joined.
     margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
-    return not any(_comes_in(held.grown(margin), scene.frame, *offset) for offset in offsets)
+    return not any(_comes_in(region.grown(margin), scene.frame, *offset) for offset in offsets)
 
 
 def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:

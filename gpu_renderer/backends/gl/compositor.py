@@ -1,6 +1,6 @@
 """OpenGL compositor: draw into a linear scene target and display-encode it into the frame.
 
-The scene is also the lower part of the CPU backend's frames. Two caches feed it: the stable operations at the bottom of
+The scene is also the backdrop of the CPU backend's frames. Two caches feed it: the stable operations at the bottom of
 a list as one target, and the pixels of an opaque video base.
 """
 
@@ -29,12 +29,12 @@ DRAWN_SHARE_MAX = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Lower:
-    """The first operations of a list, which are not drawn here."""
+class KernelBottom:
+    """The first operations of a list, which native kernels composite into the target."""
 
     count: int
     draw: Callable[[Target, Rects], None]
-    """Draws them and the background over parts of a target."""
+    """Function that draws them and the background over parts of a target."""
 
 
 class GlScene:
@@ -46,7 +46,7 @@ class GlScene:
         self._video: Target | None = None
         self._prefix: tuple[DisplayList, Target] | None = None
         """Stable operations at the bottom of the lists, and their pixels."""
-        self._lower_count = 0
+        self._bottom_count = 0
         """Operations of the prefix that were not drawn here."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
@@ -66,18 +66,23 @@ class GlScene:
         return self._target
 
     def draw(
-        self, display_list: DisplayList, scene: Target, rects: Rects, stable_count: int, lower: Lower | None = None
+        self,
+        display_list: DisplayList,
+        scene: Target,
+        rects: Rects,
+        stable_count: int,
+        bottom: KernelBottom | None = None,
     ) -> Rects:
         """Draw the list over parts of the scene, and return the parts still to be quantised."""
         self._pool.renew(scene)
         video = display_list.video
         if video is not None:
             return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
-        if lower is not None and stable_count < lower.count:
+        if bottom is not None and stable_count < bottom.count:
             self._forget_prefix()
-            lower.draw(scene, rects)
-            return self._drawing.draw_pending(display_list, scene, rects, first=lower.count)
-        count = self._update_prefix(display_list, stable_count, scene, lower)
+            bottom.draw(scene, rects)
+            return self._drawing.draw_pending(display_list, scene, rects, first=bottom.count)
+        count = self._update_prefix(display_list, stable_count, scene, bottom)
         if count > 0 and self._prefix is not None:
             self._painter.restore(self._prefix[1], scene, rects)
         elif not display_list.fills(scene.region):
@@ -95,24 +100,26 @@ class GlScene:
         self._pool.give_back(self._video, self._target)
         self._video = self._target = None
 
-    def _update_prefix(self, display_list: DisplayList, stable_count: int, like: Target, lower: Lower | None) -> int:
+    def _update_prefix(
+        self, display_list: DisplayList, stable_count: int, like: Target, bottom: KernelBottom | None
+    ) -> int:
         """Forget a prefix that changed, draw the operations that have become stable, and return their number.
 
         A plain background alone is not cached.
         """
-        lower_count = 0 if lower is None else lower.count
-        count = self.prefix_count(display_list) if lower_count == self._lower_count else 0
+        bottom_count = 0 if bottom is None else bottom.count
+        count = self.prefix_count(display_list) if bottom_count == self._bottom_count else 0
         if count == 0:
             self._forget_prefix()
         if stable_count <= count:
             return count
         first = replace(display_list, operations=display_list.operations[:stable_count])
         target = self._pool.take(like.region, like.format) if self._prefix is None else self._prefix[1]
-        if count == 0 and lower is not None:
-            lower.draw(target, (like.region,))
-            count = lower.count
+        if count == 0 and bottom is not None:
+            bottom.draw(target, (like.region,))
+            count = bottom.count
         self._drawing.draw(first, target, (like.region,), first=count)
-        self._prefix, self._lower_count = (first, target), lower_count
+        self._prefix, self._bottom_count = (first, target), bottom_count
         return stable_count
 
     def _forget_prefix(self) -> None:
@@ -199,10 +206,10 @@ def blit(
     defines |= {name: 1 for name, is_set in flags.items() if is_set}
 
     def encode(into: Target, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
-        for held, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
-            if held:
+        for parts, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
+            if parts:
                 variant = {**defines, **added}
-                painter.draw("compositing/blit.frag", into, textures=textures, scissor=held, defines=variant)
+                painter.draw("compositing/blit.frag", into, textures=textures, scissor=parts, defines=variant)
 
     if painter.can_read_in_place:
         with painter.beside(scene, into) as both:

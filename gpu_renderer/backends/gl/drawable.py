@@ -75,8 +75,8 @@ def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
 
 def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | None:
     """Return the placement of a drawable, or None if the quad is a line or a point."""
-    held = within.intersection(shown.target.region) if isinstance(shown, GroupTarget) else within
-    return paint.placed_quad(shown, quad, held)
+    visible = within.intersection(shown.target.region) if isinstance(shown, GroupTarget) else within
+    return paint.placed_quad(shown, quad, visible)
 
 
 def smooth(shown: Drawable) -> Drawable:

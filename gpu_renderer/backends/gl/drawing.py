@@ -90,8 +90,8 @@ class _Walk:
         if fill is not None:
             red, green, blue, alpha = shown = scene.linear(color.parse(fill))
             if matrix.pixel_aligned(quad):
-                held = shared(self._rects, matrix.bounds(quad, self._into.region))
-                self._painter.erase(self._into, held, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
+                rects = shared(self._rects, matrix.bounds(quad, self._into.region))
+                self._painter.erase(self._into, rects, Rgba(red * alpha, green * alpha, blue * alpha, alpha))
             else:
                 shape = Shape("rect", shown, scene.width, scene.height, is_hard=True)
                 quads.draw(self._painter, shape, quad, self._into, rects=self._rects)

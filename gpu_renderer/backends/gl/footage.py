@@ -1,4 +1,4 @@
-"""Frames of videos as targets: a GPU converts their samples, which are three eighths of the bytes of their pixels."""
+"""Conversion of a video frame to RGB on the GPU: its 4:2:0 samples are uploaded, three eighths of the bytes of its pixels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gpu_renderer.opengl.targets import Target
 
 
 def converted(painter: Painter, shown: DecodedFrame) -> Target | None:
-    """Return a target with the same bytes as `shown.pixels`; None for a frame of a kind that the shader does not convert.
+    """Return a target with the same bytes as `shown.pixels`, or None for a kind of frame that the shader does not convert.
 
-    The caller owns the target.
+    The target is 8-bit RGBA (`f1`), display-encoded, with a pixel for each pixel of the frame. The caller owns it.
     """
     if not shown.has_plain_samples:
         return None

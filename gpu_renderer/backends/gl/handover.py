@@ -185,7 +185,7 @@ class DeviceRing:
     def __init__(self, painter: Painter, of: PlaneLayout, device: Device) -> None:
         self._device = device
         self._whole = self._stale = damage.whole(Region(0, 0, of.width, of.height))
-        self._asked: deque[tuple[av.VideoFrame, int]] = deque()
+        self._queued: deque[tuple[av.VideoFrame, int]] = deque()
         self._planes = Nv12Targets(painter, of)
         try:
             device.share(self._planes.textures)
@@ -208,23 +208,23 @@ class DeviceRing:
         else:
             for plane, samples in zip(into.planes, passthrough.samples().interleaved(), strict=True):
                 self._device.upload(samples, plane.buffer_ptr, plane.line_size)
-            rects = self._planes.converted(frame, passthrough.drawn)
+            rects = self._planes.convert(frame, passthrough.drawn)
             self._stale = self._whole
         self._device.copy([copy for part in rects for copy in _copies(part, into)])
-        self._asked.append((into, self._device.mark()))
+        self._queued.append((into, self._device.mark()))
 
     def collect(self) -> av.VideoFrame:
         """Return the oldest frame when it is complete."""
-        into, mark = self._asked.popleft()
+        into, mark = self._queued.popleft()
         self._device.wait(mark)
         return into
 
     def close(self) -> None:
         """Release everything, including frames that were not collected."""
-        for _, mark in self._asked:
+        for _, mark in self._queued:
             with suppress(InteropFailed):
                 self._device.wait(mark)
-        self._asked.clear()
+        self._queued.clear()
         try:
             self._device.unshare()
         finally:

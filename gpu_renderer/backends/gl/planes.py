@@ -64,7 +64,7 @@ def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], regio
         for plane in planes:
             draw_alone(painter, into, plane, rects)
     else:
-        _tested(painter, into, planes, region, rects)
+        _draw_depth_tested(painter, into, planes, region, rects)
 
 
 def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
@@ -77,29 +77,31 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
     """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
-    cards: list[overlaps.Card] = []
+    projected: list[overlaps.ProjectedQuad] = []
     for plane in planes:
         if (shown := plane.shown) is None:
             continue
         if plane.step.is_hard:
             return False  # a body's faces share their edges
         box = shown.content_box if isinstance(shown, (Image, FlatTarget)) else WHOLE
-        card = overlaps.card(quad_of(shown, plane.step.placement), box, hides=plane.writes_depth)
-        if card is None:
+        flat = overlaps.projected_quad(quad_of(shown, plane.step.placement), box, hides=plane.writes_depth)
+        if flat is None:
             return False
-        cards.append(card)
-    return overlaps.hide_in_order(cards)
+        projected.append(flat)
+    return overlaps.hide_in_order(projected)
 
 
-def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:
+def _draw_depth_tested(
+    painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects
+) -> None:
     """Draw the planes with a depth buffer.
 
     The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn
     upside down, as the reference does: the samples of a pixel are not symmetrical.
     """
-    context, held = painter.context, region.intersection(into.region)
-    resolved = painter.pool.take(held, into.format, clear=False)
-    with _multisampled(painter, held, into.format) as framebuffer:
+    context, area = painter.context, region.intersection(into.region)
+    resolved = painter.pool.take(area, into.format, clear=False)
+    with _multisampled(painter, area, into.format) as framebuffer:
         buffer = resolved.through(framebuffer)
         framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
         framebuffer.clear(depth=1.0)
@@ -112,10 +114,10 @@ def _tested(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], re
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
-        framebuffer.scissor = (0, 0, held.width, held.height)
+        framebuffer.scissor = (0, 0, area.width, area.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
-    if parts := shared(rects, held):
+    if parts := shared(rects, area):
         painter.draw("copy.frag", into, textures={"u_source": resolved}, scissor=parts, defines={"UPSIDE_DOWN": 1})
     painter.pool.give_back(resolved)
 
@@ -152,8 +154,8 @@ def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[
         yield framebuffer
     finally:
         painter.pool.bind_lasting()
-        for held in (framebuffer, color, depth):
-            held.release()
+        for resource in (framebuffer, color, depth):
+            resource.release()
 
 
 def flattened(

@@ -137,14 +137,14 @@ def draw(
     if placed is None:
         return
     whole = placed.quad.touched.intersection(into.region)
-    held = shared((whole,) if rects is None else rects, whole)
-    if not held:
+    parts = shared((whole,) if rects is None else rects, whole)
+    if not parts:
         return
     waiting = batch or Batch(painter)
     set_filter(painter, placed.shown, waiting)
     packed = attributes(placed.shown, placed.quad.to_unit, style.opacity)
     shared_by = kind(painter, placed.shown, placed.samples, quad, into, style)
-    waiting.add(shared_by, [_rectangle(part) + packed for part in held], whole)
+    waiting.add(shared_by, [_rectangle(part) + packed for part in parts], whole)
     if batch is None:
         waiting.flush()
 

@@ -44,15 +44,11 @@ class Nv12Targets:
         """Even rows of Y, odd rows of Y, and CbCr: the attachments of the framebuffer."""
         self.framebuffer = painter.context.framebuffer(self.textures)
 
-    def convert(self, frame: Target, rects: Rects) -> None:
-        """Convert the parts of a display-encoded, opaque 8-bit frame."""
+    def convert(self, frame: Target, rects: Rects) -> Rects:
+        """Convert the parts of a display-encoded, opaque 8-bit frame; return their texels."""
         into, texels = self._targets[0].through(self.framebuffer), tuple(map(texels_of, rects))
         self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
-
-    def converted(self, frame: Target, rects: Rects) -> Rects:
-        """Convert the parts of a frame, and return their texels."""
-        self.convert(frame, rects)
-        return tuple(texels_of(part).intersection(self.region) for part in rects)
+        return tuple(part.intersection(self.region) for part in texels)
 
     def release(self) -> None:
         """Give the targets back to the pool."""
@@ -70,7 +66,7 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QueuedRead:
     slot: _Slot
     into: av.VideoFrame
     box: Region
@@ -96,7 +92,7 @@ class ReadbackRing:
             buffers = tuple(painter.context.buffer(reserve=plane_bytes) for _ in range(3)) if pixel_buffers else None
             self._slots.append(_Slot(planes, buffers, self._whole))
         self._free = deque(self._slots)
-        self._asked: deque[_Asked] = deque()
+        self._queued: deque[_QueuedRead] = deque()
         self._stale: dict[int, Region] = {}
         self._scratch = memoryview(bytearray(plane_bytes))
 
@@ -120,7 +116,7 @@ class ReadbackRing:
             rects: Rects = (Region(0, top, texels.width, bottom - top).intersection(texels),)
         else:
             passthrough.copy_samples(into, self._layout)
-            rects = slot.planes.converted(frame, passthrough.drawn)
+            rects = slot.planes.convert(frame, passthrough.drawn)
             slot.stale = self._whole
         self._stale[id(into)] = self._nothing.bounds
         box = around(rects)
@@ -128,54 +124,54 @@ class ReadbackRing:
             for attachment, buffer in enumerate(slot.buffers):
                 slot.planes.framebuffer.read_into(buffer, box, components=4, attachment=attachment)
             fence = self._painter.calls.fence()
-        self._asked.append(_Asked(slot, into, box, rects, fence))
+        self._queued.append(_QueuedRead(slot, into, box, rects, fence))
 
     def collect(self) -> av.VideoFrame:
         """Return the oldest frame when it is complete."""
-        asked = self._asked.popleft()
-        self._wait_for(asked)
-        if not asked.box.is_empty:
-            self._fill(asked)
-        self._free.append(asked.slot)
-        return asked.into
+        queued = self._queued.popleft()
+        self._wait_for(queued)
+        if not queued.box.is_empty:
+            self._fill(queued)
+        self._free.append(queued.slot)
+        return queued.into
 
     def close(self) -> None:
         """Release all slots, including those not collected."""
-        for asked in self._asked:
-            self._wait_for(asked)
+        for queued in self._queued:
+            self._wait_for(queued)
         for slot in self._slots:
             slot.planes.release()
             for buffer in slot.buffers or ():
                 buffer.release()
-        for held in (self._slots, self._free, self._asked):
-            held.clear()
+        for collection in (self._slots, self._free, self._queued):
+            collection.clear()
 
-    def _wait_for(self, asked: _Asked) -> None:
-        if asked.fence is None:
+    def _wait_for(self, queued: _QueuedRead) -> None:
+        if queued.fence is None:
             self._painter.finish()
         else:
-            self._painter.calls.wait_for(asked.fence)
+            self._painter.calls.wait_for(queued.fence)
 
-    def _fill(self, asked: _Asked) -> None:
+    def _fill(self, queued: _QueuedRead) -> None:
         """Write the copied texels into the encoder frame's memory."""
-        slot = asked.slot
-        for attachment, rows in enumerate(rows_of(asked.into, self._layout)):
+        slot = queued.slot
+        for attachment, rows in enumerate(rows_of(queued.into, self._layout)):
             if slot.buffers is not None:
-                self._copy(asked, slot.buffers[attachment], rows)
+                self._copy(queued, slot.buffers[attachment], rows)
                 continue
-            for part in asked.rects:
+            for part in queued.rects:
                 start = rows[part.y :, TEXEL_BYTES * part.x :]
                 self._painter.calls.read_texels(
                     slot.planes.textures[attachment], part, start.ctypes.data, start.strides[0]
                 )
 
-    def _copy(self, asked: _Asked, buffer: moderngl.Buffer, rows: Rows) -> None:
+    def _copy(self, queued: _QueuedRead, buffer: moderngl.Buffer, rows: Rows) -> None:
         """Copy the rectangles from a pixel buffer that holds the box around them."""
-        left, top, width, height = asked.box
+        left, top, width, height = queued.box
         scratch = self._scratch[: TEXEL_BYTES * width * height]
         buffer.read_into(scratch, size=len(scratch))
         samples = np.frombuffer(scratch, np.uint8).reshape(height, TEXEL_BYTES * width)
-        for part in asked.rects:
+        for part in queued.rects:
             columns = slice(TEXEL_BYTES * part.x, TEXEL_BYTES * part.right)
-            held = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
-            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, held]
+            own_columns = slice(TEXEL_BYTES * (part.x - left), TEXEL_BYTES * (part.right - left))
+            rows[part.y : part.bottom, columns] = samples[part.y - top : part.bottom - top, own_columns]

@@ -20,7 +20,7 @@ SOURCE_SHOWN_MAX = 120
 
 
 class MediaLibrary:
-    """Finds sources with `resolve`, which gives a local file for each source that the job may read, else None.
+    """Find sources with `resolve`, which gives a local file for each source that the job may read, else None.
 
     Decoded pictures are not kept here: the caller caches them.
     """

@@ -18,7 +18,7 @@ from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, lim
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.kernels.loading import kernels
-from gpu_renderer.threads import iterated_ahead
+from gpu_renderer.threads import prefetched
 
 AHEAD_MAX_BYTES = 96 << 20
 """Budget of all cursors for decoded frames that nobody has requested yet."""
@@ -138,7 +138,7 @@ class _Cursor:
         return not is_expected, abs(frame_index - self._position)
 
     def frame(self, frame_index: int) -> DecodedFrame:
-        """Return the frame; the ones that are expected after it are decoded meanwhile."""
+        """Return the frame. Start to decode the frames that are expected next."""
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index)
@@ -163,7 +163,7 @@ class _Cursor:
         self._stop()
         ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self.decoder.frame_bytes)
         frames = self.decoder.frames(frame_index, self._step, self._ahead_max_bytes)
-        self._coming = iterated_ahead(self._prepared(frames), ahead_count)
+        self._coming = prefetched(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
         """Convert ahead what will be wanted as pixels: the next frame, where the last one was."""

@@ -21,7 +21,7 @@ from gpu_renderer.geometry.samples import Samples, Weights, weights
 from gpu_renderer.kernels.bindings import Kernels, Places
 
 _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10: "bt2020"}
-"""Matrix coefficients (ITU-T H.273 table 4) that say something; other codes are taken as unspecified."""
+"""Supported matrix coefficients (ITU-T H.273 table 4). Other codes count as unspecified."""
 UNTAGGED_MATRIX = "bt709"
 _FULL_RANGE = 2
 GRAPHS_MAX = 4
@@ -30,12 +30,12 @@ CROP_GRID_PX = 32
 """Parts are cut on this grid, so that their scalers can be used again."""
 CROP_MARGIN_PX = 8
 """More than the margin of chroma interpolation, so that a part has the same pixels as the whole."""
-LOOP_SIZE_MIN = 8
+KERNEL_SIZE_MIN = 8
 """Columns and rows. Libswscale shortens its filters for frames that are smaller."""
 
 
 class DecodedFrame:
-    """A frame as the decoder gave it: turned into pixels when they are asked for, wholly or in part, and its own samples."""
+    """A frame as the decoder returned it: its samples, and its pixels, which are converted when first used, wholly or in part."""
 
     def __init__(self, frame: av.VideoFrame, scalers: Scalers) -> None:
         self._frame, self._scalers = frame, scalers
@@ -71,9 +71,9 @@ class DecodedFrame:
         native = self._scalers.native
         assert native is not None, "only the kernels resample"
         if self.has_plain_samples:
-            native.resampled(self.samples(), self.weights(), columns, rows, picture)
+            native.resample(self.samples(), self.weights(), columns, rows, picture)
         else:
-            native.resampled(np.ascontiguousarray(self._converted()), None, columns, rows, picture)
+            native.resample(np.ascontiguousarray(self._converted()), None, columns, rows, picture)
 
     @property
     def is_opaque(self) -> bool:
@@ -127,7 +127,7 @@ class DecodedFrame:
         return rgba if turns == 0 else np.ascontiguousarray(np.rot90(rgba, turns))
 
     def _decoded(self, part: Region) -> Pixels | None:
-        """Convert with the kernels; None where they do not."""
+        """Convert with the kernels, or return None if they do not support the frame."""
         native = self._scalers.native
         if native is None or not suits_kernels(self._frame):
             return None
@@ -135,7 +135,7 @@ class DecodedFrame:
 
 
 class Scalers:
-    """Conversions of the frames of one file, from any thread. Libswscale's are kept while frames stay alike: each costs time and memory."""
+    """Conversions of the frames of one file, from any thread. Caches libswscale's contexts, which cost time and memory, by kind of frame."""
 
     def __init__(self, native: Kernels | None) -> None:
         self.native = native
@@ -156,7 +156,7 @@ class Scalers:
 
 def suits_kernels(frame: av.VideoFrame) -> bool:
     """Return True if a frame is of the kind that the kernels convert as libswscale does."""
-    is_fit = all(size % 2 == 0 and size >= LOOP_SIZE_MIN for size in (frame.width, frame.height))
+    is_fit = all(size % 2 == 0 and size >= KERNEL_SIZE_MIN for size in (frame.width, frame.height))
     return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
 
 

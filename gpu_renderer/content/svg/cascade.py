@@ -26,7 +26,7 @@ _FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+
 
 
 class Cascade:
-    """Style blocks of a document, and what they make of an element; `fill` beats whatever fills shapes and texts."""
+    """Style blocks of a document, and the properties that they give an element. `fill` replaces all fills of shapes and texts."""
 
     def __init__(self, document: Document, budget: Budget, fill: str | None) -> None:
         self._fill = fill

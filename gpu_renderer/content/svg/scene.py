@@ -24,7 +24,7 @@ class Frame(NamedTuple):
 
 
 class Scene:
-    """Interface of the whole drawing to its parts; `fill` beats whatever fills shapes and texts."""
+    """Interface of the whole drawing to its parts. `fill` replaces all fills of shapes and texts."""
 
     def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
         self.document = document

@@ -255,8 +255,8 @@ class Fonts:
 
 def without_font(files: Iterable[FontFile]) -> list[str]:
     """Names of the common scripts that no font file has."""
-    held = list(files)
-    return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in held)]
+    candidates = list(files)
+    return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in candidates)]
 
 
 def _is_emoji(cluster: str) -> bool:

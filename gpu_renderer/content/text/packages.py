@@ -1,4 +1,4 @@
-"""Installs the font packages named in `packages.json`, pinned by version and hash, into the farm's font folder.
+"""Install the font packages named in `packages.json`, pinned by version and hash, into the farm's font folder.
 
 Inter and DejaVu are bundled with the project. Liberation, Noto and emoji are fetched from Debian's archive, the families that
 only the editor's page loads from the npm registry, as static faces converted from WOFF2. Every machine gets the same bytes,

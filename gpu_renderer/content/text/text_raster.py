@@ -188,12 +188,12 @@ def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> No
     over = covered[top:bottom, left:right]
     if alpha < 255:
         over = _faded(alpha)[over]
-    held = under[y + top : y + bottom, x + left : x + right]
-    shown = np.multiply(255 - over, held, dtype=np.uint16)
+    below = under[y + top : y + bottom, x + left : x + right]
+    shown = np.multiply(255 - over, below, dtype=np.uint16)
     shown += 128
     shown += shown >> 8
     shown >>= 8
-    held[:] = over + shown
+    below[:] = over + shown
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ SIGMA_BOXES_MAX = 7.0
 Its golden scene with a sigma of 14 has a Gaussian.
 """
 SIGMA_SIDES_MAX = 64
-"""A sigma of so many sides of a buffer leaves less than 1/255 of anything in it; Pillow refuses absurd ones."""
+"""Largest sigma, in sides of the buffer. It leaves less than 1/255 of anything; Pillow refuses extreme values."""
 
 
 def blurred(pixels: Pixels, sigma: float) -> Pixels:

@@ -15,7 +15,7 @@ Points = npt.NDArray[np.float64]
 
 SIDE_MAX_PX = 16384
 AREA_MAX_PX = 1 << 25
-"""No raster is larger, whatever a document asks for: 128 MiB of RGBA."""
+"""Largest raster that a document can ask for: 128 MiB of RGBA."""
 
 
 def fitting_scale(width: float, height: float, scale: float) -> float:

@@ -1,6 +1,6 @@
 """Painter's-order test: do planes drawn in order hide each other as a depth buffer of four samples would?
 
-Usually they do: planes come sorted, and cards rarely intersect. Then no depth buffer is needed, which costs several
+Usually they do: planes come sorted, and rarely intersect. Then no depth buffer is needed, which costs several
 passes over the group's pixels.
 """
 
@@ -19,25 +19,25 @@ CLOSE_PX = 1.0
 """Distance below which two edges share pixels."""
 SHARED_PX_MAX = 4.0
 """Longest shared edge without a visible seam: each plane's coverage counts pixels that the other covers."""
-CARDS_MAX = 200
-"""Number of cards above which the test costs more than the depth buffer."""
+QUADS_MAX = 200
+"""Number of planes above which the test costs more than the depth buffer."""
 SAME_DEPTH = 1e-4
 """Relative difference of distances below which two planes are equally far. The later one is drawn on top."""
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ProjectedQuad:
     """A projected plane: its corners in frame px, in order, and the reciprocal of their distances from the eye."""
 
     corners: tuple[Point, ...]
     nearness: tuple[float, float, float]
-    """Coefficients of (x, y, 1). The reciprocal distance is linear over the frame, because the card is flat."""
+    """Coefficients of (x, y, 1). The reciprocal distance is linear over the frame, because the plane is flat."""
     hides: bool
-    """True if the card writes depth."""
+    """True if the plane writes depth."""
     has_edges: bool
-    """True if the card can be visible where its edges cut pixels."""
+    """True if the plane can be visible where its edges cut pixels."""
     margin: tuple[float, float, float, float]
-    """Left, top, right and bottom of the area in which the card can share a pixel with another."""
+    """Left, top, right and bottom of the area in which the plane can share a pixel with another."""
 
     def nearness_at(self, point: Point) -> float:
         """Return the reciprocal of the distance from the eye, composition px, at a point of the frame."""
@@ -45,8 +45,8 @@ class Card:
         return a * point[0] + b * point[1] + c
 
 
-def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | None:
-    """Return the card of a quad, or None if a part of it is behind the eye.
+def projected_quad(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> ProjectedQuad | None:
+    """Return the projection of a quad, or None if a part of it is behind the eye.
 
     `quad`: matrix from the unit square to frame px, whose third row is the distance. `content_box`: part of the unit
     square outside which the plane is transparent.
@@ -60,14 +60,16 @@ def card(quad: Matrix3, content_box: Share = WHOLE, *, hides: bool) -> Card | No
     room_px = min(left, top, 1.0 - left - width, 1.0 - top - height) * min(math.dist(*edge) for edge in _edges(placed))
     xs, ys = [x for x, _ in placed], [y for _, y in placed]
     margin = (min(xs) - CLOSE_PX, min(ys) - CLOSE_PX, max(xs) + CLOSE_PX, max(ys) + CLOSE_PX)
-    return Card(placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, margin=margin)
+    return ProjectedQuad(
+        placed, (to_unit[6], to_unit[7], to_unit[8]), hides, has_edges=room_px < CLOSE_PX, margin=margin
+    )
 
 
-def hide_in_order(cards: Sequence[Card]) -> bool:
-    """Return True if the cards in order show the same as with a depth buffer. False for more than CARDS_MAX cards."""
-    return len(cards) <= CARDS_MAX and all(
+def hide_in_order(quads: Sequence[ProjectedQuad]) -> bool:
+    """Return True if the planes in order show the same as with a depth buffer. False for more than QUADS_MAX planes."""
+    return len(quads) <= QUADS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
-        for earlier, later in combinations(cards, 2)
+        for earlier, later in combinations(quads, 2)
         if _meet(later.margin, earlier.margin)
     )
 
@@ -76,8 +78,8 @@ def _meet(one: tuple[float, float, float, float], other: tuple[float, float, flo
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _covers(later: Card, earlier: Card) -> bool:
-    """Return True if the later card is nearer or equal wherever both overlap, or the earlier one hides nothing."""
+def _covers(later: ProjectedQuad, earlier: ProjectedQuad) -> bool:
+    """Return True if the later plane is nearer or equal wherever both overlap, or the earlier one hides nothing."""
     if not earlier.hides:
         return True
     places = ((point, earlier.nearness_at(point)) for point in _overlap(later.corners, earlier.corners))
@@ -101,8 +103,8 @@ def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
     return found
 
 
-def _touch(one: Card, other: Card) -> bool:
-    """Return True if visible edges of the two cards run along each other."""
+def _touch(one: ProjectedQuad, other: ProjectedQuad) -> bool:
+    """Return True if visible edges of the two planes run along each other."""
     return (one.has_edges and other.has_edges) and any(
         _shared_px(start, end, edge) > SHARED_PX_MAX
         for start, end in _edges(one.corners)

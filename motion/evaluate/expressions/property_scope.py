@@ -16,7 +16,7 @@ from motion.evaluate.keyframes import velocity
 
 
 class Reader(Protocol):
-    """Reads other properties within the same evaluation."""
+    """Read other properties within the same evaluation."""
 
     def value(self, node_id: str, path: str, time: float) -> float | None:
         """A property's value, its expression included."""

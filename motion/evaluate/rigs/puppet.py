@@ -63,13 +63,13 @@ def pinned(
         return rest
     anchors = {nearest(rest, pin.x, pin.y): pin for pin in pins}
     fixed = tuple(sorted(anchors))
-    held = [anchors[i] for i in fixed]
-    blended = _blended(held, rest, _heat(density, fixed))
+    pins_of_mesh = [anchors[i] for i in fixed]
+    blended = _blended(pins_of_mesh, rest, _heat(density, fixed))
     if not is_rigid:
         return blended
-    targets = rest[list(fixed)] + [(pin.to_x - pin.x, pin.to_y - pin.y) for pin in held]
+    targets = rest[list(fixed)] + [(pin.to_x - pin.x, pin.to_y - pin.y) for pin in pins_of_mesh]
     width, height = (float(extent) for extent in np.ptp(rest, axis=0))
-    return _solver(width, height, density, fixed).relax(rest, blended, targets, held, rotation_limit)
+    return _solver(width, height, density, fixed).relax(rest, blended, targets, pins_of_mesh, rotation_limit)
 
 
 def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
@@ -118,10 +118,10 @@ class _Solver:
         moved = start.copy()
         moved[self._fixed] = targets
         sides = rest[self._to] - rest[self._from]
-        held = np.array([pin.scale * turn(math.radians(pin.rotation))[:, 0] for pin in pins])
+        pin_turns = np.array([pin.scale * turn(math.radians(pin.rotation))[:, 0] for pin in pins])
         for _ in range(SOLVER_STEPS):
             turns = self._turns(sides, moved, rotation_limit)
-            turns[self._fixed] = held
+            turns[self._fixed] = pin_turns
             pull = self._pull(sides, turns)
             moved[self._free] = self._inverse @ (pull[self._free] - self._coupling @ targets)
         return moved

@@ -16,7 +16,7 @@ INFLUENCE_PX = 100.0
 """Distance along the mesh over which a bone moves vertices."""
 
 ROOTS_EDGES = 1.5
-"""Vertices within so many mean edges of a bone hang on it directly."""
+"""Distance, in mean edges, within which vertices are bound to a bone directly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ class _Line:
         chunk = max(1, int(delays.min()) - 1) if loops and len(samples) else max(1, len(samples))
         for start in range(0, len(samples), chunk):
             stop = min(len(samples), start + chunk)
-            held = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
-            delayed[start:stop] = held
-            line[self._size + start : self._size + stop] += feedback[start:stop, None] * held
+            echo = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
+            delayed[start:stop] = echo
+            line[self._size + start : self._size + stop] += feedback[start:stop, None] * echo
         self._past = line[-self._size :].copy()
         return delayed
 
@@ -46,10 +46,10 @@ class Delay:
     """Echoes."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
-        held = effect.parameters
-        self._mix = share(held["mix"])
-        self._feedback = held["feedback"].mapped(lambda value: min(0.95, max(0.0, value / 100.0)))
-        self._delay = held["time"].mapped(lambda value: min(DELAY_MAX_SECONDS, max(0.0, value)) * RATE)
+        parameters = effect.parameters
+        self._mix = share(parameters["mix"])
+        self._feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(0.0, value / 100.0)))
+        self._delay = parameters["time"].mapped(lambda value: min(DELAY_MAX_SECONDS, max(0.0, value)) * RATE)
         self._line = _Line(min(DELAY_MAX_SECONDS, float(self._delay.values.max()) / RATE))
 
     def process(self, samples: Samples, first: int) -> Samples:
@@ -63,11 +63,11 @@ class FlangeChorus:
     """A short delay that swings."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
-        held = effect.parameters
-        self._mix, self._depth = share(held["mix"]), share(held["depth"])
-        self._feedback = held["feedback"].mapped(lambda value: min(0.95, max(-0.95, value / 100.0)))
-        self._separation = held["separation"].mapped(lambda ms: min(40.0, max(0.1, ms)) / 1000 * RATE)
-        self._wave = Oscillator(effect.wave, held["rate"])
+        parameters = effect.parameters
+        self._mix, self._depth = share(parameters["mix"]), share(parameters["depth"])
+        self._feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(-0.95, value / 100.0)))
+        self._separation = parameters["separation"].mapped(lambda ms: min(40.0, max(0.1, ms)) / 1000 * RATE)
+        self._wave = Oscillator(effect.wave, parameters["rate"])
         self._line = _Line(0.06)
 
     def process(self, samples: Samples, first: int) -> Samples:

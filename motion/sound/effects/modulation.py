@@ -10,7 +10,7 @@ from motion.sound.voice import RATE, AudioEffect, Samples
 
 
 class Tone:
-    """Adds a wave, equal in all channels, while the voice lasts."""
+    """Add a wave, equal in all channels, while the voice lasts."""
 
     def __init__(self, effect: AudioEffect, length: int) -> None:
         self._length = length

@@ -20,9 +20,9 @@ class Reverb:
     """Overlapping convolutions of whole blocks; what is left of them is added to the next."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
-        held = effect.parameters
-        self._mix = share(held["mix"])
-        decay, delay = float(held["decay"].values[0]), float(held["preDelay"].values[0])
+        parameters = effect.parameters
+        self._mix = share(parameters["mix"])
+        decay, delay = float(parameters["decay"].values[0]), float(parameters["preDelay"].values[0])
         self._response = response(effect.id, decay, delay)
         self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
         self._left = np.zeros((len(self._response), 2))

@@ -14,9 +14,9 @@ class StereoMixer:
     """Level and place of both channels."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
-        held = effect.parameters
-        self._left = _panned(held["leftLevel"], held["leftPan"])
-        self._right = _panned(held["rightLevel"], held["rightPan"])
+        parameters = effect.parameters
+        self._left = _panned(parameters["leftLevel"], parameters["leftPan"])
+        self._right = _panned(parameters["rightLevel"], parameters["rightPan"])
 
     def process(self, samples: Samples, first: int) -> Samples:
         """Both channels, mixed anew: always two."""

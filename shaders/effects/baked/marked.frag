@@ -1,5 +1,4 @@
-// Mixes marks over the canvas where their target, u_marks, lies: premultiplied, with alpha. Pixels without colour keep that of the
-// canvas.
+// Mixes the target of marks, u_marks (premultiplied), over the canvas. Pixels outside it, or without a mark, stay as they are.
 #include "canvas.glsl"
 
 uniform sampler2D u_marks;

@@ -3,7 +3,7 @@
 #include "canvas.glsl"
 
 uniform vec4 u_mark;  // canvas px: its middle and its size; its strength
-uniform vec2 u_under; // canvas px: the pixel that lends it colour
+uniform vec2 u_under; // canvas px: the pixel whose colour is mixed in
 uniform vec4 u_tint;
 
 const float LEAST = 0.003;

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class Terminal:
-    """Runs commands on a data folder and keeps what they print."""
+    """Run commands on a data folder and keep what they print."""
 
     def __init__(self, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._data = data

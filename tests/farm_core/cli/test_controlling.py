@@ -40,7 +40,7 @@ def on(url: str, act: Callable[[Database], Awaitable[Any]]) -> Any:
 def command(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
 ) -> Iterator[Command]:
-    """Runs a command on a farm with three jobs of an account and a worker: its status, output and errors."""
+    """Run a command on a farm with three jobs of an account and a worker: its status, output and errors."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     settings.cache_clear()
     on(database_url, _furnish)

@@ -34,7 +34,7 @@ Look = Callable[..., str]
 def look(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
 ) -> Any:
-    """Runs a command on a farm that is in the middle of a job; gives what it prints."""
+    """Run a command on a farm that is in the middle of a job; give what it prints."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     settings.cache_clear()
     asyncio.run(_furnished(database_url))

@@ -1,4 +1,4 @@
-"""What people get wrong at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
+"""Mistakes at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from farm_core import __main__ as farm
 from farm_core.settings import settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
-from tests.gpu_renderer.documents import document, layer, written
+from tests.gpu_renderer.documents import document, layer, write_document
 
 ROOT = Path(__file__).resolve().parents[3]
-Told = Callable[..., str]
+CommandError = Callable[..., str]
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder that commands are given in, with an environment of its own."""
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
@@ -36,7 +36,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def told(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def command_error(folder_of_commands: Path, capsys: pytest.CaptureFixture[str]) -> CommandError:
     """What a command that ends with status 1 says."""
 
     def run(*words: str) -> str:
@@ -49,45 +49,45 @@ def told(place: Path, capsys: pytest.CaptureFixture[str]) -> Told:
     return run
 
 
-def begun(*words: str, folder: Path) -> subprocess.Popen[str]:
+def start_command(*words: str, folder: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command, pipe = [sys.executable, "-m", "farm_core", *words], subprocess.PIPE
     return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
 
 
-def test_every_wrong_setting_is_named_with_what_is_allowed(told: Told) -> None:
+def test_every_wrong_setting_is_named_with_what_is_allowed(command_error: CommandError) -> None:
     wrong = {
         "LOG_LEVEL": "loud", "ENCODER": "h265", "PUBLIC_ORIGIN": "farm.example.com", "METRICS_PORT": "70000",
         "AUTOMATION_RENDERS_PER_MINUTE": "many", "DATABASE_URL": "mysql://db/farm", "REDIS_URL": "localhost",
         "S3_ENDPOINT_URL": "minio:9000", "TRUSTED_PROXIES": "127.0.0.1, proxy", "RESULT_DAYS": "inf",
     }  # fmt: skip
     os.environ.update(wrong)
-    said = told("account", "list")
-    assert [line.split(":")[0].strip() for line in said.splitlines()[1:]] == sorted(wrong, key=said.index)
-    assert all(words in said for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
+    error = command_error("account", "list")
+    assert [line.split(":")[0].strip() for line in error.splitlines()[1:]] == sorted(wrong, key=error.index)
+    assert all(words in error for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
 
 
-def test_proxies_are_addresses_and_networks(place: Path) -> None:
+def test_proxies_are_addresses_and_networks(folder_of_commands: Path) -> None:
     os.environ["TRUSTED_PROXIES"] = "127.0.0.1, 10.0.0.0/8, ::1"
     assert settings().trusted_proxies == "127.0.0.1,10.0.0.0/8,::1"
 
 
-def test_a_data_folder_without_a_name_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_data_folder_without_a_name_is_refused(folder_of_commands: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         farm.main(["account", "list", "--data", ""])
     assert ended.value.code == 2
     assert "the folder's name is empty" in capsys.readouterr().err
-    assert list(place.iterdir()) == []
+    assert list(folder_of_commands.iterdir()) == []
 
 
-def test_an_env_file_that_is_no_text_is_named(told: Told, place: Path) -> None:
-    (place / ".env").write_bytes(b"\xff\xfe\x00")
-    assert ".env" in told("account", "list")
+def test_an_env_file_that_is_no_text_is_named(command_error: CommandError, folder_of_commands: Path) -> None:
+    (folder_of_commands / ".env").write_bytes(b"\xff\xfe\x00")
+    assert ".env" in command_error("account", "list")
 
 
 @pytest.mark.thorough
-def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(place: Path) -> None:
-    (place / ".env").write_text(
+def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(folder_of_commands: Path) -> None:
+    (folder_of_commands / ".env").write_text(
         "S3_BUCKET=videos\nS3_REGION=eu-west-1\nAWS_ACCESS_KEY_ID=AKIDTEST\nAWS_SECRET_ACCESS_KEY=s\n"
     )
     os.environ.pop("AWS_ACCESS_KEY_ID", None)
@@ -95,20 +95,20 @@ def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(place: Path)
     assert "AKIDTEST" in storage.link("results/a.mp4", 60, "https://farm.example.com")
 
 
-def test_the_environment_comes_before_the_env_file(place: Path) -> None:
-    (place / ".env").write_text("RESULT_DAYS=3\nWORKERS=7\n")
+def test_the_environment_comes_before_the_env_file(folder_of_commands: Path) -> None:
+    (folder_of_commands / ".env").write_text("RESULT_DAYS=3\nWORKERS=7\n")
     os.environ |= {"RESULT_DAYS": "5"}
     assert (settings().result_days, settings().workers) == (5, 7)
 
 
-def test_a_file_where_a_folder_is_meant_is_named(told: Told, place: Path) -> None:
-    (place / "file").touch()
+def test_a_file_where_a_folder_is_meant_is_named(command_error: CommandError, folder_of_commands: Path) -> None:
+    (folder_of_commands / "file").touch()
     for words in (("up",), ("account", "list")):
-        assert str(place / "file") in told(*words, "--data", "file")
+        assert str(folder_of_commands / "file") in command_error(*words, "--data", "file")
 
 
-def test_cases_that_are_not_there_are_named(told: Told) -> None:
-    assert "cases.jsonl: No such file or directory" in told("stills", "cases.jsonl")
+def test_cases_that_are_not_there_are_named(command_error: CommandError) -> None:
+    assert "cases.jsonl: No such file or directory" in command_error("stills", "cases.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -127,39 +127,41 @@ def test_a_number_out_of_bounds_ends_with_status_2(words: list[str], capsys: pyt
     assert "is not a whole number" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_started(place: Path) -> None:
+def test_a_port_that_is_taken_is_said_before_anything_is_started(folder_of_commands: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        up = begun("up", "--port", port, "--data", "data", folder=place)
-        _, said = up.communicate(timeout=60)
+        up = start_command("up", "--port", port, "--data", "data", folder=folder_of_commands)
+        _, error = up.communicate(timeout=60)
     assert up.returncode == 1
-    assert said == f"farm: cannot listen on 127.0.0.1, port {port}: Address already in use; see --host and --port\n"
-    assert not (place / "data" / "postgres").exists()
+    assert error == f"farm: cannot listen on 127.0.0.1, port {port}: Address already in use; see --host and --port\n"
+    assert not (folder_of_commands / "data" / "postgres").exists()
 
 
 @pytest.mark.service
-def test_a_database_of_a_newer_farm_is_left_alone(told: Told, database_url: str) -> None:
+def test_a_database_of_a_newer_farm_is_left_alone(command_error: CommandError, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.execute("UPDATE schema_state SET oldest_head = '9998'")
     os.environ["DATABASE_URL"] = database_url
-    assert "newer version" in told("account", "list")
+    assert "newer version" in command_error("account", "list")
 
 
-def test_a_database_that_does_not_answer_is_said(told: Told) -> None:
+def test_a_database_that_does_not_answer_is_said(command_error: CommandError) -> None:
     os.environ["DATABASE_URL"] = "postgresql://farm:geheim@127.0.0.1:1/farm"
-    said = told("account", "list")
-    assert "127.0.0.1" in said
-    assert "geheim" not in said
+    error = command_error("account", "list")
+    assert "127.0.0.1" in error
+    assert "geheim" not in error
 
 
-def test_no_token_is_made_that_the_farm_would_not_take(told: Told) -> None:
+def test_no_token_is_made_that_the_farm_would_not_take(command_error: CommandError) -> None:
     os.environ["JWT_JWKS_URL"] = "https://login.example.com/keys"
-    assert "JWT_JWKS_URL" in told("token", "ada")
+    assert "JWT_JWKS_URL" in command_error("token", "ada")
 
 
-def test_a_reader_that_has_read_enough_ends_a_command_quietly(place: Path) -> None:
-    with begun("inspect", str(written(place, document(layer("square")))), folder=place) as shown:
+def test_a_reader_that_has_read_enough_ends_a_command_quietly(folder_of_commands: Path) -> None:
+    with start_command(
+        "inspect", str(write_document(folder_of_commands, document(layer("square")))), folder=folder_of_commands
+    ) as shown:
         assert shown.stdout is not None and shown.stderr is not None
         shown.stdout.close()
         assert (shown.stderr.read(), shown.wait(60)) == ("", 128 + signal.SIGPIPE)
@@ -167,43 +169,47 @@ def test_a_reader_that_has_read_enough_ends_a_command_quietly(place: Path) -> No
 
 @pytest.mark.gl
 @pytest.mark.service
-def test_the_doctor_names_every_part_that_cannot_be_used(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "file").touch()
+def test_the_doctor_names_every_part_that_cannot_be_used(
+    folder_of_commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder_of_commands / "file").touch()
     os.environ |= {
         "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "RAY_ADDRESS": "auto",
         "FONT_FOLDERS": "/none",
     }  # fmt: skip
     assert farm.main(["doctor", "--data", "file"]) == 1
-    said = capsys.readouterr().out
-    bad = [line.split()[1] for line in said.splitlines() if line.startswith("BAD")]
+    error = capsys.readouterr().out
+    bad = [line.split()[1] for line in error.splitlines() if line.startswith("BAD")]
     assert bad == ["postgres:", "redis:", "storage:", "ray:", "disk:"]
-    assert "there is no folder /none" in said
-    assert said.endswith("The farm could not work here.\n")
+    assert "there is no folder /none" in error
+    assert error.endswith("The farm could not work here.\n")
 
 
 @pytest.mark.thorough
 @pytest.mark.gl
-def test_a_render_that_is_told_to_end_leaves_nothing_behind(place: Path) -> None:
-    file = written(place, document(layer("square"), seconds=3600))
-    out = place / "out"
+def test_a_render_that_is_told_to_end_leaves_nothing_behind(folder_of_commands: Path) -> None:
+    file = write_document(folder_of_commands, document(layer("square"), seconds=3600))
+    out = folder_of_commands / "out"
     out.mkdir()
     for number in (signal.SIGINT, signal.SIGTERM):
-        render = begun("render", str(file), "-o", str(out / "a.mp4"), folder=place)
+        render = start_command("render", str(file), "-o", str(out / "a.mp4"), folder=folder_of_commands)
         deadline = time.monotonic() + 60
         while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it draws
             time.sleep(0.01)
         assert len(list(out.iterdir())) == 1
         render.send_signal(number)
-        _, said = render.communicate(timeout=60)
+        _, error = render.communicate(timeout=60)
         assert render.returncode == 128 + number
-        assert "Traceback" not in said
+        assert "Traceback" not in error
         assert list(out.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [["jobs"], ["workers"], ["queue"], ["account", "list"]], ids=" ".join)
-def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(told: Told, place: Path, words: list[str]) -> None:
+def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(
+    command_error: CommandError, folder_of_commands: Path, words: list[str]
+) -> None:
     os.environ.pop("DATABASE_URL", None)
-    said = told(*words, "--data", str(place / "elsewhere"))
-    assert "no farm has run on" in said
-    assert "--data" in said
-    assert not (place / "elsewhere" / "postgres").exists()
+    error = command_error(*words, "--data", str(folder_of_commands / "elsewhere"))
+    assert "no farm has run on" in error
+    assert "--data" in error
+    assert not (folder_of_commands / "elsewhere" / "postgres").exists()

@@ -24,7 +24,7 @@ class Requests(list[str]):
 async def listener(
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
 ) -> AsyncIterator[int]:
-    """Serves connections on a free port until the block ends and each of them is done; yields the port."""
+    """Serve connections on a free port until the block ends and each of them is done; yield the port."""
     serving: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,7 +46,7 @@ async def listener(
 
 @asynccontextmanager
 async def server(answer: Answer) -> AsyncIterator[Requests]:
-    """Serves `answer(request head)` to every request; yields the heads that came."""
+    """Serve `answer(request head)` to every request; yield the heads that came."""
     seen = Requests()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

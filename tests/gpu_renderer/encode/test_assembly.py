@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.finish import SegmentUnusable, VideoNotAsPlanned, boxes, check, finish
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile, rate
 from gpu_renderer.encode.segments import SegmentWriter
@@ -38,7 +38,7 @@ def segment(path: Path, frames: range, fps: float = 30.0, profile: EncoderProfil
 
 def joined(folder: Path, cuts: list[int], fps: float = 30.0) -> Path:
     parts = [segment(folder / f"{first}.mp4", range(first, end), fps) for first, end in pairwise(cuts)]
-    finish(parts, folder / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, fps, cuts[-1]))
+    finish(parts, folder / "out.mp4", FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, fps, cuts[-1]))
     return folder / "out.mp4"
 
 
@@ -82,7 +82,7 @@ def test_each_segment_opens_with_a_picture_that_needs_no_other(tmp_path: Path) -
 
 def test_no_segment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SegmentUnusable, match="no segment"):
-        finish([], tmp_path / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 0))
+        finish([], tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 0))
 
 
 def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
@@ -91,13 +91,13 @@ def test_a_segment_of_another_profile_is_refused(tmp_path: Path) -> None:
         segment(tmp_path / "b.mp4", range(4), profile=EncoderProfile(threads=1, preset="ultrafast")),
     ]
     with pytest.raises(SegmentUnusable, match=r"b\.mp4"):
-        finish(parts, tmp_path / "out.mp4", Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 8))
+        finish(parts, tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 8))
 
 
 def test_the_check_names_everything_that_differs_from_the_plan(tmp_path: Path) -> None:
     path = segment(tmp_path / "a.mp4", range(6), fps=25.0)
     with pytest.raises(VideoNotAsPlanned) as raised:
-        check(path, Plan(FORMATS["mp4"], WIDTH + 2, HEIGHT, 30.0, 7))
+        check(path, FilePlan(FORMATS["mp4"], WIDTH + 2, HEIGHT, 30.0, 7))
     faults = " / ".join(raised.value.faults)
     for word in ("index is not in front", "size", "rate", "holds 6 frames, not 7"):
         assert word in faults
@@ -108,7 +108,7 @@ def test_the_check_refuses_a_truncated_file(tmp_path: Path, kept_bytes: int) -> 
     path = joined(tmp_path, [0, 7])
     path.write_bytes(path.read_bytes()[:kept_bytes])
     with pytest.raises(VideoNotAsPlanned):
-        check(path, Plan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 7))
+        check(path, FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 7))
 
 
 def test_a_writer_that_fails_leaves_no_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.encode.finish import finish
-from gpu_renderer.encode.formats import FORMATS, Plan
+from gpu_renderer.encode.formats import FORMATS, FilePlan
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.repeat_frames import (
@@ -40,7 +40,7 @@ def picture(seed: int, size: tuple[int, int]) -> av.VideoFrame:
     return frame
 
 
-def written(
+def write_segment(
     path: Path, runs: list[int], size: tuple[int, int] = SIZES[0], profile: EncoderProfile = PROFILE
 ) -> SegmentWriter:
     """A segment of pictures, each of them shown so many times in a row."""
@@ -64,9 +64,9 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
     tmp_path: Path, size: tuple[int, int], threads: int
 ) -> None:
     runs = [3, 90, 1, 1, 40, 2]
-    writer = written(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
+    writer = write_segment(tmp_path / "held.mp4", runs, size, replace(PROFILE, threads=threads))
     assert writer.repeat_count == (90 - 1 - ENCODED_REPEATS) + (40 - 1 - ENCODED_REPEATS)
-    plan = Plan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs))
+    plan = FilePlan(FORMATS["mp4"], size[0], size[1], 30.0, sum(runs))
     finish([tmp_path / "held.mp4"], tmp_path / "out.mp4", plan)
     frames = decoded(tmp_path / "out.mp4")
     for held in (range(3 + 1 + ENCODED_REPEATS, 93), range(95 + 1 + ENCODED_REPEATS, 135)):
@@ -80,7 +80,7 @@ def test_a_held_picture_is_shown_unchanged_until_the_next_one(
 
 @pytest.mark.parametrize("preset", ["superfast", "medium", "slow"])
 def test_pictures_are_held_with_more_references_and_weights_too(tmp_path: Path, preset: str) -> None:
-    writer = written(tmp_path / "held.mp4", [3, 60, 2], profile=replace(PROFILE, preset=preset))
+    writer = write_segment(tmp_path / "held.mp4", [3, 60, 2], profile=replace(PROFILE, preset=preset))
     assert writer.repeat_count == 60 - 1 - ENCODED_REPEATS
     frames = decoded(tmp_path / "held.mp4")
     assert len(frames) == 65
@@ -90,19 +90,19 @@ def test_pictures_are_held_with_more_references_and_weights_too(tmp_path: Path, 
 def test_segments_that_end_and_begin_in_a_hold_are_joined(tmp_path: Path) -> None:
     parts = [tmp_path / f"{number}.mp4" for number in range(3)]
     for part, runs in zip(parts, ([60], [50, 60], [1]), strict=True):
-        written(part, runs)
-    finish(parts, tmp_path / "out.mp4", Plan(FORMATS["mp4"], 96, 64, 30.0, 171))
+        write_segment(part, runs)
+    finish(parts, tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], 96, 64, 30.0, 171))
     assert len(decoded(tmp_path / "out.mp4")) == 171
 
 
 def test_the_same_frames_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        written(tmp_path / name, [5, 80, 7])
+        write_segment(tmp_path / name, [5, 80, 7])
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
 def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> None:
-    written(tmp_path / "long.mp4", [200], profile=replace(PROFILE, gop_frames=60))
+    write_segment(tmp_path / "long.mp4", [200], profile=replace(PROFILE, gop_frames=60))
     with av.open(str(tmp_path / "long.mp4")) as container:
         keys = [packet.pts for packet in container.demux(video=0) if packet.is_keyframe]
     assert len(keys) == 4
@@ -110,7 +110,7 @@ def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> No
 
 def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_path: Path) -> None:
     profile = replace(PROFILE, gop_frames=30)
-    writer = written(tmp_path / "late.mp4", [1] * 50 + [60], profile=profile)
+    writer = write_segment(tmp_path / "late.mp4", [1] * 50 + [60], profile=profile)
     assert writer.repeat_count > 20
     with av.open(str(tmp_path / "late.mp4")) as container:
         keys = [round(packet.pts * packet.time_base * 30) for packet in container.demux(video=0) if packet.is_keyframe]
@@ -122,17 +122,17 @@ def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: 
     """The fastest preset codes without arithmetic."""
     plain = replace(PROFILE, preset="ultrafast")
     assert repeat_frames(plain, *SIZES[0], 30.0) is None
-    assert written(tmp_path / "plain.mp4", [60], profile=plain).repeat_count == 0
+    assert write_segment(tmp_path / "plain.mp4", [60], profile=plain).repeat_count == 0
     assert len(decoded(tmp_path / "plain.mp4")) == 60
 
 
 def test_numbers_are_read_as_they_were_written() -> None:
     values = (0, 1, 2, 7, 255, 70_000)
-    written = [(value, value, -value) for value in values]
-    bits = "".join(exp_golomb(a) + signed_exp_golomb(b) + signed_exp_golomb(c) for a, b, c in written) + "101"
+    write_segment = [(value, value, -value) for value in values]
+    bits = "".join(exp_golomb(a) + signed_exp_golomb(b) + signed_exp_golomb(c) for a, b, c in write_segment) + "101"
     bits += "1" * (-len(bits) % 8)
     reader = BitReader(int(bits, 2).to_bytes(len(bits) // 8))
-    assert [tuple(reader.fields("uss")) for _ in values] == written
+    assert [tuple(reader.fields("uss")) for _ in values] == write_segment
     assert (reader.fields("1"), reader.fixed(2)) == ([1], 1)
     with pytest.raises(StreamNotUnderstood, match="too early"):
         reader.fixed(64)

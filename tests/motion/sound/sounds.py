@@ -64,8 +64,8 @@ def video(node_id: str = "v", **held: Any) -> Json:
     return node(node_id, "video", src="clip.mp4", **held)
 
 
-def heard(held: Json, first: float = 0.0, end: float = 20.0, parity: SoundParity = EXPECTED_SOUND) -> tuple[Voice, ...]:
-    return voices(held, build(held), first, end, parity)
+def heard(doc: Json, first: float = 0.0, end: float = 20.0, parity: SoundParity = EXPECTED_SOUND) -> tuple[Voice, ...]:
+    return voices(doc, build(doc), first, end, parity)
 
 
 def stretch(voice: Voice) -> tuple[float, float, float, float]:

@@ -39,17 +39,17 @@ def test_shelves_without_gain_change_nothing() -> None:
 
 
 def test_a_shelf_reaches_its_gain_far_from_its_corner() -> None:
-    held = with_effects(effect("bass-treble", bass=6.0))
-    assert mixed(held, {"tone.wav": steady(1.0, 0.1)}, 1.0)[-1] == pytest.approx([0.1 * 10 ** (6 / 20)] * 2, rel=1e-3)
+    doc = with_effects(effect("bass-treble", bass=6.0))
+    assert mixed(doc, {"tone.wav": steady(1.0, 0.1)}, 1.0)[-1] == pytest.approx([0.1 * 10 ** (6 / 20)] * 2, rel=1e-3)
 
 
 @pytest.mark.parametrize("moves", [False, True])
 def test_a_filter_is_the_recursion_that_it_stands_for(moves: bool) -> None:
-    held = with_effects(effect("high-low-pass", cutoff=1000.0, q=0.707) | {"mode": "lowpass"})
+    doc = with_effects(effect("high-low-pass", cutoff=1000.0, q=0.707) | {"mode": "lowpass"})
     if moves:  # a track of one value takes the way of moving parameters
         keys = [{"t": 0.0, "value": 1000.0}, {"t": 0.001, "value": 1000.000001}]
-        held["animation"]["tracks"]["a"] = {"audiofx.e.cutoff": {"keyframes": keys}}
-    found = mixed(held, {"tone.wav": click()}, 0.5)[:, 0]
+        doc["animation"]["tracks"]["a"] = {"audiofx.e.cutoff": {"keyframes": keys}}
+    found = mixed(doc, {"tone.wav": click()}, 0.5)[:, 0]
     c = filters.low_pass(1000, 0.707)
     x1 = x2 = y1 = y2 = 0.0
     expected = []
@@ -63,9 +63,9 @@ def test_a_filter_is_the_recursion_that_it_stands_for(moves: bool) -> None:
 
 @pytest.mark.parametrize(("mode", "left"), [("lowpass", 1.0), ("highpass", 0.0)])
 def test_a_cutoff_beyond_the_highest_frequency_counts_as_that(mode: str, left: float) -> None:
-    held = with_effects(effect("high-low-pass", cutoff=30_000.0) | {"mode": mode})
+    doc = with_effects(effect("high-low-pass", cutoff=30_000.0) | {"mode": mode})
     noise = np.random.default_rng(1).normal(0, 0.1, (RATE, 1))
-    found = mixed(held, {"tone.wav": Held(noise)}, 1.0)[:, 0]
+    found = mixed(doc, {"tone.wav": Held(noise)}, 1.0)[:, 0]
     assert np.allclose(found, left * noise[:, 0], atol=1e-7)
 
 
@@ -77,21 +77,21 @@ def test_decibels_beyond_all_measure_still_give_a_filter(extreme: float) -> None
 
 
 def test_echoes_come_at_the_delay_and_fade_by_the_feedback() -> None:
-    held = with_effects(effect("delay", time=0.25, feedback=50.0, mix=40.0))
-    found = mixed(held, {"tone.wav": click()}, 1.0)[:, 0]
+    doc = with_effects(effect("delay", time=0.25, feedback=50.0, mix=40.0))
+    found = mixed(doc, {"tone.wav": click()}, 1.0)[:, 0]
     assert np.flatnonzero(np.abs(found) > 1e-9).tolist() == [0, 12_000, 24_000, 36_000]
     assert found[[0, 12_000, 24_000, 36_000]].tolist() == pytest.approx([0.6, 0.4, 0.2, 0.1])
 
 
 def test_echoes_ring_on_after_the_voice() -> None:
-    held = document(audio(fx={"audioEffects": [effect("delay", time=0.5, mix=50.0)]}), timelines=bars(("a", 0, 6, 0)))
-    found = mixed(held, {"tone.wav": click(0.2)}, 1.0)[:, 0]
+    doc = document(audio(fx={"audioEffects": [effect("delay", time=0.5, mix=50.0)]}), timelines=bars(("a", 0, 6, 0)))
+    found = mixed(doc, {"tone.wav": click(0.2)}, 1.0)[:, 0]
     assert found[24_000] == pytest.approx(0.5)
 
 
 def test_a_flange_without_depth_is_a_delay() -> None:
-    held = with_effects(effect("flange-chorus", separation=3.0, depth=0.0, mix=50.0))
-    found = mixed(held, {"tone.wav": click()}, 0.2)[:, 0]
+    doc = with_effects(effect("flange-chorus", separation=3.0, depth=0.0, mix=50.0))
+    found = mixed(doc, {"tone.wav": click()}, 0.2)[:, 0]
     assert np.flatnonzero(np.abs(found) > 1e-9).tolist() == [0, 144]
 
 
@@ -118,9 +118,9 @@ def test_the_id_of_a_reverb_may_be_any_units_of_text() -> None:
 
 
 def test_a_reverb_convolves_whatever_the_blocks() -> None:
-    held = with_effects({"id": "reverb-1", "type": "reverb", "params": {"decay": 0.5, "preDelay": 20.0, "mix": 25.0}})
+    doc = with_effects({"id": "reverb-1", "type": "reverb", "params": {"decay": 0.5, "preDelay": 20.0, "mix": 25.0}})
     noise = np.random.default_rng(1).normal(0, 0.1, (60_000, 1))
-    found = mixed(held, {"tone.wav": Held(noise)}, 2.0)
+    found = mixed(doc, {"tone.wav": Held(noise)}, 2.0)
     response = reverb.response("reverb-1", 0.5, 20.0)
     assert len(response) == 960 + 24_000
     for channel in range(2):
@@ -131,10 +131,10 @@ def test_a_reverb_convolves_whatever_the_blocks() -> None:
 
 
 def test_a_tone_is_added_while_the_voice_lasts() -> None:
-    held = document(
+    doc = document(
         audio(fx={"audioEffects": [effect("tone", frequency=440.0, level=-12.0)]}), timelines=bars(("a", 0, 15, 0))
     )
-    found = mixed(held, {"tone.wav": steady(1.0, 0.0)}, 1.0)
+    found = mixed(doc, {"tone.wav": steady(1.0, 0.0)}, 1.0)
     times = np.arange(24_000) / RATE
     assert np.allclose(found[:24_000, 0], 10 ** (-12 / 20) * np.sin(2 * math.pi * 440 * times), atol=1e-6)
     assert np.array_equal(found[:, 0], found[:, 1])
@@ -143,8 +143,8 @@ def test_a_tone_is_added_while_the_voice_lasts() -> None:
 
 @pytest.mark.parametrize("wave", ["triangle", "sawtooth", "square"])
 def test_audible_waves_hold_no_frequency_that_folds_back(wave: str) -> None:
-    held = with_effects(effect("tone", frequency=3000.0, level=0.0) | {"wave": wave})
-    found = mixed(held, {"tone.wav": steady(1.0, 0.0)}, 1.0)[:, 0]
+    doc = with_effects(effect("tone", frequency=3000.0, level=0.0) | {"wave": wave})
+    found = mixed(doc, {"tone.wav": steady(1.0, 0.0)}, 1.0)[:, 0]
     spectrum = np.abs(np.fft.rfft(found)) / len(found)
     loud = np.flatnonzero(spectrum > 1e-4)
     assert (loud % 3000 == 0).all()
@@ -152,16 +152,16 @@ def test_audible_waves_hold_no_frequency_that_folds_back(wave: str) -> None:
 
 
 def test_a_modulator_at_full_depth_is_ring_modulation() -> None:
-    held = with_effects(effect("modulator", rate=100.0, depth=100.0))
-    found = mixed(held, {"tone.wav": steady(1.0, 0.5)}, 1.0)[:, 0]
+    doc = with_effects(effect("modulator", rate=100.0, depth=100.0))
+    found = mixed(doc, {"tone.wav": steady(1.0, 0.5)}, 1.0)[:, 0]
     assert np.allclose(found, 0.5 * np.sin(2 * math.pi * 100 * np.arange(RATE) / RATE), atol=1e-6)
 
 
 def test_the_stereo_mixer_is_the_identity_by_default_and_takes_mono_as_left() -> None:
     stereo = Held(np.stack([np.full(RATE, 0.25), np.full(RATE, 0.5)], axis=1))
-    held = with_effects(effect("stereo-mixer"))
-    assert mixed(held, {"tone.wav": stereo}, 0.1)[0].tolist() == pytest.approx([0.25, 0.5])
-    assert mixed(held, {"tone.wav": steady(1.0)}, 0.1)[0].tolist() == pytest.approx([1.0, 0.0])
+    doc = with_effects(effect("stereo-mixer"))
+    assert mixed(doc, {"tone.wav": stereo}, 0.1)[0].tolist() == pytest.approx([0.25, 0.5])
+    assert mixed(doc, {"tone.wav": steady(1.0)}, 0.1)[0].tolist() == pytest.approx([1.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -169,21 +169,21 @@ def test_the_stereo_mixer_is_the_identity_by_default_and_takes_mono_as_left() ->
     [(-100, (1, 0)), (-50, (0.92388, 0.38268)), (0, (0.70711, 0.70711)), (50, (0.38268, 0.92388)), (100, (0, 1))],
 )
 def test_pan_has_constant_power(pan: float, expected: tuple[float, float]) -> None:
-    held = with_effects(effect("stereo-mixer", leftPan=pan))
-    assert mixed(held, {"tone.wav": steady(1.0)}, 0.1)[0].tolist() == pytest.approx(expected, abs=1e-5)
+    doc = with_effects(effect("stereo-mixer", leftPan=pan))
+    assert mixed(doc, {"tone.wav": steady(1.0)}, 0.1)[0].tolist() == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("first", "seconds", "played"), [(2, 2, 6), (8, 2, 0), (9, 5, 0)])
 def test_backwards_mirrors_the_window_within_the_file(first: float, seconds: float, played: float) -> None:
     """In the reversed file of 10 s, the window begins at `played`: 10 s less that in the file itself."""
-    held = document(
+    doc = document(
         audio(fx={"audioEffects": [effect("backwards")]}), timelines=bars(("a", 0, seconds * 30, first * 30))
     )
-    found = mixed(held, {"tone.wav": ramp(10)}, 1.0)[:, 0] * 100
+    found = mixed(doc, {"tone.wav": ramp(10)}, 1.0)[:, 0] * 100
     assert found[0] == pytest.approx(10 - played - 1 / RATE, abs=1e-5)
     assert found[4_800] == pytest.approx(10 - played - 0.1 - 1 / RATE, abs=1e-5)
 
 
 def test_a_disabled_and_an_unknown_effect_are_left_out() -> None:
-    held = with_effects(effect("delay") | {"enabled": False}, effect("wobble"), {"type": "delay"})
-    assert heard(held)[0].effects == ()
+    doc = with_effects(effect("delay") | {"enabled": False}, effect("wobble"), {"type": "delay"})
+    assert heard(doc)[0].effects == ()

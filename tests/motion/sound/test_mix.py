@@ -15,8 +15,8 @@ from tests.motion.sound.sounds import Held, audio, bars, heard, mixed, ramp, ste
 
 
 def test_a_voice_plays_its_part_of_the_file_at_its_place() -> None:
-    held = document(audio(), timelines=bars(("a", 30, 60, 45)))
-    found = mixed(held, {"tone.wav": ramp(10)}, 5.0)
+    doc = document(audio(), timelines=bars(("a", 30, 60, 45)))
+    found = mixed(doc, {"tone.wav": ramp(10)}, 5.0)
     assert not found[:RATE].any()
     assert found[RATE, 0] == pytest.approx(0.015)
     assert found[3 * RATE - 1, 0] == pytest.approx(0.035, abs=1e-6)
@@ -24,26 +24,26 @@ def test_a_voice_plays_its_part_of_the_file_at_its_place() -> None:
 
 
 def test_mono_goes_to_both_sides_and_stereo_stays() -> None:
-    held = document(audio(), timelines=bars(("a", 0, 60, 0)))
+    doc = document(audio(), timelines=bars(("a", 0, 60, 0)))
     stereo = Held(np.stack([np.full(RATE, 0.25), np.full(RATE, -0.5)], axis=1))
-    assert mixed(held, {"tone.wav": steady(1.0, 0.5)}, 0.1)[5].tolist() == [0.5, 0.5]
-    assert mixed(held, {"tone.wav": stereo}, 0.1)[5].tolist() == [0.25, -0.5]
+    assert mixed(doc, {"tone.wav": steady(1.0, 0.5)}, 0.1)[5].tolist() == [0.5, 0.5]
+    assert mixed(doc, {"tone.wav": stereo}, 0.1)[5].tolist() == [0.25, -0.5]
 
 
 def test_voices_add_up_and_nothing_limits_them() -> None:
-    held = document(audio("a"), audio("b"), timelines=bars(("a", 0, 60, 0), ("b", 0, 60, 0)))
-    assert mixed(held, {"tone.wav": steady(1.0, 0.9)}, 0.1)[0].tolist() == pytest.approx([1.8, 1.8])
+    doc = document(audio("a"), audio("b"), timelines=bars(("a", 0, 60, 0), ("b", 0, 60, 0)))
+    assert mixed(doc, {"tone.wav": steady(1.0, 0.9)}, 0.1)[0].tolist() == pytest.approx([1.8, 1.8])
 
 
 def test_a_part_is_cut_from_the_whole() -> None:
-    held = document(audio(), timelines=bars(("a", 15, 100, 7)))
+    doc = document(audio(), timelines=bars(("a", 15, 100, 7)))
     sounds = {"tone.wav": ramp(10)}
-    assert np.array_equal(mixed(held, sounds, 1.0, 1.0), mixed(held, sounds, 3.0)[RATE : 2 * RATE])
+    assert np.array_equal(mixed(doc, sounds, 1.0, 1.0), mixed(doc, sounds, 3.0)[RATE : 2 * RATE])
 
 
 def test_a_file_that_is_too_short_ends_in_silence() -> None:
-    held = document(audio(), timelines=bars(("a", 0, 60, 0)))
-    found = mixed(held, {"tone.wav": steady(0.5)}, 1.0)
+    doc = document(audio(), timelines=bars(("a", 0, 60, 0)))
+    found = mixed(doc, {"tone.wav": steady(0.5)}, 1.0)
     assert found[23_999, 0] == 1.0
     assert not found[24_000:].any()
 
@@ -51,22 +51,22 @@ def test_a_file_that_is_too_short_ends_in_silence() -> None:
 @pytest.mark.parametrize(("stretched", "factor"), [(50, 2.0), (200, 0.5)])
 def test_varispeed_moves_the_pitch(stretched: float, factor: float) -> None:
     sine = Held(np.sin(2 * np.pi * 1000 * np.arange(4 * RATE) / RATE))
-    held = document(video(fx={"time": {"stretch": stretched}}), timelines=bars(("v", 0, 60, 0)))
-    found = mixed(held, {"clip.mp4": sine}, 1.0)[:, 0]
+    doc = document(video(fx={"time": {"stretch": stretched}}), timelines=bars(("v", 0, 60, 0)))
+    found = mixed(doc, {"clip.mp4": sine}, 1.0)[:, 0]
     expected = np.sin(2 * np.pi * 1000 * factor * np.arange(RATE) / RATE)
     assert np.abs(found[1000:-1000] - expected[1000:-1000]).max() < 2e-3
 
 
 def test_faster_play_folds_nothing_back() -> None:
     high = Held(np.sin(2 * np.pi * 20_000 * np.arange(4 * RATE) / RATE))
-    held = document(video(fx={"time": {"stretch": 50}}), timelines=bars(("v", 0, 60, 0)))
-    found = mixed(held, {"clip.mp4": high}, 1.0)[1000:-1000]
+    doc = document(video(fx={"time": {"stretch": 50}}), timelines=bars(("v", 0, 60, 0)))
+    found = mixed(doc, {"clip.mp4": high}, 1.0)[1000:-1000]
     assert np.abs(found).max() < 0.01
 
 
 def test_reversed_play_ends_at_the_first_sample() -> None:
-    held = document(video(fx={"time": {"reverse": True}}), timelines=bars(("v", 0, 60, 0)))
-    found = mixed(held, {"clip.mp4": ramp(5)}, 2.0)[:, 0] * 100
+    doc = document(video(fx={"time": {"reverse": True}}), timelines=bars(("v", 0, 60, 0)))
+    found = mixed(doc, {"clip.mp4": ramp(5)}, 2.0)[:, 0] * 100
     assert found[-1] == pytest.approx(0.0)
     assert found[0] == pytest.approx(2.0, abs=1e-4)
     assert (np.diff(found) < 0).all()
@@ -107,6 +107,6 @@ def test_channels_are_folded() -> None:
 
 
 def test_without_a_file_a_voice_is_silent() -> None:
-    held = document(audio(), timelines=bars(("a", 0, 60, 0)))
-    assert len(heard(held)) == 1
-    assert not mixed(held, {}, 0.1).any()
+    doc = document(audio(), timelines=bars(("a", 0, 60, 0)))
+    assert len(heard(doc)) == 1
+    assert not mixed(doc, {}, 0.1).any()

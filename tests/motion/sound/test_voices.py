@@ -27,19 +27,19 @@ def key(t: float, value: float) -> Json:
 )
 def test_a_bar_is_a_voice(fps: float, bar: tuple[float, float, float], expected: tuple[float, ...]) -> None:
     comps = {"comp_root": {"name": "Main", "width": 400, "height": 300, "fps": fps, "durationSeconds": 10}}
-    held = document(audio(), timelines=bars(("a", *bar), fps=fps), comps=comps)
-    assert [stretch(voice) for voice in heard(held)] == [expected]
+    doc = document(audio(), timelines=bars(("a", *bar), fps=fps), comps=comps)
+    assert [stretch(voice) for voice in heard(doc)] == [expected]
 
 
 def test_a_split_layer_has_a_voice_for_each_bar() -> None:
-    held = document(audio(), timelines=bars(("a", 0, 60, 0), ("a", 60, 60, 60)))
-    assert [stretch(voice) for voice in heard(held)] == [(0, 2, 0, 1), (2, 2, 2, 1)]
+    doc = document(audio(), timelines=bars(("a", 0, 60, 0), ("a", 60, 60, 60)))
+    assert [stretch(voice) for voice in heard(doc)] == [(0, 2, 0, 1), (2, 2, 2, 1)]
 
 
 def test_without_a_bar_the_layers_own_numbers_count() -> None:
     group = node("g", "group", children=["a"])
-    held = document(group, audio(parent="g", __start=4, __in=1, __out=6))
-    assert [stretch(voice) for voice in heard(held)] == [(4, 5, 1, 1)]
+    doc = document(group, audio(parent="g", __start=4, __in=1, __out=6))
+    assert [stretch(voice) for voice in heard(doc)] == [(4, 5, 1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -54,20 +54,20 @@ def test_the_range_cuts_a_voice(
     numbers: tuple[float, float, float], range_: tuple[float, float], expected: tuple[float, float, float]
 ) -> None:
     start, first, end = numbers
-    held = document(node("g", "group", children=["a"]), audio(parent="g", __start=start, __in=first, __out=end))
-    (voice,) = heard(held, *range_)
+    doc = document(node("g", "group", children=["a"]), audio(parent="g", __start=start, __in=first, __out=end))
+    (voice,) = heard(doc, *range_)
     assert (voice.start - range_[0], voice.position, voice.length * voice.rate) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("range_", [(6.0, 8.0), (0.0, 1.5)])
 def test_a_voice_outside_the_range_is_none(range_: tuple[float, float]) -> None:
-    held = document(node("g", "group", children=["a"]), audio(parent="g", __start=2, __in=0, __out=4))
-    assert heard(held, *range_) == ()
+    doc = document(node("g", "group", children=["a"]), audio(parent="g", __start=2, __in=0, __out=4))
+    assert heard(doc, *range_) == ()
 
 
 def test_an_open_voice_lasts_to_the_end_of_its_file() -> None:
-    held = document(node("g", "group", children=["a"]), audio(parent="g", __start=1, __in=0, __out=0))
-    (voice,) = heard(held, 0, 5)
+    doc = document(node("g", "group", children=["a"]), audio(parent="g", __start=1, __in=0, __out=0))
+    (voice,) = heard(doc, 0, 5)
     assert stretch(voice) == (1, 4, 0, 1)
     assert voice.is_open
 
@@ -81,8 +81,8 @@ def test_hidden_and_muted_layers_are_not_heard(changes: dict[str, Any]) -> None:
 
 
 def test_a_solo_silences_the_others_of_its_composition() -> None:
-    held = document(audio("a"), audio("b", solo=True), timelines=bars(("a", 0, 60, 0), ("b", 0, 60, 0)))
-    assert [voice.layer for voice in heard(held)] == ["b"]
+    doc = document(audio("a"), audio("b", solo=True), timelines=bars(("a", 0, 60, 0), ("b", 0, 60, 0)))
+    assert [voice.layer for voice in heard(doc)] == ["b"]
 
 
 def test_a_level_of_silence_drops_no_voice() -> None:
@@ -92,32 +92,32 @@ def test_a_level_of_silence_drops_no_voice() -> None:
 
 @pytest.mark.parametrize(("stretched", "rate"), [(50, 2.0), (200, 0.5)])
 def test_a_stretched_video_changes_its_speed_and_pitch(stretched: float, rate: float) -> None:
-    held = document(video(fx={"time": {"stretch": stretched}}), timelines=bars(("v", 30, 90, 0)))
-    assert [stretch(voice) for voice in heard(held)] == [(1, 3, 0, rate)]
+    doc = document(video(fx={"time": {"stretch": stretched}}), timelines=bars(("v", 30, 90, 0)))
+    assert [stretch(voice) for voice in heard(doc)] == [(1, 3, 0, rate)]
 
 
 def test_a_stretched_video_sounds_where_its_picture_is() -> None:
     """Q4: in 1 s, stretch 200: after 2 s the picture shows 1.5 s."""
-    held = document(video(fx={"time": {"stretch": 200}}), timelines=bars(("v", 0, 300, 30)))
-    (voice,) = heard(held)
+    doc = document(video(fx={"time": {"stretch": 200}}), timelines=bars(("v", 0, 300, 30)))
+    (voice,) = heard(doc)
     assert voice.position + 2 * voice.rate == pytest.approx(1.5)
 
 
 def test_an_audio_layer_is_not_stretched() -> None:
-    held = document(audio(fx={"time": {"stretch": 50}}), timelines=bars(("a", 0, 60, 0)))
-    assert [stretch(voice) for voice in heard(held)] == [(0, 2, 0, 1)]
+    doc = document(audio(fx={"time": {"stretch": 50}}), timelines=bars(("a", 0, 60, 0)))
+    assert [stretch(voice) for voice in heard(doc)] == [(0, 2, 0, 1)]
 
 
 def test_a_frozen_video_is_silent() -> None:
-    held = document(video(fx={"time": {"freeze": True, "freezeTime": 1}}), timelines=bars(("v", 0, 60, 0)))
-    assert heard(held) == ()
+    doc = document(video(fx={"time": {"freeze": True, "freezeTime": 1}}), timelines=bars(("v", 0, 60, 0)))
+    assert heard(doc) == ()
 
 
 def test_a_reversed_video_plays_its_window_from_the_end_in_any_range() -> None:
     """Q5: a clip of 4 s, range 2..4, plays 2 to 0."""
-    held = document(video(fx={"time": {"reverse": True}}), timelines=bars(("v", 0, 120, 0)))
-    assert [stretch(voice) for voice in heard(held)] == [(0, 4, 4, -1)]
-    assert [stretch(voice) for voice in heard(held, 2, 4)] == [(2, 2, 2, -1)]
+    doc = document(video(fx={"time": {"reverse": True}}), timelines=bars(("v", 0, 120, 0)))
+    assert [stretch(voice) for voice in heard(doc)] == [(0, 4, 4, -1)]
+    assert [stretch(voice) for voice in heard(doc, 2, 4)] == [(2, 2, 2, -1)]
 
 
 def remapped(*keys: tuple[float, float], fps: float = 10, seconds: float = 2) -> Json:
@@ -186,9 +186,9 @@ def test_the_reference_plays_every_composition_from_zero() -> None:
 
 
 def test_a_video_without_an_asset_sounds_but_not_in_the_reference() -> None:
-    held = document(video(), timelines=bars(("v", 30, 150, 0)))
-    assert [stretch(voice) for voice in heard(held)] == [(1, 5, 0, 1)]
-    assert heard(held, parity=REFERENCE_SOUND) == ()
+    doc = document(video(), timelines=bars(("v", 30, 150, 0)))
+    assert [stretch(voice) for voice in heard(doc)] == [(1, 5, 0, 1)]
+    assert heard(doc, parity=REFERENCE_SOUND) == ()
 
 
 @pytest.mark.parametrize(
@@ -219,24 +219,24 @@ def test_a_level_is_straight_in_decibels_at_points_and_in_gain_between_them() ->
 
 def test_a_level_is_picked_up_within() -> None:
     tracks = {"a": {"audioLevelDb": [key(0, 0), key(4, -20)]}}
-    held = document(audio(), tracks=tracks, timelines=bars(("a", 0, 150, 0)))
-    assert heard(held)[0].gain.at(np.array([2.0, 2.01])).tolist() == pytest.approx([0.316228, 0.3144179], rel=1e-6)
-    assert heard(held, 2, 5)[0].gain.at(np.array([0.0])).tolist() == pytest.approx([0.316228], rel=1e-5)
+    doc = document(audio(), tracks=tracks, timelines=bars(("a", 0, 150, 0)))
+    assert heard(doc)[0].gain.at(np.array([2.0, 2.01])).tolist() == pytest.approx([0.316228, 0.3144179], rel=1e-6)
+    assert heard(doc, 2, 5)[0].gain.at(np.array([0.0])).tolist() == pytest.approx([0.316228], rel=1e-5)
 
 
 def test_keys_of_a_level_move_with_the_bar() -> None:
     """Q3: with a bar at 2 s, a key set at 3 s is stored as 1 and heard at 3 s."""
     tracks = {"a": {"audioLevelDb": [key(0, 0), key(1, -20)]}}
-    held = document(audio(), tracks=tracks, timelines=bars(("a", 60, 90, 0)))
-    assert heard(held)[0].gain.at(np.array([0.0, 1.0])).tolist() == pytest.approx([1.0, 0.1])
-    assert heard(held, parity=REFERENCE_SOUND)[0].gain.at(np.array([0.0])).tolist() == pytest.approx([0.1])
+    doc = document(audio(), tracks=tracks, timelines=bars(("a", 60, 90, 0)))
+    assert heard(doc)[0].gain.at(np.array([0.0, 1.0])).tolist() == pytest.approx([1.0, 0.1])
+    assert heard(doc, parity=REFERENCE_SOUND)[0].gain.at(np.array([0.0])).tolist() == pytest.approx([0.1])
 
 
 def test_an_expression_sets_a_level_and_one_that_fails_leaves_the_stored_one() -> None:
     def gain(source: str) -> float:
         expressions = {"a": {"audioLevelDb": source}}
-        held = document(audio(audioLevelDb=-20), expressions=expressions, timelines=bars(("a", 0, 60, 0)))
-        return float(heard(held)[0].gain.at(np.array([0.0]))[0])
+        doc = document(audio(audioLevelDb=-20), expressions=expressions, timelines=bars(("a", 0, 60, 0)))
+        return float(heard(doc)[0].gain.at(np.array([0.0]))[0])
 
     assert gain("-40") == pytest.approx(0.01)
     assert gain("bogus") == pytest.approx(0.1)

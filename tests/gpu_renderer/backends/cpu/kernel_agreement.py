@@ -91,7 +91,7 @@ def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant,
     found = np.zeros(shape[:2] + (3,), np.uint16)
     for shift, levels in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
         picture = np.zeros(shape, np.uint8)
-        kernels.composed(backdrop, DrawOps(composited), levels, picture, _FRAME)
+        kernels.composite(backdrop, DrawOps(composited), levels, picture, _FRAME)
         found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
     return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
 

@@ -54,7 +54,7 @@ def resamples(kernels: Kernels, width: int, height: int) -> bool:
         expected = _resampled(pixels, across, down)
         for source, its in ((samples, by), (pixels, None)):
             picture = np.zeros((rows, columns, 4), np.uint8)
-            kernels.resampled(source, its, across, down, picture)
+            kernels.resample(source, its, across, down, picture)
             if not np.array_equal(picture, expected):
                 return False
     return True

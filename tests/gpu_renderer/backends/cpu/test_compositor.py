@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gpu_renderer.backends.cpu.below import TEXTURE_FRAMES
+from gpu_renderer.backends.cpu.backdrop_cache import TEXTURE_FRAMES
 from gpu_renderer.backends.cpu.kernel_operations import HostTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
@@ -114,7 +114,7 @@ def test_threads_share_a_large_part(thread_count: int) -> None:
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
     for picture, count in zip(pictures, (1, thread_count), strict=True):
-        native.composed(Backdrop(halves=below), draw_ops, levels, picture, part, count)
+        native.composite(Backdrop(halves=below), draw_ops, levels, picture, part, count)
     assert np.array_equal(pictures[0], pictures[1])
     assert pictures[0][part.y :, part.x :].any(axis=-1).all()
 
@@ -379,7 +379,7 @@ def test_what_opengl_drew_long_ago_may_change_in_a_part(software: Painter, monke
         )
         expected = pixels(drawn.draw(shown, *SIZE)).copy()
         assert is_close(pixels(kept.draw(shown, *SIZE)), expected), f"frame {frame}"
-    assert SIZE in freed, "the texture of the lower part is freed while that stands still"
+    assert SIZE in freed, "the texture of the backdrop is freed while it does not change"
     kept.release()
     drawn.release()
 

@@ -14,7 +14,7 @@ UNWRITTEN = 77
 
 
 class HostDevice:
-    """Counts what it does. After `copies_max` copies it fails, as a GPU might that was reset; a shift makes it copy wrongly."""
+    """Count what it does. After `copies_max` copies it fails, as a GPU might that was reset; a shift makes it copy wrongly."""
 
     dlpack = (1, 0)
     cuda_context: object = None

@@ -29,14 +29,14 @@ PROFILE = EncoderProfile(threads=1)
 
 
 class StillingScene(DiscScene):
-    """Says which pictures are repeats, so that long ones are held."""
+    """Say which pictures are repeats, so that long ones are held."""
 
-    def drawn(self, step: int) -> RenderedFrame:
-        picture = super().drawn(step)
+    def draw(self, step: int) -> RenderedFrame:
+        picture = super().draw(step)
         return picture._replace(is_repeat=picture.changed.is_empty)
 
 
-def rendered(
+def render_segment(
     painter: Painter, path: Path, handover: Handover | None, options: PipelineOptions, hold_frames: int = 3
 ) -> SegmentReport:
     with closing(StillingScene(painter, 97, 63, hold_frames=hold_frames)) as scene:
@@ -58,8 +58,8 @@ def test_frames_that_stay_on_the_device_give_the_same_bytes(
 ) -> None:
     device = HostDevice()
     handover = Handover(device)
-    usual = rendered(painter, tmp_path / "usual.mp4", None, PipelineOptions(), hold_frames)
-    report = rendered(painter, tmp_path / "device.mp4", handover, options, hold_frames)
+    usual = render_segment(painter, tmp_path / "usual.mp4", None, PipelineOptions(), hold_frames)
+    report = render_segment(painter, tmp_path / "device.mp4", handover, options, hold_frames)
     assert (tmp_path / "usual.mp4").read_bytes() == (tmp_path / "device.mp4").read_bytes()
     assert report.repeat_frames == usual.repeat_frames
     assert (usual.repeat_frames > 0) == (hold_frames == 20)
@@ -70,9 +70,9 @@ def test_frames_that_stay_on_the_device_give_the_same_bytes(
 def test_memory_is_kept_from_segment_to_segment_of_one_size(painter: Painter, tmp_path: Path) -> None:
     device = HostDevice()
     handover = Handover(device)
-    rendered(painter, tmp_path / "a.mp4", handover, PipelineOptions(encode_ahead_frames=0))
+    render_segment(painter, tmp_path / "a.mp4", handover, PipelineOptions(encode_ahead_frames=0))
     used = set(device.memory)
-    rendered(painter, tmp_path / "b.mp4", handover, PipelineOptions(encode_ahead_frames=0))
+    render_segment(painter, tmp_path / "b.mp4", handover, PipelineOptions(encode_ahead_frames=0))
     assert set(device.memory) == used
     with closing(DiscScene(painter, 160, 90)) as scene:
         SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), handover=handover).run(range(3), tmp_path / "c.mp4")
@@ -91,7 +91,7 @@ def test_a_stop_leaves_nothing_shared_and_nothing_lent(painter: Painter, tmp_pat
 def test_a_device_that_fails_ends_the_segment_with_its_reason(painter: Painter, tmp_path: Path) -> None:
     device, before = HostDevice(copies_max=10), painter.pool.acquired_count
     with pytest.raises(InteropFailed, match="the device is gone"):
-        rendered(painter, tmp_path / "a.mp4", Handover(device), PipelineOptions())
+        render_segment(painter, tmp_path / "a.mp4", Handover(device), PipelineOptions())
     assert (device.shared_count, painter.pool.acquired_count) == (0, before)
     assert not (tmp_path / "a.mp4").exists()
 

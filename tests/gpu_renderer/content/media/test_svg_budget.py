@@ -82,9 +82,9 @@ def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.Mon
 
 def test_an_ordinary_document_needs_little_of_any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_renderer.content.svg.budget.LIMITS", {cost: limit // 20 for cost, limit in LIMITS.items()})
-    held = io.BytesIO()
-    Image.new("RGB", (300, 200), "red").save(held, "PNG")
-    picture = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode()
+    buffer = io.BytesIO()
+    Image.new("RGB", (300, 200), "red").save(buffer, "PNG")
+    picture = "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
     parts = [
         "<style>.a{fill:red;--w:2;stroke-width:var(--w)} g > .b:nth-child(2n){opacity:.5}</style>",
         '<g class="a">' + "".join(f'<circle class="b" cx="{n}" cy="50" r="3"/>' for n in range(40)) + "</g>",

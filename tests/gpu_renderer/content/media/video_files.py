@@ -52,7 +52,7 @@ def make_video(
 
 
 def turn(path: Path, matrix: Sequence[int]) -> None:
-    """Writes a display matrix (nine numbers, 16.16 and 2.30 fixed) into a file's track header."""
+    """Write a display matrix (nine numbers, 16.16 and 2.30 fixed) into a file's track header."""
     contents = bytearray(path.read_bytes())
     start = contents.index(b"tkhd") + 4 + 40
     contents[start : start + 36] = struct.pack(">9i", *matrix)

@@ -78,12 +78,12 @@ def test_the_fonts_of_the_reference_are_installed_in_its_versions() -> None:
 def test_a_web_family_is_converted_and_found_by_its_name(tmp_path: Path, sources: Path) -> None:
     data = archive()
     publish(sources, data)
-    said: list[str] = []
-    assert fetch([mono(sri(data))], tmp_path / "fonts", said.append) == {}
+    output: list[str] = []
+    assert fetch([mono(sri(data))], tmp_path / "fonts", output.append) == {}
     (file,) = FontFolders(tmp_path / "fonts").files()
     assert (file.family, file.weight, file.italic, file.path.suffix) == ("Some Mono", 400, False, ".ttf")
     assert file.covers(ord("A"))
-    assert said == ["@some/some-mono 1.0.0"]
+    assert output == ["@some/some-mono 1.0.0"]
     assert missing(tmp_path / "fonts", ()) == []
 
 
@@ -145,8 +145,8 @@ def test_offline_the_bundled_fonts_are_installed_and_the_others_are_named(
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     assert command.run(parser.parse_args(["--base", "--folder", str(tmp_path / "fonts")])) == 1
-    said = capsys.readouterr().err
-    assert "fonts-liberation: it could not be downloaded; is the machine offline?" in said
+    output = capsys.readouterr().err
+    assert "fonts-liberation: it could not be downloaded; is the machine offline?" in output
     families = {file.family for file in FontFolders(tmp_path / "fonts").files()}
     assert {"Inter", "DejaVu Sans"} <= families
 

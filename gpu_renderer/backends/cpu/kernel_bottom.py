@@ -1,4 +1,4 @@
-"""Operations below the lowest one that needs OpenGL, composited by the kernels into the target that OpenGL draws into."""
+"""Operations at the bottom of a list, below the lowest one that needs OpenGL: the kernels composite them into OpenGL's target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPOSITED_SHARE_MIN = 0.25
 """Share of the frame that the operations must cover together. The kernels write every damaged pixel of the target."""
 
 
-def lower_count(display_list: DisplayList, first_opengl: int) -> int:
+def bottom_count(display_list: DisplayList, first_opengl: int) -> int:
     """Return the number of operations at the bottom of a list that kernels composite for OpenGL.
 
     `first_opengl`: index of the lowest operation that needs OpenGL. The list alone decides, not its history, so that
@@ -43,7 +43,7 @@ def upload(
     room: Halves = np.empty(band_bytes // 2, np.uint16)
     painter.finish()
     for band in bands(shared(rects, into.region), texel_bytes, band_bytes):
-        held = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
-        kernels.composed_halves(backdrop_of(band), draw_ops, held, band, threads)
+        linear = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
+        kernels.composite_linear(backdrop_of(band), draw_ops, linear, band, threads)
         place = band._replace(x=band.x - into.region.x, y=band.y - into.region.y)
-        painter.calls.write_texels(into.texture, place, held.ctypes.data)
+        painter.calls.write_texels(into.texture, place, linear.ctypes.data)

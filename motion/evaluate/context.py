@@ -1,6 +1,6 @@
-"""One composition at one time: each layer's own time, its sampled values, and where it lies.
+"""The evaluation context: one composition at one time, with each layer's own time, sampled values and world matrix.
 
-A `Pass` keeps what it has worked out, because parents, mattes and expressions ask for the same layer again.
+An `EvaluationContext` caches its results, because parents, mattes and expressions ask for the same layer again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCALES = frozenset(("scale", "scaleX", "scaleY"))
 
 
 class PropertyReader(Protocol):
-    """Reads properties that expressions drive: `properties.Properties`."""
+    """Read properties that expressions drive: `properties.Properties`."""
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
         """Return the property's value at a time of the layer, or None if neither an expression nor keyframes give one."""
@@ -50,8 +50,8 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """State shared by all passes of one frame: the output's rate, and the compositions being shown."""
+class FrameContext:
+    """State shared by all evaluation contexts of one frame: the output's rate, and the compositions being shown."""
 
     composition: Composition
     output_fps: float
@@ -122,12 +122,12 @@ class Values:
         return LARGEST if value > 0 else -LARGEST
 
 
-class Pass:
+class EvaluationContext:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
     __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "combined", "frame", "plan", "stack", "time")
 
-    def __init__(self, frame: Frame, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
+    def __init__(self, frame: FrameContext, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
         self.plan = plan
         self.time = time
@@ -169,7 +169,7 @@ class Pass:
         return found
 
     def mapped(self, layer: Layer, time: float, *, exact: bool = False) -> float:
-        """A time of this pass on the layer's own axis; `exact` leaves out the step to whole frames (document.md 2.10.3)."""
+        """Return a time of this context on the layer's own axis; `exact` leaves out the step to whole frames (document.md 2.10.3)."""
         time -= layer.delay
         for unit in layer.remapped_by:
             time = self.remapped(unit, time)
@@ -178,7 +178,7 @@ class Pass:
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
     def remapped(self, layer: Layer, time: float) -> float:
-        """Return a time of this pass after the layer's own remap.
+        """Return a time of this context after the layer's own remap.
 
         A remap without keyframes is the number of that name on the node's Transform.
         """
@@ -212,9 +212,9 @@ class Pass:
             chain.append(current)
             current = current.parent
         world = affine.IDENTITY if current is None else self._worlds[current.id]
-        for held in reversed(chain):
-            world = affine.product(world, local(self.values(held)))
-            self._worlds[held.id] = world
+        for ancestor in reversed(chain):
+            world = affine.product(world, local(self.values(ancestor)))
+            self._worlds[ancestor.id] = world
         return world
 
     def _in_bar(self, layer: Layer, time: float, exact: bool) -> float:

@@ -8,7 +8,7 @@ HD = (1280, 720)
 def test_a_new_job_is_given_patience_and_a_first_guess_from_others_of_its_size() -> None:
     estimator = DurationEstimator()
     assert estimator.frame_seconds("new", *HD) is None
-    assert not estimator.stalled("new", *HD, quiet_seconds=GRACE_SECONDS)
+    assert not estimator.is_stalled("new", *HD, quiet_seconds=GRACE_SECONDS)
     estimator.learn("old", 30, *HD, seconds=3.0)
     assert estimator.frame_seconds("new", 2560, 1440) == 0.4
 
@@ -16,17 +16,17 @@ def test_a_new_job_is_given_patience_and_a_first_guess_from_others_of_its_size()
 def test_a_worker_that_shows_nothing_for_too_long_is_taken_for_hung() -> None:
     estimator = DurationEstimator()
     estimator.learn("slow", 10, *HD, seconds=50.0)
-    assert not estimator.stalled("slow", *HD, quiet_seconds=90)
-    assert estimator.stalled("slow", *HD, quiet_seconds=101)
-    assert estimator.stalled("unknown", 64, 64, quiet_seconds=61)
+    assert not estimator.is_stalled("slow", *HD, quiet_seconds=90)
+    assert estimator.is_stalled("slow", *HD, quiet_seconds=101)
+    assert estimator.is_stalled("unknown", 64, 64, quiet_seconds=61)
 
 
 def test_a_segment_straggles_when_it_takes_three_times_what_its_siblings_took() -> None:
     estimator = DurationEstimator()
-    assert not estimator.straggles("job", 30, elapsed_seconds=1000)
+    assert not estimator.is_straggler("job", 30, elapsed_seconds=1000)
     estimator.learn("job", 30, *HD, seconds=3.0)
-    assert not estimator.straggles("job", 30, elapsed_seconds=8.9)
-    assert estimator.straggles("job", 30, elapsed_seconds=9.1)
+    assert not estimator.is_straggler("job", 30, elapsed_seconds=8.9)
+    assert estimator.is_straggler("job", 30, elapsed_seconds=9.1)
 
 
 def test_what_was_learned_of_a_job_is_forgotten_with_it() -> None:

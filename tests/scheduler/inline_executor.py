@@ -1,7 +1,4 @@
-"""The executor without Ray: workers are threads of this process, for tests and for benchmarks of the scheduler.
-
-Only one of the workers can draw: a process has one GL context.
-"""
+"""Executor without Ray: its workers are threads of this process. Only one of them can draw: a process has one GL context."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Advanced, DrawnStill, Ended, Report, StillAssignment, TaskAssignment, WorkerState
+from scheduler.report_queue import ReportQueue
 
 if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
@@ -35,15 +33,14 @@ class InlineExecutor:
             for work in works
         }
         self._threads: dict[str, RenderThread[TaskRunner]] = {}
-        self._reports: list[Report] = []
-        self._reported = asyncio.Event()
+        self._reports = ReportQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
         """Start the threads."""
         self._loop = asyncio.get_running_loop()
         for name, work in self._works.items():
-            self._threads[name] = RenderThread(partial(_as_it_is, work), self._writer, self._advanced)
+            self._threads[name] = RenderThread(partial(_unchanged, work), self._writer, self._on_progress)
 
     def workers(self) -> Sequence[WorkerState]:
         """Return all workers. They always live."""
@@ -56,7 +53,7 @@ class InlineExecutor:
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Queue the assignment at the worker."""
         if worker_id not in self._threads:
-            self._report(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            self._reports.put(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
             return
         self._threads[worker_id].submit(assignment).add_done_callback(lambda done: self._hand_over(done.result()))
 
@@ -68,14 +65,7 @@ class InlineExecutor:
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
-        if not self._reports:
-            try:
-                await asyncio.wait_for(self._reported.wait(), wait_seconds)
-            except TimeoutError:
-                return []
-        self._reported.clear()
-        reports, self._reports = self._reports, []
-        return reports
+        return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
         """Stop the assignment at its next frame."""
@@ -83,7 +73,7 @@ class InlineExecutor:
             thread.cancel(token)
 
     def restart(self, worker_id: str) -> None:
-        """A thread cannot be killed; its assignment is told to stop."""
+        """Do nothing: a thread cannot be killed."""
 
     def demand(self, open_tasks: int) -> None:
         """Do nothing: the number of threads is fixed."""
@@ -93,17 +83,13 @@ class InlineExecutor:
         await asyncio.gather(*(asyncio.to_thread(thread.join) for thread in self._threads.values()))
         await asyncio.to_thread(self._writer.close)
 
-    def _advanced(self, token: str, frames: int) -> None:
+    def _on_progress(self, token: str, frames: int) -> None:
         self._hand_over(Advanced(token, frames))
 
     def _hand_over(self, report: Report) -> None:
         assert self._loop is not None, "start() was awaited"
-        self._loop.call_soon_threadsafe(self._report, report)
-
-    def _report(self, report: Report) -> None:
-        self._reports.append(report)
-        self._reported.set()
+        self._loop.call_soon_threadsafe(self._reports.put, report)
 
 
-def _as_it_is(work: TaskRunner) -> TaskRunner:
+def _unchanged(work: TaskRunner) -> TaskRunner:
     return work

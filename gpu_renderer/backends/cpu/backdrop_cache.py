@@ -1,7 +1,7 @@
-"""Lower part of a list, composited once and cached as half floats in main memory.
+"""Cache of the kernels' backdrop: the pixels of a list's first operations, as half floats in main memory.
 
-The lower part is everything below the lowest operation that the kernels composite in each frame. OpenGL draws it if it
-contains an operation that the kernels cannot composite; otherwise the kernels do. Only its damage is drawn again.
+These operations are everything below the lowest operation that the kernels composite in each frame. OpenGL draws them if
+they include an operation that the kernels cannot composite; otherwise the kernels do. Only its damage is drawn again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import backdrop
-from gpu_renderer.backends.gl.compositor import GlScene, Lower, scene_format
+from gpu_renderer.backends.gl.compositor import GlScene, KernelBottom, scene_format
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
@@ -25,8 +25,8 @@ TEXTURE_FRAMES = 8
 """Unchanged frames after which the texture that holds the same pixels is freed: 16 MB at 1080p."""
 
 
-class Below:
-    """Cache of the lower part of one sequence of frames."""
+class BackdropCache:
+    """Backdrop of one sequence of frames."""
 
     def __init__(self, painter: Painter, kernels: Kernels, scene: GlScene) -> None:
         self._painter, self._kernels, self._scene = painter, kernels, scene
@@ -47,14 +47,14 @@ class Below:
         """Return True if the cache has the pixels of a list."""
         return self._list is not None and self._list.base == below.base and self._list.operations == below.operations
 
-    def draw(self, below: DisplayList, rects: Rects, stable_count: int, lower: Lower | None) -> None:
+    def draw(self, below: DisplayList, rects: Rects, stable_count: int, bottom: KernelBottom | None) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
         scene = self._scene.fitted(below.scene.frame, scene_format(below))
         stale = rects
         if below.video is None:
             stale = self._stale(below, self._scene.prefix_count(below))
         if stale:
-            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)), lower)
+            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)), bottom)
             backdrop.quantise(self._painter, scene, pending)
             self._read(scene, stale)
         self._unchanged_frames = 0 if stale else self._unchanged_frames + 1
@@ -68,7 +68,7 @@ class Below:
         backdrop = plain_backdrop(self._painter, below)
         for part in shared(self._stale(below, 0), below.scene.clip):
             into = self._halves[part.y :, part.x :]
-            self._kernels.composed_halves(backdrop, draw_ops, into, part, self._painter.thread_count)
+            self._kernels.composite_linear(backdrop, draw_ops, into, part, self._painter.thread_count)
         self._list = below
 
     def backdrop(self, part: Region) -> Backdrop:
