@@ -22,6 +22,9 @@ WAIT_SECONDS: Final = 20
 _POLL_SECONDS: Final = 1
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
+STRIKE_SECONDS: Final = 600
+STRIKES_MAX: Final = 3
+"""An account whose stills have held so many workers has no more drawn until STRIKE_SECONDS after the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,26 @@ class StillExchange:
                 pipeline.rpush(place, head + b"\n" + answer.picture)
                 pipeline.expire(place, WAIT_SECONDS)
                 await pipeline.execute()
+        except (RedisError, OSError) as error:
+            raise ExchangeAway from error
+
+    async def strike(self, account_id: str) -> None:
+        """Record that a still of the account has cost a worker its process, if Redis is there."""
+        place = f"stills:strikes:{account_id}"
+        try:
+            async with self._redis.pipeline(transaction=True) as pipeline:
+                pipeline.incr(place)
+                pipeline.expire(place, STRIKE_SECONDS)
+                await pipeline.execute()
+        except (RedisError, OSError):
+            return
+
+    async def barred_seconds(self, account_id: str) -> int:
+        """Return the seconds until stills of the account are drawn again, 0 if they are now. Raises ExchangeAway."""
+        place = f"stills:strikes:{account_id}"
+        try:
+            strikes = int(await self._redis.get(place) or 0)
+            return max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
 

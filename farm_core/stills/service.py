@@ -67,6 +67,7 @@ async def request_still(
     if kept is not None:
         return Still(kept, media_type)
     await _respect_rate(dependencies, subject.account_id)
+    await _respect_strikes(dependencies.stills, subject.account_id)
     answer = await _answered(dependencies.stills, subject, frames, options.format)
     if len(answer.picture) <= KEPT_BYTES_MAX and _is_constant(subject):
         await dependencies.stills.remember(key, answer.picture, KEPT_SECONDS)
@@ -78,6 +79,15 @@ async def _respect_rate(dependencies: StillDependencies, account_id: str) -> Non
     wait = await dependencies.rates.wait_seconds(f"stills:{account_id}", limit)
     if wait:
         raise RateLimited(wait, f"At most {limit} stills a minute may be drawn. Try again in {wait} s.")
+
+
+async def _respect_strikes(exchange: StillExchange, account_id: str) -> None:
+    try:
+        wait = await exchange.barred_seconds(account_id)
+    except ExchangeAway:
+        raise Unavailable from None
+    if wait:
+        raise RateLimited(wait, f"Stills of this account took workers too long. They are drawn again in {wait} s.")
 
 
 async def _answered(exchange: StillExchange, subject: StillSubject, frames: Frames, format: StillFormat) -> StillAnswer:
