@@ -32,7 +32,7 @@ class StillTurns:
         return True
 
     def begin(self, account_max: int, now: float) -> StillOrder | None:
-        """Return the next order, which is under way from now on, or None. `now` is in seconds since the epoch.
+        """Return the next order, which is under way from now on, or None. `now` is on the clock of the deadlines.
 
         Orders that nobody waits for any longer are dropped. An account has at most `account_max` under way.
         """

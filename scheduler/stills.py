@@ -92,7 +92,7 @@ class StillService(Service):
         """Serve as many orders as there is room for. An account has half of the room at most."""
         room = min(AT_ONCE_MAX, WORKER_STILLS_MAX * len(self.dependencies.executor.workers()))
         while not self._stopping and len(self._serving) < room:
-            order = self._turns.begin(max(1, room // 2), time.time())
+            order = self._turns.begin(max(1, room // 2), time.monotonic())
             if order is None:
                 return
             task = asyncio.create_task(self._served(exchange, order), name=order.id)
@@ -154,7 +154,7 @@ class StillService(Service):
         )  # fmt: skip
         return StillAssignment(
             order.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, order.format,
-            subject.account_id, order.deadline - time.time(),
+            subject.account_id, order.deadline - time.monotonic(),
         )  # fmt: skip
 
     async def _check_room(self, account_id: str) -> None:

@@ -6,7 +6,7 @@ Nothing here may not be lost: whoever asked waits a few seconds for the answer a
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 
 import orjson
@@ -29,7 +29,7 @@ STRIKES_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class StillOrder:
-    """A request on its way to a worker. `deadline` is in seconds since the epoch."""
+    """A request on its way to a worker. `deadline` is on this process's monotonic clock; between hosts it goes by Redis' clock."""
 
     id: str
     deadline: float
@@ -63,7 +63,8 @@ class StillExchange:
         """Send the order and wait; None where nobody answered in time. Raises ExchangeAway."""
         place = _answer_key(order.id)
         try:
-            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(order))) > _QUEUE_MAX:
+            deadline = await self._time() + order.deadline - time.monotonic()
+            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(order) | {"deadline": deadline})) > _QUEUE_MAX:
                 await self._redis.rpop(_QUEUE)
                 return None
             found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
@@ -75,12 +76,18 @@ class StillExchange:
         """Take the next order that somebody still waits for; None after a second without one. Raises ExchangeAway."""
         try:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
+            if found is None:
+                return None
+            order = _order(orjson.loads(found[1]))
+            left = order.deadline - await self._time()
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
-        if found is None:
-            return None
-        order = _order(orjson.loads(found[1]))
-        return order if order.deadline > time.time() else None
+        return replace(order, deadline=time.monotonic() + left) if left > 0 else None
+
+    async def _time(self) -> float:
+        """Return Redis' time, in seconds since the epoch: clocks of hosts may differ by more than a still may take."""
+        seconds, microseconds = await self._redis.time()
+        return float(seconds) + microseconds / 1e6
 
     async def waiting(self) -> int:
         """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
@@ -142,7 +149,7 @@ class StillExchange:
 
 def order_of(subject: StillSubject, frames: Frames, format: StillFormat) -> StillOrder:
     """An order that may be answered from now on."""
-    return StillOrder(new_id("still"), time.time() + WAIT_SECONDS, subject, frames, format)
+    return StillOrder(new_id("still"), time.monotonic() + WAIT_SECONDS, subject, frames, format)
 
 
 def _answer_key(order_id: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from farm_core.errors import BadRequest, InvalidInputs, RateLimited, Unavailable
 from farm_core.rates import RateLimiter
 from farm_core.redis import connect
 from farm_core.settings import Settings
-from farm_core.stills import StillOptions, StillSubject, request_still
+from farm_core.stills import StillOptions, StillSubject, exchange, request_still
 from farm_core.stills.exchange import STRIKES_MAX, StillExchange, StillOrder, order_of
 from farm_core.stills.options import frames_of
 from scheduler import still_drawing
@@ -156,7 +157,7 @@ def order(account_id: str) -> StillOrder:
 
 
 def test_accounts_take_turns_and_none_has_more_than_its_share_under_way() -> None:
-    turns, now = StillTurns(), time.time()
+    turns, now = StillTurns(), time.monotonic()
     hostile = [order("acc_a") for _ in range(ACCOUNT_WAITING_MAX + 1)]
     assert [turns.add(one) for one in hostile] == [True] * ACCOUNT_WAITING_MAX + [False]
     honest = order("acc_b")
@@ -224,5 +225,23 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
                 await request_still(asked, SUBJECT, StillOptions(frame=9))
             go_on.set()
             assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_still_is_drawn_though_the_clock_of_its_scheduler_is_wrong(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    async def run() -> None:
+        async with asking(database_url, redis_url, tmp_path) as (_, asked):
+            machine_time = time.time
+            monkeypatch.setattr(
+                exchange, "time", SimpleNamespace(monotonic=time.monotonic, time=lambda: machine_time() + 3600 * hours)
+            )
+            asked_for = order_of(SUBJECT, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
+            monkeypatch.undo()
+            answer = await asked.stills.ask(asked_for)
+            assert answer is not None and answer.picture
 
     asyncio.run(run())
