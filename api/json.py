@@ -10,7 +10,7 @@ import orjson
 from starlette import responses
 from starlette.requests import Request
 
-from farm_core.strict_json import parsed, refuse_control_characters
+from farm_core.strict_json import parsed, refuse_control_characters, refuse_crowds
 
 
 class JSONResponse(responses.JSONResponse):
@@ -31,6 +31,7 @@ class JSONRequest(Request):
         """
         if not hasattr(self, "_json"):
             value = parsed((await self.body()).removeprefix(BOM_UTF8))
+            refuse_crowds(value)
             refuse_control_characters(value)
             self._json = value
         return self._json

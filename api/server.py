@@ -5,7 +5,7 @@
 | Request line and headers, trailers included | 32 KiB, 100 headers | 431 |
 | Time to send them | 15 s | 408 |
 | Speed of a body | 8 KiB in every 20 s | 408 |
-| Connections of one address, proxies aside | 256 | 503 |
+| Connections of one address, or of one /64 of IPv6, proxies aside | 256 | 503 |
 | Connections in all | 10,000, or what `nofile` leaves | 503 |
 """
 
@@ -16,12 +16,16 @@ import resource
 import secrets
 import socket
 from collections import Counter
+from functools import lru_cache
 from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar, Final
 
 import orjson
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from farm_core.net.addresses import subscriber
 
 HEAD_BYTES_MAX: Final = 32 * 1024
 HEADERS_MAX: Final = 100
@@ -75,6 +79,16 @@ def _shared_socket(host: str, port: int) -> socket.socket:
     return shared
 
 
+@lru_cache(4096)
+def _is_proxy(address: str, proxies: str) -> bool:
+    """Return True if the address is one of `proxies`: addresses, networks and `*`, separated by commas."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:  # a client of a socket without an address
+        return False
+    return any(part == "*" or parsed in ip_network(part, strict=False) for part in proxies.split(",") if part)
+
+
 def _connections_max() -> int:
     """Return the number of connections for which the process has file descriptors, after raising its soft limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -110,9 +124,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Count the connection, and limit the wait for its first request."""
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
-        if address and address not in str(self.config.forwarded_allow_ips or "").split(","):
-            self._counted = address
-            self.per_address[address] += 1
+        if address and not _is_proxy(address, str(self.config.forwarded_allow_ips or "")):
+            self._counted = subscriber(address)
+            self.per_address[self._counted] += 1
         over = self._counted is not None and self.per_address[self._counted] > CONNECTIONS_PER_ADDRESS
         if over or len(self.connections) > (self.limit_concurrency or CONNECTIONS_MAX):
             self._refuse(503)

@@ -32,7 +32,9 @@ class Body(Asked):
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:
-    """Return the fault of a field that a body does not have."""
+    """Return the fault of a field that a body does not have. No field is near a name of more than 64 characters."""
+    if len(name) > 64:
+        return "is not a field of this request"
     near = get_close_matches(name.replace("_", "").lower(), {one.lower(): one for one in known}, 1, 0.6)
     named = next((one for one in known if near and one.lower() == near[0]), None)
     return "is not a field of this request" + (f"; did you mean {named}?" if named else "")

@@ -48,7 +48,7 @@ class NoopExecutor:
     def cancel(self, token: str) -> None:
         """Do nothing: no assignment runs long enough to be stopped."""
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Do nothing: no worker hangs."""
 
     def demand(self, open_tasks: int) -> None:

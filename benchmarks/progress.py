@@ -86,7 +86,7 @@ class SlowWorkers:
         """Let go of the assignment."""
         self.held.pop(token, None)
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Nobody hangs."""
 
     def demand(self, open_tasks: int) -> None:

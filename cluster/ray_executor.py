@@ -124,15 +124,18 @@ class RayExecutor:
         self._spawn(self._execute(assignment, worker))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draw a still at the actor. A lost actor is a failure of kind `lost`."""
-        worker = self._workers.get(worker_id)
+        """Draw a still at the actor. A lost actor is a failure of kind `lost`; it has ended by itself if no scheduler has killed it."""
+        worker, ended = self._workers.get(worker_id), False
         try:
             if worker is not None:
                 drawn: DrawnStill = await worker.actor.still.options(name="still").remote(assignment)
+                if drawn.worker_ends:
+                    worker.fatal = ""
                 return drawn
         except RayError as error:
             _log.info("still lost", still=assignment.id, error=type(error).__name__)
-        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id))
+            ended = not _was_killed(error)
+        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is gone.", worker_id), worker_ends=ended)
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """Return the reports since the last call."""
@@ -144,11 +147,12 @@ class RayExecutor:
             if token in worker.tokens:
                 worker.actor.cancel.remote(token)
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Kill the actor; its slot is filled again."""
         worker = self._workers.get(worker_id)
         if worker is not None:
             worker.condemned = True
+            worker.fatal = "" if is_blameless else worker.fatal
             self._spawn(self._ask(ray.kill, worker.actor))
 
     def demand(self, open_tasks: int) -> None:
@@ -201,6 +205,8 @@ class RayExecutor:
             return Failure(FailureKind.lost, "The worker is gone.", name)
         if worker.condemned:
             return Failure(FailureKind.stall, "The render came to a halt.", name)
+        if _was_killed(error):
+            return Failure(FailureKind.lost, "The worker is gone.", name)
         if isinstance(error, ray.exceptions.ActorUnavailableError) or not await self._lives(worker.slot.node_id):
             return Failure(FailureKind.lost, "The worker is gone.", name)
         _log.warning("worker died", worker=name, error=str(error).split("\n", 1)[0])
@@ -306,6 +312,7 @@ class RayExecutor:
             frames_done=report.frames_done,
             active=report.active,
             moved=moved,
+            heard=time.monotonic(),
         )
         worker.active = report.active
         for token, frames in report.progress.items():
@@ -356,8 +363,16 @@ def _actor(slot: Slot, settings: Settings) -> Any:
     return handle.remote(slot.name, settings, slot.raster_threads)
 
 
+def _was_killed(error: RayError) -> bool:
+    """Return True if a scheduler has killed the actor. If it was another one, that one knows why, and nothing of this one's is to blame."""
+    return "ray.kill" in str(error)
+
+
 def _culprit(worker: _Worker) -> str:
-    """Return the token of the assignment that a worker died of: the active one, else the oldest. Empty if it is another scheduler's."""
+    """Return the token of the assignment that a worker died of: the active one, else the oldest.
+
+    Empty if it is another scheduler's, or a still.
+    """
     if worker.active is None or worker.active in worker.tokens:
         return worker.active or next(iter(worker.tokens))
     return ""
@@ -375,5 +390,5 @@ def _title(assignment: TaskAssignment) -> str:
 def _state(slot: Slot, report: ActorReport) -> WorkerState:
     return WorkerState(
         slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
-        backend=report.backend,
+        backend=report.backend, heard=time.monotonic(),
     )  # fmt: skip

@@ -72,17 +72,23 @@ class RenderThread(Generic[RunnerT]):
 
     @property
     def active(self) -> str | None:
-        """Token of the assignment whose frame is being drawn."""
+        """Id of the still, or token of the assignment, whose frame is being drawn."""
+        if (still := self._stills.active) is not None:
+            return still[0]
         entry = self._turns.active if self._turns is not None else None
         return None if entry is None else entry.assignment.token
 
     @property
     def quiet_seconds(self) -> float:
-        """Time since a frame or an assignment last ended here; 0 while there is nothing to do."""
+        """Time since a frame, a still or an assignment last ended here; 0 while there is nothing to do."""
+        if (still := self._stills.active) is not None:
+            return still[1]
         return 0.0 if self._turns is None or self.active is None else time.monotonic() - self._turns.moved
 
     def fail_active(self, failure: Failure) -> None:
-        """Report the active assignment as failed, from another thread: the process is about to end."""
+        """Report the active still or assignment as failed, from another thread: the process is about to end."""
+        if self._stills.fail_active(failure):
+            return
         entry = self._turns.active if self._turns is not None else None
         if entry is not None:
             with suppress(InvalidStateError):
@@ -116,7 +122,7 @@ class RenderThread(Generic[RunnerT]):
             if turns.is_idle:
                 if self._stills.is_empty:  # else the wake-up of a waiting still may be spent already
                     self._await_arrival()
-                self._stills.draw_next(work)
+                self._stills.draw_next(work, beside_segments=False)
             turns.run_next()
 
     def _await_arrival(self) -> None:
@@ -146,7 +152,8 @@ class RenderThread(Generic[RunnerT]):
             self._on_progress(token, frames)
 
         def between_frames() -> bool:
-            self._stills.draw_next(work)
+            if self._turns is not None:
+                self._turns.leave_out(self._stills.draw_next(work, beside_segments=True))
             return boundary()
 
         try:

@@ -1,18 +1,28 @@
-"""Queue of stills at a worker. Each frame is drawn between two frames of the segments under way."""
+"""Stills at a worker: frames that wait for a gap between two frames of the segments under way.
+
+A frame cannot be stopped. One that draws for long holds the worker, and the scheduler that sent it ends the process then
+(`scheduler/stills.py`); until then the queue says which still is being drawn, so that no segment is blamed.
+"""
 
 from __future__ import annotations
 
-import queue
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Protocol
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 from cluster.still_file import still_file
 from cluster.task_runner import StillPicture
-from farm_core.jobs.judge import Failure
+from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
+
+BURST_SECONDS: Final = 1.0
+"""Drawing time by which an account's stills may be ahead of the segments here: a sheet is drawn at once."""
+
+TOO_LATE: Final = "No render worker answered in time. Try again."
 
 
 class Drawer(Protocol):
@@ -27,53 +37,121 @@ class Drawer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+class StillFailed(Exception):
+    """The still ends with a failure that is known already. `worker_ends`: and so does the worker's process."""
+
+    def __init__(self, failure: Failure, *, worker_ends: bool = False) -> None:
+        super().__init__(failure.public_message)
+        self.failure = failure
+        self.worker_ends = worker_ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
     """A frame that waits."""
 
     assignment: StillAssignment
     index: int
-    picture: Future[StillPicture]
+    picture: Future[StillPicture] = field(default_factory=Future)
 
 
 class StillQueue:
-    """Frames of stills, in the order in which they were asked for. `wake` ends the wait of an idle drawing thread."""
+    """Frames of stills, in the order in which they were asked for. `wake` ends the wait of an idle drawing thread.
 
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self._wake = wake
-        self._waiting: queue.SimpleQueue[_Frame] = queue.SimpleQueue()
+    Beside segments, the stills of an account take half of the drawing time at most, beyond BURST_SECONDS.
+    """
+
+    def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._wake, self._clock = wake, clock
+        self._lock = threading.Lock()
+        self._waiting: list[_Frame] = []
+        self._active: _Frame | None = None
+        self._began = 0.0
+        self._ahead: dict[str, float] = {}
+        """By account: the moment at which segments have had as much time as its stills."""
 
     @property
     def is_empty(self) -> bool:
         """Return True if no frame waits."""
-        return self._waiting.empty()
+        return not self._waiting
+
+    @property
+    def active(self) -> tuple[str, float] | None:
+        """Id of the still whose frame is being drawn, and for how many seconds by now. None between stills."""
+        frame, began = self._active, self._began
+        return None if frame is None else (frame.assignment.id, self._clock() - began)
 
     def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
         began = time.perf_counter()
+        deadline = self._clock() + assignment.seconds_max
         try:
-            frames = [self._frame(assignment, index) for index in assignment.frames]
+            frames = [self._frame(assignment, index, deadline) for index in assignment.frames]
             picture = still_file([frame.pixels for frame in frames], assignment.columns, assignment.format)
+        except StillFailed as failed:
+            return DrawnStill(failure=failed.failure, worker_ends=failed.worker_ends)
         except Exception as error:
             # The worker's boundary: every failure becomes an answer.
             return DrawnStill(failure=drawer.still_failure(error))
         warnings = tuple(dict.fromkeys(warning for frame in frames for warning in frame.warnings))
         return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
 
-    def draw_next(self, drawer: Drawer) -> None:
-        """Draw at most one waiting frame, so that the segment in flight continues. Call it on the drawing thread."""
+    def draw_next(self, drawer: Drawer, *, beside_segments: bool) -> float:
+        """Draw at most one waiting frame; return the seconds that it took. Call it on the drawing thread.
+
+        `beside_segments`: a segment continues afterwards, and an account that is ahead of it waits.
+        """
+        frame = self._next(beside_segments=beside_segments)
+        if frame is None:
+            return 0.0
+        self._began = self._clock()
+        self._active = frame
         try:
-            frame = self._waiting.get_nowait()
-        except queue.Empty:
-            return
-        try:
-            frame.picture.set_result(drawer.still(frame.assignment, frame.index))
+            picture = drawer.still(frame.assignment, frame.index)
         except Exception as error:
             # Handed over to the thread that waits for the frame.
-            frame.picture.set_exception(error)
+            with suppress(InvalidStateError):
+                frame.picture.set_exception(error)
+        else:
+            with suppress(InvalidStateError):
+                frame.picture.set_result(picture)
+        self._active = None
+        return self._counted(frame)
 
-    def _frame(self, assignment: StillAssignment, index: int) -> StillPicture:
-        frame = _Frame(assignment, index, Future())
-        self._waiting.put(frame)
+    def fail_active(self, failure: Failure) -> bool:
+        """Fail the still whose frame is being drawn, from another thread: the process is about to end. False without one."""
+        frame = self._active
+        if frame is None:
+            return False
+        with suppress(InvalidStateError):
+            frame.picture.set_exception(StillFailed(failure, worker_ends=True))
+        return True
+
+    def _frame(self, assignment: StillAssignment, index: int, deadline: float) -> StillPicture:
+        frame = _Frame(assignment, index)
+        with self._lock:
+            self._waiting.append(frame)
         self._wake()
-        return frame.picture.result()
+        try:
+            return frame.picture.result(max(0.0, deadline - self._clock()))
+        except TimeoutError:
+            frame.picture.cancel()
+            raise StillFailed(Failure(FailureKind.stall, TOO_LATE)) from None
+
+    def _next(self, *, beside_segments: bool) -> _Frame | None:
+        now = self._clock()
+        with self._lock:
+            self._waiting = [frame for frame in self._waiting if not frame.picture.cancelled()]
+            self._ahead = {account: until for account, until in self._ahead.items() if until > now}
+            for place, frame in enumerate(self._waiting):
+                is_ahead = self._ahead.get(frame.assignment.account_id, now) - now > BURST_SECONDS
+                if not (beside_segments and is_ahead) and frame.picture.set_running_or_notify_cancel():
+                    return self._waiting.pop(place)
+        return None
+
+    def _counted(self, frame: _Frame) -> float:
+        now = self._clock()
+        took, account = now - self._began, frame.assignment.account_id
+        ahead = max(self._ahead.get(account, 0.0), self._began) + 2 * took
+        self._ahead[account] = min(ahead, now + BURST_SECONDS + took)
+        return took

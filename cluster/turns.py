@@ -94,6 +94,10 @@ class Turns:
         if entry.running.dead:
             self._entries.remove(entry)
 
+    def leave_out(self, seconds: float) -> None:
+        """Count no time of a still that was drawn between two frames as time of the running entry."""
+        self._began += seconds
+
     def _run(self, entry: Entry) -> None:
         try:
             report = self._execute(entry.assignment, lambda: self._boundary(entry))

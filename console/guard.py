@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app_state import app_state_of
 from console.errors import shown
+from farm_core.net.addresses import subscriber
 
 REQUESTS_PER_MINUTE: Final = 3_000
 """Limit of one address. A page of fifty renders loads fifty posters, so the API's own limit is too low."""
@@ -95,5 +96,5 @@ def _refusal(scope: Scope) -> str | None:
 
 
 async def _wait_seconds(scope: Scope) -> int:
-    address = scope["client"][0] if scope.get("client") else "unknown"
+    address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"
     return await app_state_of(HTTPConnection(scope)).rates.wait_seconds(f"console:{address}", REQUESTS_PER_MINUTE)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -29,3 +30,34 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds since some moment, for durations within this process; never goes back."""
         return time.monotonic()
+
+
+def _machine_time() -> datetime:
+    return datetime.now(UTC)
+
+
+class FollowingClock(SystemClock):
+    """The time of another clock, as it was told last, and the machine's own until then.
+
+    Schedulers follow Postgres': leases are moments in the database, and a host whose clock is wrong would take those of all others
+    for expired, or all files for old enough to be deleted.
+    """
+
+    def __init__(self, machine_time: Callable[[], datetime] = _machine_time) -> None:
+        self._machine_time = machine_time
+        self._followed: tuple[datetime, float] | None = None
+
+    def now(self) -> datetime:
+        """Return the time in UTC. A step of the machine's clock does not move it."""
+        if self._followed is None:
+            return self._machine_time()
+        moment, at = self._followed
+        return moment + timedelta(seconds=self.monotonic() - at)
+
+    def follow(self, moment: datetime, at: float) -> float:
+        """Take over the other clock's time `moment`, which was read at `at` of `monotonic`.
+
+        Return the seconds by which the machine's clock is ahead of it.
+        """
+        self._followed = moment.astimezone(UTC), at
+        return (self._machine_time() - self.now()).total_seconds()

@@ -1,7 +1,8 @@
 """Sandbox for functions that read foreign files: worker processes with limits of processor time, memory and wall time.
 
-A worker that exceeds a limit, or crashes in a decoder, is killed and replaced, and the file is refused. Workers stay warm between
-calls, so an ordinary call costs one round trip over a pipe. Arguments and results are JSON: no code comes back from a worker.
+A worker that exceeds a limit, or crashes in a decoder, is killed and replaced, and the file is refused. A call whose worker was
+killed from outside is made again. Workers stay warm between calls, so an ordinary call costs one round trip over a pipe. Arguments and
+results are JSON: no code comes back from a worker.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import threading
@@ -33,6 +35,9 @@ CPU_SECONDS: Final = 10
 WALL_SECONDS: Final = 90.0
 MEMORY_BYTES: Final = 1_200_000_000
 """Address space of a worker."""
+
+CALLS_MAX: Final = 3
+"""Calls of one function whose workers are killed from outside, by a kernel short of memory, say. No limit of a worker does that."""
 
 RESIDENT_BYTES: Final = 300_000_000
 """A worker that has grown beyond this is replaced after its call."""
@@ -92,8 +97,12 @@ class Sandbox:
 
     def call_now(self, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """`call`, blocking this thread."""
-        with self._worker() as worker:
-            answer = worker.ask(f"{function.__module__}:{function.__qualname__}", list(arguments))
+        name = f"{function.__module__}:{function.__qualname__}"
+        for _ in range(CALLS_MAX):
+            with self._worker() as worker:
+                answer = worker.ask(name, list(arguments))
+            if answer is not None or not worker.was_killed:
+                break
         if answer is None:
             raise Exhausted
         if "failed" in answer:
@@ -155,6 +164,8 @@ class _Worker:
             env=environment_of_children(),
         )
         self.grown = False
+        self.was_killed = False
+        """It was killed from outside during its last call."""
 
     def living(self) -> bool:
         """Return True while the process runs."""
@@ -165,12 +176,20 @@ class _Worker:
         try:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
             answer_fields: dict[str, Any] = json.loads(answer)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            self.was_killed = not isinstance(error, TimeoutError) and self._ended_by() == -signal.SIGKILL
             self.kill()
             _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
             return None
         self.grown = answer_fields.pop("resident_bytes") > RESIDENT_BYTES
         return answer_fields
+
+    def _ended_by(self) -> int | None:
+        """Return the status of a process that has closed its end of the pipe; None if it lives on."""
+        try:
+            return self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return None
 
     def kill(self) -> None:
         """End the process."""

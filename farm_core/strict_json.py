@@ -16,7 +16,12 @@ DEPTH_MAX: Final = 254
 
 CONTAINERS_MAX: Final = 250_000
 VALUES_MAX: Final = 2_000_000
+MEMBERS_MAX: Final = 1_000
+"""Members of an object or list of a request, outside documents and presets. All of them can be faults, each with a message of its own."""
+
 _FREE_FORM: Final = frozenset({"document", "animationData"})
+_METADATA: Final = "metadata"
+"""Objects of the caller's own, whose bytes are limited (`api/renders/rules.py`)."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NUL: Final = re.compile("\x00")
 _SUSPECT: Final = re.compile(rb"\\u00[01]|\\[bf]|\x7f")
@@ -70,6 +75,21 @@ def refuse_control_characters(body: Any) -> None:
     if faults:
         errors = [{"field": field, "message": message} for field, message in faults]
         raise BadRequest([f"{field}: {message}" for field, message in faults], errors=errors)
+
+
+def refuse_crowds(body: Any) -> None:
+    """Raises BadRequest for a body with more than MEMBERS_MAX members in an object or list, documents and presets aside."""
+    if isinstance(body, dict):
+        body = {name: one for name, one in body.items() if name not in _FREE_FORM}
+    waiting: list[tuple[_Path, Any]] = [((), body)] if isinstance(body, dict | list) else []
+    while waiting:
+        path, value = waiting.pop()
+        if len(value) > MEMBERS_MAX:
+            field, kind = _told(path) or "body", "fields" if isinstance(value, dict) else "items"
+            message = f"must have at most {MEMBERS_MAX} {kind}"
+            raise BadRequest([f"{field}: {message}"], errors=[{"field": field, "message": message}])
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        waiting += [((*path, name), one) for name, one in members if isinstance(one, dict | list) and name != _METADATA]
 
 
 def _written(value: Any, *, sort: bool) -> bytes:

@@ -17,7 +17,7 @@ import uvloop
 from cluster.executor import executor_of
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
-from farm_core.clock import SystemClock
+from farm_core.clock import FollowingClock
 from farm_core.db import schema
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
@@ -98,7 +98,7 @@ def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
         executor=executor_of(chosen),
         media_guard=Guard(allow_private=chosen.automation_allow_private_assets, resolve=patient_resolver),
         callback_guard=Guard(allow_private=chosen.automation_allow_private_callbacks),
-        clock=SystemClock(),
+        clock=FollowingClock(),
         settings=chosen,
         scratch=scratch,
         progress=ProgressReader(client, database),

@@ -137,6 +137,9 @@ class StillAssignment:
     frames: tuple[int, ...]
     columns: int
     format: Literal["png", "jpeg", "webp"]
+    account_id: str = ""
+    seconds_max: float = 20.0
+    """Time for which somebody waits. A frame that has not begun by then is not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,8 @@ class DrawnStill:
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()
     milliseconds: float = 0.0
+    worker_ends: bool = False
+    """True if the worker's process ends by itself, perhaps because of this still. Nothing else there is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +166,11 @@ class WorkerState:
     memory_bytes: int = 0
     frames_done: int = 0
     active: str | None = None
-    """Token of the assignment whose frame is being drawn."""
+    """Token of the assignment, or id of the still, whose frame is being drawn."""
     moved: float = 0.0
-    """Time of the worker's last finished frame or assignment of any scheduler, on the clock of `time.monotonic`."""
+    """Time of the worker's last finished frame, still or assignment of any scheduler, on the clock of `time.monotonic`."""
+    heard: float = 0.0
+    """Time of the worker's last answer, on the same clock. A library that keeps Python's lock while it draws lets it answer nothing."""
     backend: str = ""
     """Backend that composites: `gl`, or `cpu` for native kernels. Software OpenGL with `gl` lacks the kernels."""
 
@@ -198,8 +205,8 @@ class RenderExecutor(Protocol):
         """Ask an assignment to stop soon. It still ends in one report."""
         ...
 
-    def restart(self, worker_id: str) -> None:
-        """Kill a worker and start a new one in its place. Its assignments end."""
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
+        """Kill a worker and start a new one in its place. Its assignments end. `is_blameless`: none of them is the reason."""
         ...
 
     def demand(self, open_tasks: int) -> None:

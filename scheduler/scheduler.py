@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import tasks
 from farm_core.telemetry import logs
@@ -15,6 +18,7 @@ from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
+from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
 from scheduler.maintenance.queue_auditor import QueueAuditor
 from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
@@ -45,11 +49,12 @@ class Scheduler:
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
         self.stills = StillService(dependencies, self.running_tasks)
         self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
+        self.clock_keeper = ClockKeeper(dependencies)
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
             ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
-            QueueAuditor(dependencies),
+            QueueAuditor(dependencies), self.clock_keeper,
         )  # fmt: skip
         self.listener = Listener(
             database_url,
@@ -65,6 +70,8 @@ class Scheduler:
         """Start the workers, and every service once the database is ready."""
         self.dependencies.sandbox.warm()
         await asyncio.gather(self.dependencies.executor.start(), *([] if database_ready is None else [database_ready]))
+        with suppress(SQLAlchemyError, OSError):  # asked again soon; until then the machine's own time holds
+            await self.clock_keeper.tick()
         for service in (*self.keepers, *self.takers):
             service.start()
         self.listener.start()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 import orjson
@@ -26,23 +27,23 @@ from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
-from scheduler.ports import DrawnStill, StillAssignment, VideoFormat
+from scheduler.ports import StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service, in_a_line
+from scheduler.still_drawing import HELD, NoWorker, StillDrawing
+from scheduler.still_turns import StillTurns
 
 _log = logs.logger(__name__)
 Value = TypeVar("Value")
 
 AT_ONCE_MAX: Final = 16
-"""Requests that this scheduler prepares and draws at once. Others wait in Redis, for any scheduler."""
+"""Requests that this scheduler prepares and draws at once."""
+WORKER_STILLS_MAX: Final = 4
+"""Stills at once for each worker: an actor takes in no more."""
+TOO_MANY: Final = "Too many stills of this account wait. Try again."
 PREPARED_MAX: Final = 256
 PREPARED_SECONDS: Final = 120.0
 """Time for which fetched media are reused, so that a person who edits a text does not wait for a fetch."""
-WARM_MAX: Final = 1024
-
-
-class NoWorker(Exception):
-    """No live worker can draw the still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,52 +63,73 @@ class StillService(Service):
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
         super().__init__()
         self.dependencies = dependencies
-        self._running_tasks = running_tasks
         self._freezer = Freezer(dependencies)
-        self._drawing: set[asyncio.Task[None]] = set()
-        self._loads: Counter[str] = Counter()
+        self._turns = StillTurns()
+        self._workers = StillDrawing(dependencies, running_tasks)
+        self._serving: set[asyncio.Task[None]] = set()
         self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
-        self._warm: OrderedDict[str, str] = OrderedDict()
 
     async def tick(self) -> int:
-        """Take the next request, waiting a second for one. Return 1, so that the next tick follows at once."""
+        """Take the next request, waiting a second for one. Return 1, so that the next tick follows at once.
+
+        Requests of an account that wait for its others do not wait in Redis, where they would hold up other accounts.
+        """
         exchange = self.dependencies.stills
         if exchange is None:
             return 0
-        if len(self._drawing) >= AT_ONCE_MAX:
-            await asyncio.wait(self._drawing, return_when=asyncio.FIRST_COMPLETED)
         if not self.dependencies.executor.workers():
             return 0
+        self._begin(exchange)
+        if self._turns.is_full:
+            await asyncio.wait(self._serving, return_when=asyncio.FIRST_COMPLETED)
         request = await exchange.next_request()
-        if request is not None:
-            task = asyncio.create_task(self._serve(exchange, request), name=request.id)
-            self._drawing.add(task)
-            task.add_done_callback(self._drawing.discard)
+        if request is not None and not self._turns.add(request):
+            await self._hand_over(exchange, request, StillAnswer(failure=TOO_MANY))
+        self._begin(exchange)
         return 1
+
+    def _begin(self, exchange: StillExchange) -> None:
+        """Serve as many requests as there is room for. An account has half of the room at most."""
+        room = min(AT_ONCE_MAX, WORKER_STILLS_MAX * len(self.dependencies.executor.workers()))
+        while not self._stopping and len(self._serving) < room:
+            request = self._turns.begin(max(1, room // 2), time.monotonic())
+            if request is None:
+                return
+            task = asyncio.create_task(self._serve(exchange, request), name=request.id)
+            self._serving.add(task)
+            task.add_done_callback(partial(self._end, exchange, request))
+
+    def _end(self, exchange: StillExchange, request: QueuedStill, task: asyncio.Task[None]) -> None:
+        self._serving.discard(task)
+        self._turns.end(request)
+        self._begin(exchange)
 
     async def stop(self) -> None:
         """Take no more requests, and cancel those in flight."""
         await super().stop()
-        for task in self._drawing:
+        for task in self._serving:
             task.cancel()
-        await asyncio.gather(*self._drawing, return_exceptions=True)
+        await asyncio.gather(*self._serving, return_exceptions=True)
         await self._freezer.drain()
         if self.dependencies.stills is not None:
             await self.dependencies.stills.close()
 
     async def _serve(self, exchange: StillExchange, request: QueuedStill) -> None:
         began = time.perf_counter()
-        answer = await self._answer(request)
+        answer = await self._answer(exchange, request)
         metrics.still(answer.failure is None, time.perf_counter() - began)
+        await self._hand_over(exchange, request, answer)
+
+    async def _hand_over(self, exchange: StillExchange, request: QueuedStill, answer: StillAnswer) -> None:
         try:
             await exchange.answer(request, answer)
         except ExchangeAway as error:
             _log.warning("still not delivered", still=request.id, error=in_a_line(error))
 
-    async def _answer(self, request: QueuedStill) -> StillAnswer:
+    async def _answer(self, exchange: StillExchange, request: QueuedStill) -> StillAnswer:
         try:
             assignment = await self._assignment(request)
-            drawn = await self._draw(assignment)
+            drawn = await self._workers.draw(assignment)
         except IngestFailed as failure:
             return StillAnswer(failure=str(failure), lasting=True)
         except NoWorker:
@@ -120,6 +142,8 @@ class StillService(Service):
             return StillAnswer(failure="The still could not be drawn.")
         if drawn.failure is None:
             return StillAnswer(drawn.picture, warnings=drawn.warnings)
+        if drawn.failure is HELD or drawn.worker_ends:
+            await exchange.strike(request.subject.account_id)  # of a worker that died, this is the second one
         return StillAnswer(failure=drawn.failure.public_message, lasting=drawn.failure.kind is FailureKind.document)
 
     async def _assignment(self, request: QueuedStill) -> StillAssignment:
@@ -129,14 +153,9 @@ class StillService(Service):
             frames.width, frames.height, subject.fps, subject.frame_count, subject.composition_id, subject.duration_seconds
         )  # fmt: skip
         return StillAssignment(
-            request.id,
-            prepared.document_key,
-            prepared.media,
-            video_format,
-            frames.indices,
-            frames.columns,
-            request.format,
-        )
+            request.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, request.format,
+            subject.account_id, request.deadline - time.monotonic(),
+        )  # fmt: skip
 
     async def _check_room(self, account_id: str) -> None:
         """Raise IngestFailed where the account's storage is full: the still's media would make it fuller."""
@@ -160,36 +179,6 @@ class StillService(Service):
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
             _remember(self._prepared, key, known, PREPARED_MAX)
         return known
-
-    async def _draw(self, assignment: StillAssignment) -> DrawnStill:
-        """Draw at the best worker. Try once more at another one if that worker is lost."""
-        lost: set[str] = set()
-        while True:
-            worker_id = self._worker(assignment.document_key, lost)
-            self._loads[worker_id] += 1
-            try:
-                drawn = await self.dependencies.executor.still(assignment, worker_id)
-            finally:
-                self._loads[worker_id] -= 1
-            failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
-            if not failed or lost:
-                _remember(self._warm, assignment.document_key, worker_id, WARM_MAX)
-                return drawn
-            lost.add(worker_id)
-
-    def _worker(self, document_key: str, lost: set[str]) -> str:
-        living = [worker.id for worker in self.dependencies.executor.workers() if worker.id not in lost]
-        if not living:
-            raise NoWorker
-        return best_worker(living, self._running_tasks.busy_workers(), self._loads, self._warm.get(document_key))
-
-
-def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
-    """Return the worker for the next still.
-
-    Order: fewest waiting stills, then a worker with the document open, then an idle worker.
-    """
-    return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
 
 
 def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:

@@ -1,4 +1,4 @@
-"""Limit of the requests of an address."""
+"""Limit of the requests of an address, or of the network of an IPv6 one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.app_state import app_state_of
 from api.errors import envelope
 from farm_core.errors import RateLimited
+from farm_core.net.addresses import subscriber
 
 _PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
 
@@ -26,7 +27,7 @@ class RequestRate:
         # The console bounds its own requests: its pages are made of many.
         if scope["type"] == "http" and path not in _PROBES and not path.startswith("/console/"):
             state = app_state_of(HTTPConnection(scope))
-            address = scope["client"][0] if scope.get("client") else "unknown"
+            address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"
             limit = state.settings.automation_requests_per_minute_per_ip
             wait = await state.rates.wait_seconds(f"address:{address}", limit)
             if wait:

@@ -123,7 +123,7 @@ class Fleet:
                 held.executor.report_after(0.0, Ended(token, failure))
                 self._remove(self._lives[worker_id], held)
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """End everything that the worker holds."""
         worker = self._lives.get(worker_id)
         if worker is not None:
@@ -221,7 +221,7 @@ class FleetExecutor:
         if token in self._workers:
             self._fleet.stop(token, self._workers[token])
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Start a worker afresh."""
         self._fleet.restart(worker_id)
 

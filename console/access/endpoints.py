@@ -15,6 +15,7 @@ from console.viewer import COOKIE, ViewerOf, check_csrf
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.audit.log import Actor, Role, record
 from farm_core.errors import Forbidden, Unauthorized
+from farm_core.net.addresses import subscriber
 from farm_core.sign_in import repository
 
 router = APIRouter()
@@ -113,7 +114,7 @@ def _with_session(request: Request, token: str, target: str) -> Response:
 
 
 async def _respect_tries(request: Request) -> None:
-    address = request.client.host if request.client else "unknown"
+    address = subscriber(request.client.host) if request.client else "unknown"
     rates = app_state_of(request).rates
     await rates.require(f"sign-in:{address}", _TRIES_PER_MINUTE, "Too many tries to sign in.")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -62,6 +63,21 @@ def checked_target(url: str, *, allow_private: bool) -> Target:
     if not allow_private:
         _refuse_private_name(host)
     return Target(parts.scheme, host, parts.port or {"http": 80, "https": 443}[parts.scheme])
+
+
+@lru_cache(4096)
+def subscriber(address: str) -> str:
+    """Return whose address this is, for limits of one caller: the /64 of an IPv6 address, which one machine has whole, else the address.
+
+    An IPv4 address inside an IPv6 one counts as itself, and a text that is no address, too.
+    """
+    try:
+        parsed = ip_address(address.split("%", 1)[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Network((parsed, 64), strict=False))
 
 
 def is_public(address: str) -> bool:

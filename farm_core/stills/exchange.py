@@ -6,7 +6,7 @@ Any of it can be lost: the caller waits a few seconds for the answer, and can as
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 
 import orjson
@@ -22,11 +22,14 @@ WAIT_SECONDS: Final = 20
 _POLL_SECONDS: Final = 1
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
+STRIKE_SECONDS: Final = 600
+STRIKES_MAX: Final = 3
+"""An account whose stills have held so many workers has no more drawn until STRIKE_SECONDS after the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedStill:
-    """A request for a still in Redis. `deadline` is in seconds since the epoch."""
+    """A request for a still in Redis. `deadline` is on this process's monotonic clock; between hosts it goes by Redis' clock."""
 
     id: str
     deadline: float
@@ -60,7 +63,8 @@ class StillExchange:
         """Send the request and wait. Return None without an answer in time. Raises ExchangeAway."""
         place = _answer_key(request.id)
         try:
-            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request))) > _QUEUE_MAX:
+            deadline = await self._time() + request.deadline - time.monotonic()
+            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request) | {"deadline": deadline})) > _QUEUE_MAX:
                 await self._redis.rpop(_QUEUE)
                 return None
             found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
@@ -72,12 +76,18 @@ class StillExchange:
         """Take the next request whose caller still waits. Return None after a second without one. Raises ExchangeAway."""
         try:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
+            if found is None:
+                return None
+            request = _request(orjson.loads(found[1]))
+            left = request.deadline - await self._time()
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
-        if found is None:
-            return None
-        request = _request(orjson.loads(found[1]))
-        return request if request.deadline > time.time() else None
+        return replace(request, deadline=time.monotonic() + left) if left > 0 else None
+
+    async def _time(self) -> float:
+        """Return Redis' time, in seconds since the epoch: clocks of hosts may differ by more than a still may take."""
+        seconds, microseconds = await self._redis.time()
+        return float(seconds) + microseconds / 1e6
 
     async def waiting(self) -> int:
         """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
@@ -95,6 +105,26 @@ class StillExchange:
                 pipeline.rpush(place, head + b"\n" + answer.picture)
                 pipeline.expire(place, WAIT_SECONDS)
                 await pipeline.execute()
+        except (RedisError, OSError) as error:
+            raise ExchangeAway from error
+
+    async def strike(self, account_id: str) -> None:
+        """Record that a still of the account has cost a worker its process, if Redis is there."""
+        place = f"stills:strikes:{account_id}"
+        try:
+            async with self._redis.pipeline(transaction=True) as pipeline:
+                pipeline.incr(place)
+                pipeline.expire(place, STRIKE_SECONDS)
+                await pipeline.execute()
+        except (RedisError, OSError):
+            return
+
+    async def barred_seconds(self, account_id: str) -> int:
+        """Return the seconds until stills of the account are drawn again, 0 if they are now. Raises ExchangeAway."""
+        place = f"stills:strikes:{account_id}"
+        try:
+            strikes = int(await self._redis.get(place) or 0)
+            return max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
 
@@ -119,7 +149,7 @@ class StillExchange:
 
 def queued_still(subject: StillSubject, frames: Frames, format: StillFormat) -> QueuedStill:
     """Return a new request, which expires after WAIT_SECONDS."""
-    return QueuedStill(new_id("still"), time.time() + WAIT_SECONDS, subject, frames, format)
+    return QueuedStill(new_id("still"), time.monotonic() + WAIT_SECONDS, subject, frames, format)
 
 
 def _answer_key(still_id: str) -> str:

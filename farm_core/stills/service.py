@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import orjson
 
-from farm_core.errors import BadRequest, Unavailable
+from farm_core.errors import BadRequest, RateLimited, Unavailable
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
 from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, queued_still
@@ -65,10 +65,20 @@ async def request_still(
     await dependencies.rates.require(
         f"stills:{subject.account_id}", limit, f"At most {limit} stills a minute may be drawn."
     )
+    await _respect_strikes(dependencies.stills, subject.account_id)
     answer = await _ask(dependencies.stills, subject, frames, options.format)
     if len(answer.picture) <= CACHED_BYTES_MAX and _is_constant(subject):
         await dependencies.stills.cache(key, answer.picture, CACHE_SECONDS)
     return Still(answer.picture, media_type, answer.warnings)
+
+
+async def _respect_strikes(exchange: StillExchange, account_id: str) -> None:
+    try:
+        wait = await exchange.barred_seconds(account_id)
+    except ExchangeAway:
+        raise Unavailable from None
+    if wait:
+        raise RateLimited(wait, f"Stills of this account took workers too long. They are drawn again in {wait} s.")
 
 
 async def _ask(exchange: StillExchange, subject: StillSubject, frames: Frames, format: StillFormat) -> StillAnswer:

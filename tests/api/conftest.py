@@ -76,7 +76,8 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(farm_from(chosen, clock, resolve))
-    options = server.config(app, port=0)
+    proxies = chosen.trusted_proxies
+    options = server.config(app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies)
     serving, sockets = uvicorn.Server(options), server.listeners(options)
     thread = threading.Thread(target=serving.run, args=(sockets,))
     thread.start()

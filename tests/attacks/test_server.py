@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ import uvicorn
 import uvloop
 
 from api import server
+from console import guard
 from tests.api.world import World
 
 pytestmark = pytest.mark.service
@@ -105,6 +106,34 @@ def test_one_address_has_only_so_many_connections(world: World, monkeypatch: pyt
             held.enter_context(closing(connected(world))).sendall(b"GET /api/health HTTP/1.1\r\n")
         assert answer(held.enter_context(closing(connected(world)))).startswith(b"HTTP/1.1 503 ")
         assert world.client.get("/api/health").status_code == 200
+
+
+def test_connections_of_a_network_of_proxies_are_not_limited(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = start(trusted_proxies="127.0.0.0/8")
+    monkeypatch.setattr(server, "CONNECTIONS_PER_ADDRESS", 2)
+    with ExitStack() as held:
+        for _ in range(6):
+            held.enter_context(closing(connected(world))).sendall(b"GET /api/health HTTP/1.1\r\n")
+        assert world.client.get("/api/health").status_code == 200
+
+
+@pytest.mark.parametrize(("path", "refused"), [("/api/v1/usage", 429), ("/console/sign-in", 429)])
+def test_addresses_of_one_ipv6_network_are_one_caller(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch, path: str, refused: int
+) -> None:
+    world = start(trusted_proxies="127.0.0.1", automation_requests_per_minute_per_ip=5)
+    monkeypatch.setattr(guard, "REQUESTS_PER_MINUTE", 5)
+
+    def status(address: str) -> int:
+        return world.client.get(path, headers={"X-Forwarded-For": address}).status_code
+
+    first = [status(f"2001:db8:1:2:{number}::{number}") for number in range(1, 6)]
+    assert refused not in first
+    assert status("2001:db8:1:2:ffff::1") == refused
+    assert status("2001:db8:1:3::1") == first[0]
+    assert status("::ffff:192.0.2.1") == first[0]
 
 
 def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+from pathlib import Path
 
 import psutil
+import pytest
 
-from farm_core.sandbox import RESIDENT_BYTES, Sandbox
+from farm_core.sandbox import CALLS_MAX, RESIDENT_BYTES, Exhausted, Sandbox
 
 
 def test_a_worker_is_used_again_though_its_parent_holds_more_than_a_worker_may() -> None:
@@ -27,3 +30,23 @@ def test_workers_end_with_their_sandbox() -> None:
     del sandbox
     gc.collect()
     assert not worker.is_running()
+
+
+def killed_until(path: str, calls: int) -> int:
+    """For the sandbox: its process is killed, as from outside, in the first so many calls."""
+    with Path(path).open("ab") as file:
+        file.write(b"x")
+    if Path(path).stat().st_size <= calls:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return calls
+
+
+def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path) -> None:
+    sandbox = Sandbox()
+    try:
+        assert sandbox.call_now(killed_until, str(tmp_path / "calls"), CALLS_MAX - 1) == CALLS_MAX - 1
+        with pytest.raises(Exhausted):
+            sandbox.call_now(killed_until, str(tmp_path / "more calls"), CALLS_MAX)
+        assert (tmp_path / "more calls").stat().st_size == CALLS_MAX
+    finally:
+        sandbox.close()

@@ -55,6 +55,8 @@ class DummyWork:
     behave: Callable[[TaskAssignment], Ended | Finished | None] = lambda assignment: None
     held_up: Callable[[TaskAssignment], bool] = lambda assignment: False
     """Whether the assignment still has frames to draw."""
+    before_still: Callable[[StillAssignment], None] = lambda assignment: None
+    """What a still's frame does before it is drawn."""
     done: list[TaskAssignment] = field(default_factory=list)
     stills: list[tuple[StillAssignment, int]] = field(default_factory=list)
     undrawable: set[str] = field(default_factory=set)
@@ -90,6 +92,7 @@ class DummyWork:
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
         """A plain picture; raises for documents that a test has named."""
+        self.before_still(assignment)
         if assignment.document_key in self.undrawable:
             raise PropertyRefused("The document has no such property.")
         self.stills.append((assignment, frame_index))

@@ -45,7 +45,7 @@ class InlineExecutor:
     def workers(self) -> Sequence[WorkerState]:
         """Return all workers. They always live."""
         return [
-            replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds)
+            replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds, heard=time.monotonic())
             if (thread := self._threads.get(name)) is not None else state
             for name, state in self._states.items()
         ]  # fmt: skip
@@ -72,7 +72,7 @@ class InlineExecutor:
         for thread in self._threads.values():
             thread.cancel(token)
 
-    def restart(self, worker_id: str) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Do nothing: a thread cannot be killed."""
 
     def demand(self, open_tasks: int) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import io
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -16,9 +20,12 @@ from farm_core.errors import BadRequest, InvalidInputs, RateLimited, Unavailable
 from farm_core.rates import RateLimiter
 from farm_core.redis import connect
 from farm_core.settings import Settings
-from farm_core.stills import StillOptions, StillSubject, request_still
-from farm_core.stills.exchange import StillExchange
-from scheduler.stills import best_worker
+from farm_core.stills import StillOptions, StillSubject, exchange, request_still
+from farm_core.stills.exchange import STRIKES_MAX, QueuedStill, StillExchange, queued_still
+from farm_core.stills.options import frames_of
+from scheduler import still_drawing
+from scheduler.still_drawing import best_worker
+from scheduler.still_turns import ACCOUNT_WAITING_MAX, StillTurns
 from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
@@ -142,3 +149,99 @@ def test_a_still_goes_to_a_worker_that_is_free_and_warm() -> None:
     assert best_worker(workers, set(), {}, "b") == "b", "the document is open there"
     assert best_worker(workers, {"a"}, {}, None) == "b", "a renders a segment"
     assert best_worker(workers, set(), {"b": 1, "a": 1}, "b") == "c", "nothing waits there"
+
+
+def order(account_id: str) -> QueuedStill:
+    subject = replace(SUBJECT, account_id=account_id)
+    return queued_still(subject, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
+
+
+def test_accounts_take_turns_and_none_has_more_than_its_share_under_way() -> None:
+    turns, now = StillTurns(), time.monotonic()
+    hostile = [order("acc_a") for _ in range(ACCOUNT_WAITING_MAX + 1)]
+    assert [turns.add(one) for one in hostile] == [True] * ACCOUNT_WAITING_MAX + [False]
+    honest = order("acc_b")
+    assert [turns.begin(2, now) for _ in range(3)] == [hostile[0], hostile[1], None]
+    assert turns.add(honest)
+    assert turns.begin(2, now) is honest
+    turns.end(hostile[0])
+    assert turns.begin(2, now) is hostile[2]
+    assert turns.begin(9, now + 60) is None, "nobody waits for the others any longer"
+
+
+def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
+    database_url: str, redis_url: str, tmp_path: Path
+) -> None:
+    """The workers are free: what the hostile account's stills take is the scheduler's room."""
+    go_on = asyncio.Event()
+
+    async def run() -> None:
+        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+            quick = under_test.dependencies.executor.still
+
+            async def slow(assignment: Any, worker_id: str) -> Any:
+                if assignment.account_id == "acc_a":
+                    await go_on.wait()
+                return await quick(assignment, worker_id)
+
+            under_test.dependencies.executor.still = slow  # type: ignore[method-assign]
+            hostile = [
+                asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(40)
+            ]
+            async with asyncio.timeout(10):
+                assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
+            go_on.set()
+            await asyncio.gather(*hostile)
+
+    asyncio.run(run())
+
+
+def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(still_drawing, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(still_drawing, "HELD_SECONDS", 0.1)
+    go_on, restarted = threading.Event(), []
+
+    async def run() -> None:
+        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+
+            def held_up(_: object) -> None:
+                assert go_on.wait(30)
+
+            def restart(worker_id: str, *, is_blameless: bool = False) -> None:
+                restarted.append((worker_id, is_blameless))
+                go_on.set()
+
+            for work in under_test.works:
+                work.before_still = held_up
+            under_test.dependencies.executor.restart = restart  # type: ignore[method-assign]
+            for frame in range(STRIKES_MAX):
+                go_on.clear()
+                with pytest.raises(BadRequest, match="longer than"):
+                    await request_still(asked, SUBJECT, StillOptions(frame=frame))
+            assert [blameless for _, blameless in restarted] == [True] * STRIKES_MAX, "no segment is the reason"
+            with pytest.raises(RateLimited, match="took workers too long"):
+                await request_still(asked, SUBJECT, StillOptions(frame=9))
+            go_on.set()
+            assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_still_is_drawn_though_the_clock_of_its_scheduler_is_wrong(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    async def run() -> None:
+        async with asking(database_url, redis_url, tmp_path) as (_, asked):
+            machine_time = time.time
+            monkeypatch.setattr(
+                exchange, "time", SimpleNamespace(monotonic=time.monotonic, time=lambda: machine_time() + 3600 * hours)
+            )
+            asked_for = queued_still(SUBJECT, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
+            monkeypatch.undo()
+            answer = await asked.stills.ask(asked_for)
+            assert answer is not None and answer.picture
+
+    asyncio.run(run())

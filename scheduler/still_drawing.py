@@ -1,0 +1,115 @@
+"""Stills at workers: the choice of a worker, another try, and the end of a worker that a still holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.telemetry import logs
+from scheduler.dependencies import Dependencies
+from scheduler.ports import DrawnStill, StillAssignment, WorkerState
+from scheduler.running_tasks import RunningTasks
+
+_log = logs.logger(__name__)
+
+WARM_MAX: Final = 1024
+LOOK_SECONDS: Final = 1.0
+HELD_SECONDS: Final = 20.0
+"""A frame of a still that takes longer holds its worker, and costs it its process: nothing else ends a frame."""
+
+SILENT_SECONDS: Final = 5.0
+"""A worker is asked every second. One that does not answer for so long is kept from it by what it draws, and cannot say what that is. It
+is the still that was sent there first, since stills go before segments. Looks are counted, so that a scheduler that stood still itself
+blames nobody."""
+
+HELD: Final = Failure(FailureKind.document, f"A frame of the still takes longer than {HELD_SECONDS:.0f} s.")
+
+
+class NoWorker(Exception):
+    """No worker is left that could draw."""
+
+
+class StillDrawing:
+    """The stills of this scheduler that are at workers."""
+
+    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
+        self.dependencies = dependencies
+        self._running_tasks = running_tasks
+        self._sent: dict[str, list[StillAssignment]] = {}
+        """By worker, in the order in which they were sent."""
+        self._warm: OrderedDict[str, str] = OrderedDict()
+
+    async def draw(self, assignment: StillAssignment) -> DrawnStill:
+        """Draw at the best worker. Try once more at another one if that worker is lost. Raises NoWorker.
+
+        A frame that holds its worker fails as HELD, and the worker is restarted.
+        """
+        lost: set[str] = set()
+        while True:
+            worker_id = self._worker(assignment.document_key, lost)
+            drawn = await self._draw_at(assignment, worker_id)
+            failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
+            if not failed or lost:
+                self._remember(assignment.document_key, worker_id)
+                return drawn
+            lost.add(worker_id)
+
+    async def _draw_at(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
+        sent = self._sent.setdefault(worker_id, [])
+        sent.append(assignment)
+        drawing = asyncio.ensure_future(self.dependencies.executor.still(assignment, worker_id))
+        silent_looks = 0
+        try:
+            while True:
+                done, _ = await asyncio.wait({drawing}, timeout=LOOK_SECONDS)
+                if done:
+                    return drawing.result()
+                state = self._state(worker_id)
+                if state is None:
+                    continue
+                is_silent = time.monotonic() - state.heard > SILENT_SECONDS
+                silent_looks = silent_looks + 1 if is_silent and sent[0] is assignment else 0
+                if _holds(assignment, state) or silent_looks * LOOK_SECONDS > HELD_SECONDS - SILENT_SECONDS:
+                    _log.warning(
+                        "worker held by a still", worker=worker_id, still=assignment.id, account=assignment.account_id
+                    )
+                    self.dependencies.executor.restart(worker_id, is_blameless=True)
+                    return DrawnStill(failure=HELD)
+        finally:
+            drawing.cancel()
+            sent.remove(assignment)
+            if not sent:
+                del self._sent[worker_id]
+
+    def _state(self, worker_id: str) -> WorkerState | None:
+        return next((worker for worker in self.dependencies.executor.workers() if worker.id == worker_id), None)
+
+    def _worker(self, document_key: str, lost: set[str]) -> str:
+        living = [worker.id for worker in self.dependencies.executor.workers() if worker.id not in lost]
+        if not living:
+            raise NoWorker
+        loads = Counter({worker_id: len(sent) for worker_id, sent in self._sent.items()})
+        return best_worker(living, self._running_tasks.busy_workers(), loads, self._warm.get(document_key))
+
+    def _remember(self, document_key: str, worker_id: str) -> None:
+        self._warm[document_key] = worker_id
+        self._warm.move_to_end(document_key)
+        while len(self._warm) > WARM_MAX:
+            self._warm.popitem(last=False)
+
+
+def _holds(assignment: StillAssignment, state: WorkerState) -> bool:
+    """Return True if the worker says that it has been drawing one frame of the still for too long."""
+    return state.active == assignment.id and state.heard - state.moved > HELD_SECONDS
+
+
+def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
+    """Return the worker for the next still.
+
+    Order: fewest waiting stills, then a worker with the document open, then an idle worker.
+    """
+    return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))

@@ -1,0 +1,56 @@
+"""Requests for stills that wait at this scheduler: accounts take turns, and none has more than its share under way."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from typing import Final
+
+from farm_core.stills.exchange import QueuedStill
+
+ACCOUNT_WAITING_MAX: Final = 64
+WAITING_MAX: Final = 512
+
+
+class StillTurns:
+    """Requests by account. An account that has waited longest without a turn comes first among those with the fewest under way."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, deque[QueuedStill]] = OrderedDict()
+        self._under_way: Counter[str] = Counter()
+
+    @property
+    def is_full(self) -> bool:
+        """Return True if no more requests should be taken from Redis."""
+        return sum(map(len, self._waiting.values())) >= WAITING_MAX
+
+    def add(self, request: QueuedStill) -> bool:
+        """Let the request wait. Return False if its account has too many that wait."""
+        requests = self._waiting.setdefault(request.subject.account_id, deque())
+        if len(requests) >= ACCOUNT_WAITING_MAX:
+            return False
+        requests.append(request)
+        return True
+
+    def begin(self, account_max: int, now: float) -> QueuedStill | None:
+        """Return the next request, which is under way from now on, or None. `now` is on the clock of the deadlines.
+
+        Requests that nobody waits for any longer are dropped. An account has at most `account_max` under way.
+        """
+        for account_id in sorted(self._waiting, key=lambda account: self._under_way[account]):
+            requests = self._waiting[account_id]
+            while requests and requests[0].deadline <= now:
+                requests.popleft()
+            if not requests:
+                del self._waiting[account_id]
+            elif self._under_way[account_id] < account_max:
+                self._waiting.move_to_end(account_id)
+                self._under_way[account_id] += 1
+                return requests.popleft()
+        return None
+
+    def end(self, request: QueuedStill) -> None:
+        """The request is no longer under way."""
+        account_id = request.subject.account_id
+        self._under_way[account_id] -= 1
+        if not self._under_way[account_id]:
+            del self._under_way[account_id]

@@ -1,0 +1,50 @@
+"""Bodies whose every member is a fault: answering each one would keep the API from everybody else for many seconds."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from farm_core.strict_json import MEMBERS_MAX
+from tests.api.world import World
+
+MANY = 500_000
+CROWDS: dict[str, tuple[str, Any, str]] = {
+    "unknown fields": ("/renders", {f"field{number}": 1 for number in range(MANY)}, "body"),
+    "unknown inputs": (
+        "/renders",
+        {"templateId": "x", "inputs": {f"i{number}": 1 for number in range(MANY)}},
+        "inputs",
+    ),
+    "unknown scopes": ("/keys", {"scopes": ["x"] * MANY}, "scopes"),
+    "fields of a template": ("/templates", {f"field{number}": 1 for number in range(MANY)}, "body"),
+    "inputs of a row": ("/batches", {"templateId": "x", "rows": [{"inputs": [0] * MANY}]}, "rows.0.inputs"),
+}
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("kind", CROWDS)
+def test_a_crowd_of_faults_is_one_fault(world: World, kind: str) -> None:
+    path, body, field = CROWDS[kind]
+    began = time.process_time()  # the server runs in this process
+    answer = world.account().post(path, json=body)
+    assert answer.status_code == 400
+    (fault,) = answer.json()["errors"]
+    assert fault["field"] == field and f"at most {MEMBERS_MAX}" in fault["message"]
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.service
+def test_a_long_name_is_compared_with_no_field(world: World) -> None:
+    began = time.process_time()
+    body = {"x" * 9_000 + str(number): 1 for number in range(MEMBERS_MAX)}
+    assert world.account().post("/keys", json=body).status_code == 400
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.service
+def test_a_document_may_have_many_members(world: World) -> None:
+    body = {"name": "p", "animationData": {"keys": [0] * (2 * MEMBERS_MAX)}}
+    assert world.account().post("/animations", json=body).status_code in (200, 201)

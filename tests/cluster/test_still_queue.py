@@ -1,0 +1,128 @@
+"""Stills at a worker: who is blamed for what they cost, and how much of a segment's time they take."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from cluster.render_thread import RenderThread
+from cluster.still_queue import BURST_SECONDS, TOO_LATE, StillQueue
+from cluster.task_runner import StillPicture
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
+from scheduler.ports import (
+    DrawnStill,
+    Ended,
+    Finished,
+    SegmentAssignment,
+    StillAssignment,
+    TaskAssignment,
+    TimeLimit,
+    VideoFormat,
+)
+
+VIDEO = VideoFormat(8, 8, 30, 30, None, 1)
+SEGMENT = SegmentAssignment("t", "segment", "j", "d", {}, VIDEO, 0, 30, account_id="acc_b")
+STILL = StillAssignment("still", "d", {}, VIDEO, (0,), 1, "png", "acc_a", 20.0)
+PICTURE = StillPicture(np.zeros((8, 8, 4), np.uint8), ())
+
+
+@dataclass
+class Work:
+    """A worker whose stills wait for `go_on`. Its segments draw frames until `is_done`."""
+
+    worker_id: str = "w"
+    begun: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+    is_done: threading.Event = field(default_factory=threading.Event)
+
+    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        self.begun.set()
+        assert self.go_on.wait(30)
+        return PICTURE
+
+    def still_failure(self, error: Exception) -> Failure:
+        raise AssertionError from error
+
+    def execute(
+        self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
+    ) -> Finished | Ended:
+        while not self.is_done.wait(0.001):
+            if should_stop():
+                return Ended(assignment.token, Failure(FailureKind.lost, "stopped"))
+        return Finished(assignment.token, "w", "k", "", 0, 0.0)
+
+
+def test_a_still_that_exhausts_the_memory_fails_instead_of_the_segment_beside_it() -> None:
+    work = Work()
+    thread = RenderThread(lambda: work, ProgressWriter(None))
+    segment = thread.submit(SEGMENT)
+    with ThreadPoolExecutor() as pool:
+        still = pool.submit(thread.still, STILL)
+        assert work.begun.wait(30)
+        assert thread.active == "still"
+        failure = Failure(FailureKind.document, "too much")
+        thread.fail_active(failure)
+        assert still.result(30) == DrawnStill(failure=failure, worker_ends=True)
+        assert not segment.done()
+        work.go_on.set()
+        work.is_done.set()
+        assert isinstance(segment.result(30), Finished)
+    thread.join()
+
+
+def test_time_of_stills_does_not_count_against_a_segments_limit() -> None:
+    work = Work()
+    thread = RenderThread(lambda: work, ProgressWriter(None))
+    segment = thread.submit(replace(SEGMENT, time_limit=TimeLimit(1.0, "too slow")))
+    with ThreadPoolExecutor() as pool:
+        still = pool.submit(thread.still, STILL)
+        assert work.begun.wait(30)
+        threading.Timer(1.2, work.go_on.set).start()
+        assert still.result(30).failure is None
+        work.is_done.set()
+        assert isinstance(segment.result(30), Finished)
+    thread.join()
+
+
+def test_a_still_that_nobody_waits_for_any_longer_is_not_drawn() -> None:
+    queue, work = StillQueue(lambda: None), Work()
+    late = queue.draw(replace(STILL, seconds_max=0.01), work)
+    assert late.failure == Failure(FailureKind.stall, TOO_LATE)
+    queue.draw_next(work, beside_segments=False)
+    assert not work.begun.is_set()
+
+
+@pytest.mark.parametrize("seconds", [0.01, 15.0])
+def test_stills_of_an_account_take_half_of_the_time_beside_segments(seconds: float) -> None:
+    now, drawn = 0.0, 0.0
+
+    class Slow(Work):
+        def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+            nonlocal now
+            now += seconds
+            return PICTURE
+
+    queue, work = StillQueue(lambda: None, clock=lambda: now), Slow()
+    endless = replace(STILL, frames=(0,) * 100_000, seconds_max=1e9)
+    asking = threading.Thread(target=queue.drawn, args=(endless, work), daemon=True)
+    asking.start()
+    while now < 300:
+        _wait_for_a_frame(queue)
+        drawn += queue.draw_next(work, beside_segments=True)
+        now += 0.01  # a frame of a segment
+    assert 140 < drawn < 160 + seconds + BURST_SECONDS
+    _wait_for_a_frame(queue)
+    assert queue.draw_next(work, beside_segments=False) > 0, "a worker without segments draws at once"
+
+
+def _wait_for_a_frame(queue: StillQueue) -> None:
+    """The frames of a still are asked for one after the other, on another thread."""
+    while queue.is_empty:
+        time.sleep(0)

@@ -1,0 +1,71 @@
+"""A machine whose clock is wrong neither takes the work of others nor deletes what is not old."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from farm_core.clock import FollowingClock
+from farm_core.db.database import Database
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.__main__ import parts_of
+from scheduler.scheduler import Scheduler
+from tests.scheduler.farm import Gate, farm, parts_for
+
+pytestmark = pytest.mark.service
+
+
+@pytest.mark.parametrize("off", [timedelta(days=400), -timedelta(hours=1)])
+def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what_is_young(
+    database_url: str, tmp_path: Path, off: timedelta
+) -> None:
+    gate, storage = Gate(), LocalStorage(tmp_path / "storage", Links(b"secret"))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave=gate) as right:
+            done = await right.create(seconds=1, document_key="frozen/done")
+            held = await right.create(seconds=1, document_key="frozen/held")
+            await gate.reached()
+            (tmp_path / "wrong").mkdir()
+            clock = FollowingClock(lambda: datetime.now(UTC) + off)
+            wrong = Scheduler(parts_for(Database(database_url), storage, [], tmp_path / "wrong", clock), database_url)
+            await wrong.start()
+            for service in (*wrong.keepers, *wrong.keepers):
+                service.ticked.clear()
+                service.wake()
+                await asyncio.wait_for(service.ticked.wait(), 30)
+            gate.open()
+            assert [(await right.ended(job_id)).status for job_id in (done, held)] == ["completed"] * 2
+            attempts = [task.attempt for job_id in (done, held) for task in await right.tasks(job_id)]
+            assert set(attempts) == {1}, "a lease was taken for expired"
+            for service in wrong.keepers:
+                service.ticked.clear()
+                service.wake()
+                await asyncio.wait_for(service.ticked.wait(), 30)
+            async with right.database.work() as session:
+                assert (await session.execute(text("SELECT count(*) FROM jobs"))).scalar_one() == 2, (
+                    "history was deleted"
+                )
+            await wrong.stop()
+
+    asyncio.run(story())
+
+
+def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Path) -> None:
+    chosen = Settings(database_url=database_url, data_folder=tmp_path, ray_address="127.0.0.1:1", jwt_secret="s" * 32)
+    assert isinstance(parts_of(chosen, tmp_path).clock, FollowingClock)
+
+
+def test_a_step_of_the_machines_clock_moves_nothing() -> None:
+    steps = iter([datetime(2026, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)])
+    clock = FollowingClock(lambda: next(steps))
+    assert clock.now().year == 2026, "nothing is known yet"
+    moment = datetime(2026, 6, 1, tzinfo=UTC)
+    assert clock.follow(moment, clock.monotonic()) > 4 * 365 * 86400
+    assert abs(clock.now() - moment) < timedelta(seconds=10)
