@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from farm_core import __main__ as farm
+from farm_core import running
 from farm_core.settings import settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -207,3 +208,20 @@ def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(told: Told,
     assert "no farm has run on" in said
     assert "--data" in said
     assert not (place / "elsewhere" / "postgres").exists()
+
+
+def test_a_project_that_is_not_there_is_not_taken_for_a_template(told: Told, place: Path) -> None:
+    (place / "rows.csv").write_text("name\nada\n")
+    assert told("batch", "promo.motion", "rows.csv", "--out", "{name}.mp4") == "farm: promo.motion does not exist\n"
+
+
+def test_a_backup_is_not_written_over_a_folder(told: Told, place: Path) -> None:
+    assert f"{place} is a folder; name a file in it" in told("backup", str(place), "--force")
+
+
+@pytest.mark.service
+def test_an_account_that_is_misspelled_is_not_made(told: Told, place: Path, database_url: str) -> None:
+    running.write(place, running.Running(database_url, "redis://127.0.0.1:1", "http://127.0.0.1:1", os.getpid()))
+    file = str(written(place, document(layer("square"))))
+    said = told("template", "add", file, "--account", "studoi", "--data", str(place))
+    assert said == "farm: there is no account 'studoi'; `./farm account list` lists all\n"
