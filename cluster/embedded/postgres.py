@@ -14,7 +14,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,6 +25,7 @@ import psutil
 import psycopg
 
 from cluster.embedded import disk, process, shared_memory, unprivileged
+from cluster.embedded.sockets import temporary_folder
 
 DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
@@ -196,7 +196,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
     if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
+    sockets = temporary_folder(user) / f"farm-{os.geteuid()}-{name}"
     sockets.mkdir(mode=0o700, exist_ok=True)
     if sockets.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
         raise process.ServerFailed(f"{sockets} belongs to another user")
