@@ -8,6 +8,7 @@ message and status 1, wherever it was noticed.
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import signal
@@ -76,8 +77,14 @@ def main(words: list[str] | None = None) -> int:
     except Failure as failure:
         return _failed(str(failure))
     except OSError as error:
-        return _failed(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        return _failed(_described(error))
     return status
+
+
+def _described(error: OSError) -> str:
+    """The file and what is wrong with it. A full disk is an error of writing, which names no file."""
+    advice = "free some space and start again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    return ": ".join(str(part) for part in (error.filename, error.strerror or error, advice) if part)
 
 
 def _failed(message: str) -> int:

@@ -24,6 +24,11 @@ _log = logs.logger(__name__)
 PREFIX: Final = "farm-scratch-"
 
 
+def remove_left(kind: str = "*") -> list[str]:
+    """Remove the folders of a kind, or of all, that no process holds; return their names."""
+    return [left.name for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}{kind}-*") if _removed(left)]
+
+
 class Scratch:
     """A folder of its own for a kind of process ("worker"), in the system's folder for temporary files.
 
@@ -33,8 +38,8 @@ class Scratch:
     def __init__(self, kind: str) -> None:
         self._parent = Path(tempfile.gettempdir())
         prefix = f"{PREFIX}{kind}-"
-        for left in self._parent.glob(f"{prefix}*"):
-            _remove_if_left(left)
+        for name in remove_left(kind):
+            _log.info("removed what a killed process had left", folder=name)
         made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=self._parent))
         self._lock = _locked(made)  # before it has a name that others look at
         self.path: Final = made.rename(self._parent / made.name.removeprefix("."))
@@ -77,10 +82,11 @@ def _held(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _remove_if_left(folder: Path) -> None:
+def _removed(folder: Path) -> bool:
+    """Remove the folder if it is one that nobody holds; return True if it is gone."""
     try:
         with _held(folder):
             shutil.rmtree(folder)
     except OSError:  # held, another user's, or gone meanwhile
-        return
-    _log.info("removed what a killed process had left", folder=folder.name)
+        return False
+    return True

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ZIG = "ziglang==0.17.1"
@@ -43,13 +44,14 @@ def build(folder: Path) -> None:
     command = system_compiler() or _zig()
     folder.mkdir(parents=True, exist_ok=True)
     sources = [str(Path(__file__).parent / "src" / name) for name in SOURCES]
-    for level, flags in LEVELS.get(platform.machine(), {"baseline": ()}).items():
-        target = folder / f"kernels-{level}.so"
-        done = subprocess.run(
-            [*command, *FLAGS, *flags, *sources, "-lm", "-o", str(target)], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise SystemExit(f"{shlex.join(command)} could not compile the kernels:\n{done.stderr}")
+    with tempfile.TemporaryDirectory() as cache:
+        # Zig would keep 100 MB in the home folder, and does not work where there is none or it is read-only.
+        environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
+        for level, flags in LEVELS.get(platform.machine(), {"baseline": ()}).items():
+            words = [*command, *FLAGS, *flags, *sources, "-lm", "-o", str(folder / f"kernels-{level}.so")]
+            done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise SystemExit(f"{shlex.join(command)} could not compile the kernels:\n{done.stderr}")
 
 
 def _works(compiler: str) -> bool:

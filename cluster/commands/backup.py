@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise CannotBackUp(
             "DATABASE_URL names a server of your own: back it up with pg_dump, and its objects separately"
         )
+    if target.is_dir():
+        raise CannotBackUp(f"{target} is a folder; name a file in it, such as {target / 'farm-backup.tar'}")
     if target.exists() and not arguments.force:
         raise CannotBackUp(f"{target} exists; choose another name or pass --force")
     if not target.parent.is_dir():

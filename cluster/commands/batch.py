@@ -21,8 +21,13 @@ from cluster.batching.local import LocalRenderer
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows
 from cluster.commands import connecting
+from farm_core.failure import Failure
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from gpu_renderer.commands import options
+
+
+class NoProject(Failure):
+    """The project's file is not there."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Render every row; return 1 if one of them failed. Raises RowsRefused and NoFarm."""
+    """Render every row; return 1 if one of them failed. Raises RowsRefused, NoProject and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
     with _renderer(arguments, _output(arguments)) as renderer:
@@ -59,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _renderer(arguments: argparse.Namespace, output: dict[str, int]) -> LocalRenderer | FarmRenderer:
     if Path(arguments.template).exists():
         return LocalRenderer(arguments, output)
+    if Path(arguments.template).suffix or "/" in arguments.template:  # no template's id has a dot or a slash
+        raise NoProject(f"{arguments.template} does not exist")
     return FarmRenderer(connecting.client(arguments), arguments, output)
 
 

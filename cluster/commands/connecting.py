@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
 from render_farm_client import AsyncFarmClient, FarmClient
 
@@ -11,6 +12,9 @@ from farm_core import running
 from farm_core.cli.words import folder
 from farm_core.failure import Failure
 from farm_core.settings import settings
+
+LOCAL: Final = "local"
+"""Account of those who name none."""
 
 
 class NoFarm(Failure):
@@ -21,12 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--server`, `--key`, `--account`, `--data`."""
     parser.add_argument("--server", metavar="URL", help="the farm's origin (default: the farm that runs here)")
     parser.add_argument("--key", metavar="KEY", help="an API key of that farm")
-    parser.add_argument("--account", default="local", metavar="NAME", help="account on the farm that runs here (local)")
+    parser.add_argument(
+        "--account", metavar="NAME", help=f"account on the farm that runs here (default: {LOCAL}, made when missing)"
+    )
     parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="the farm's data folder (.farm)")
 
 
 def credential(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Origin and credential. Raises NoFarm."""
+    """Origin and credential. Raises NoFarm, NoAccount."""
     if arguments.server is not None:
         if arguments.key is None:
             raise NoFarm("--server needs --key, an API key of that farm")
@@ -39,7 +45,8 @@ def credential(arguments: argparse.Namespace) -> tuple[str, str]:
     if arguments.key is not None:
         return found.origin, arguments.key
     local = chosen.model_copy(update={"data_folder": folder})
-    return found.origin, session_token(local, found.database_url, arguments.account)
+    name = arguments.account or LOCAL
+    return found.origin, session_token(local, found.database_url, name, make=arguments.account is None)
 
 
 def client(arguments: argparse.Namespace) -> FarmClient:

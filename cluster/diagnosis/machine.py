@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 
@@ -31,7 +33,10 @@ from gpu_renderer.opengl.painter import Painter
 SQUARE = Region(0, 0, 16, 16)
 CORES_PER_WORKER = 2
 """Cores worth another worker of a GPU without NVENC: on a H200 with 16 cores, 8 workers rendered 3.9 times as fast as one."""
-KERNELS = "The native kernels make drawing without a GPU faster: pip install --no-deps ./native, then see its message."
+KERNELS = (
+    "The native kernels make drawing without a GPU faster. In the checkout: "
+    f"{shlex.quote(sys.executable)} -m pip install --no-deps ./native, then see its message."
+)
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "

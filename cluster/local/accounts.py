@@ -13,6 +13,7 @@ from farm_core.accounts.plans import DEFAULT_PLAN
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
+from farm_core.failure import Failure
 from farm_core.ids import new_id
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import console_url, create_link
@@ -22,9 +23,13 @@ OPERATOR = "operator"
 """Name of the account that a new farm's operator signs in with."""
 
 
-def session_token(settings: Settings, database_url: str, name: str) -> str:
-    """A session token of the account of that name, which is made where it is missing."""
-    return tokens.issue(farm_secret(settings), asyncio.run(_account_id(database_url, name)), TOKEN_SECONDS)
+class NoAccount(Failure):
+    """The farm has no account of the name that was given."""
+
+
+def session_token(settings: Settings, database_url: str, name: str, *, make: bool = True) -> str:
+    """A session token of the account of that name. A missing one is made, or with `make=False` raises NoAccount."""
+    return tokens.issue(farm_secret(settings), asyncio.run(_account_id(database_url, name, make)), TOKEN_SECONDS)
 
 
 def console_link(database_url: str, origin: str) -> str:
@@ -49,13 +54,15 @@ async def _link(database_url: str) -> str:
         await database.close()
 
 
-async def _account_id(database_url: str, name: str) -> str:
+async def _account_id(database_url: str, name: str, make: bool) -> str:
     database = Database(database_url)
     try:
         async with database.work() as session:
             found = await repository.account_named(session, name)
             if found is not None:
                 return found.id
+            if not make:
+                raise NoAccount(f"there is no account {name!r}; `./farm account list` lists all")
             account = Account(id=new_id("acc"), name=name, plan=DEFAULT_PLAN)
             session.add(account)
             return account.id

@@ -16,13 +16,13 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
-from cluster.embedded import postgres, valkey
+from cluster.embedded import disk, postgres, valkey
 from cluster.embedded.process import ServerFailed
 from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
-from farm_core import running
+from farm_core import running, scratch
 from farm_core.db import schema
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
@@ -54,7 +54,7 @@ class LocalFarm:
     """The farm of `up`: start it, restart dead parts, stop it. All calls come from one thread."""
 
     def __init__(self, settings: Settings, options: Options) -> None:
-        """Start nothing. Raises TooLittleMemory, DataFolderBusy, ServerFailed."""
+        """Start nothing. Raises TooLittleMemory, DiskFull, DataFolderBusy, ServerFailed."""
         host = f"[{options.host}]" if ":" in options.host else options.host
         self.origin = f"http://{host}:{options.port}"
         self._settings = settings
@@ -63,6 +63,7 @@ class LocalFarm:
         # The number of cores that Ray counts. Each gets a worker unless the machine has GPUs or the settings say otherwise.
         self._cores = 1 if settings.ray_address else worker_count(self._machine)
         self._data = settings.data_folder.resolve()
+        self._check_disk()
         self._data.mkdir(parents=True, mode=0o700, exist_ok=True)
         (self._data / "logs").mkdir(exist_ok=True)
         self._lock = lock_folder(self._data)
@@ -70,6 +71,7 @@ class LocalFarm:
         self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
         self._services = Supervisor(self._service_parts())
+        self._disk = disk.DiskWatch(self._data)
 
     def start(self) -> None:
         """Start every part without waiting for the farm to be ready. Raises Failure."""
@@ -99,10 +101,16 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restart what has died."""
+        """Restart what has died, and look at the disk."""
         self._cluster.look()
         self._stores.look()
         self._services.look()
+        self._disk.look()
+
+    def _check_disk(self) -> None:
+        """Raises DiskFull before Ray is started, which takes longest. Postgres checks again, for other commands."""
+        is_new = self._settings.database_url is None and not (self._data / "postgres" / "PG_VERSION").exists()
+        disk.check_free(self._data, disk.NEW_BYTES if is_new else disk.KEPT_BYTES)
 
     def _check_parts(self) -> None:
         """Give up on Ray early. The other parts may die while they wait for Ray on a slow machine."""
@@ -117,6 +125,7 @@ class LocalFarm:
         self._services.stop()
         self._cluster.stop()
         self._stores.stop()
+        scratch.remove_left()  # Ray ends its workers by force, and they hold pictures and texts of customers
         running.remove(self._data)
         os.close(self._lock)
 

@@ -9,11 +9,15 @@ fail() { say "$*"; exit 1; }
 
 # set_up ROOT VENV; the stamp of the kernels is in $kernels
 set_up() {
+    trap 'say "interrupted. Start again to go on."; exit 130' INT
     python=$(find_python) || fail_without_python
     [ -w "$1" ] || [ -w "$2" ] || fail "$1 cannot be written to. Start it once as a user who can; afterwards nobody needs to."
     began=$(date +%s)
-    [ -e "$2/requirements.installed" ] ||
-        say "first start: this takes two to five minutes, 1.5 GB of disk and 500 MB of downloads. Later starts take seconds."
+    take_turn "$1"
+    if [ ! -e "$2/requirements.installed" ]; then
+        say "first start: this takes two to five minutes, 1.8 GB of disk and 500 MB of downloads. Later starts take seconds."
+        check_disks "$1" "$2"
+    fi
     install_system_packages "$python"
     if ! "$2/bin/python" -m pip --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
@@ -27,7 +31,36 @@ set_up() {
             cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
         fi
     fi
+    exec 9<&- # the next one's turn
+    trap - INT
     say "ready after $(($(date +%s) - began)) s"
+}
+
+# take_turn ROOT: two commands at once would install into one environment. A lock ends with its process, however that ends.
+take_turn() {
+    exec 9<"$1/cluster/setup/setup.sh"
+    if ! command -v flock >/dev/null 2>&1 || flock --nonblock 9; then return 0; fi
+    say "another command sets this folder up; waiting for it"
+    flock 9 || say "cannot wait for it: this file system has no locks"
+}
+
+free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+# check_disks ROOT VENV: pip names a full disk late, after minutes, and not which one. An earlier attempt may have left files.
+check_disks() {
+    temporary=${TMPDIR:-/tmp}
+    left=$(du -sm "$2" 2>/dev/null | cut -f 1)
+    needed=$((1800 - ${left:-0}))
+    [ "$(df -P "$1" | tail -n 1)" != "$(df -P "$temporary" | tail -n 1)" ] || needed=$((needed + 600))
+    check_disk "$1" "$needed" "Free some space, or clone to another disk, and start again."
+    check_disk "$temporary" 600 "Free some space, or name a folder on another disk in TMPDIR, and start again."
+}
+
+# check_disk FOLDER MEGABYTES ADVICE
+check_disk() {
+    free=$(free_mb "$1")
+    [ -z "$free" ] || [ "$free" -ge "$2" ] ||
+        fail "the disk of $1 has $free MB free, and the installation takes $2 MB there. $3"
 }
 
 # install_dependencies ROOT VENV
@@ -35,12 +68,18 @@ install_dependencies() {
     total=$(grep -c '^[a-z0-9].*==' "$1/requirements.lock")
     say "installing $total locked packages"
     status="$2/setup.status"
+    rm -f "$2/requirements.installed" "$status" # if this is cut off, the environment fits neither the former lock file nor this one
     {
         "$2/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --require-hashes \
             --requirement "$1/requirements.lock" 2>"$2/setup.log" && echo done >"$status" || echo failed >"$status"
     } | show_progress "$total"
-    if [ "$(cat "$status")" != done ]; then
+    if [ "$(cat "$status" 2>/dev/null)" != done ]; then
         grep '^ERROR' "$2/setup.log" >&2 || tail -n 5 "$2/setup.log" >&2
+        for folder in "$2" "${TMPDIR:-/tmp}"; do
+            [ "$(free_mb "$folder")" -ge 50 ] || fail "the disk of $folder is full. Free some space and start again to go on."
+        done
+        ! grep -q 'No space left on device' "$2/setup.log" ||
+            fail "a disk is full, that of $2 or of ${TMPDIR:-/tmp}. Free some space and start again to go on."
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     fi
     cp "$1/requirements.lock" "$2/requirements.installed"
@@ -66,14 +105,17 @@ show_progress() {
 # install_kernels ROOT VENV
 install_kernels() {
     say "compiling the native kernels"
-    scratch=$(mktemp -d)
-    cp -R "$1/native" "$scratch/native" # a build leaves files behind, and the checkout may be read-only
+    scratch="$2/kernels.build" # a build leaves files behind, and the checkout may be read-only
+    rm -rf "$scratch"
+    mkdir "$scratch"
+    cp -R "$1/native" "$scratch/native"
     if "$2/bin/python" -m pip install --disable-pip-version-check --no-input --quiet --no-deps --force-reinstall \
         "$scratch/native" >"$2/kernels.log" 2>&1; then
         :
     else
         tail -n 8 "$2/kernels.log" >&2
         say "the native kernels could not be compiled, see above. The farm works without them, but draws more slowly without a GPU."
+        say "To try again: rm '$2/kernels.installed', and start again."
     fi
     rm -rf "$scratch"
     printf '%s\n' "$kernels" >"$2/kernels.installed"
@@ -119,8 +161,9 @@ PY
     case " $missing " in *" python3-venv "*) system_packages="$system_packages python3-venv" ;; esac
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         say "installing system libraries: $system_packages"
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $system_packages >/dev/null
-        return 0
+        apt-get update -qq || say "apt-get update failed, see above; going on with the lists that there are"
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $system_packages >/dev/null && return 0
+        fail "the system libraries could not be installed, see above; is the package mirror reachable? Start again to go on."
     fi
     if command -v apt-get >/dev/null 2>&1; then
         say "system libraries are missing. Install them and start again:"

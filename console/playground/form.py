@@ -86,4 +86,5 @@ def _number(raw: str) -> float | int | str:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """Return the value as the form shows it. The form sends it back, so no digit of a number is lost."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)

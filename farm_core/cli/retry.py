@@ -29,7 +29,8 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
     job_id: str = arguments.job
     async with database.work() as session:
         new = (await create_again_by_id(session, [job_id])).get(job_id)
-        await record(session, command_line_actor(), "retry", f"job {job_id}", {"job": new})
+        if new is not None:
+            await record(session, command_line_actor(), "retry", f"job {job_id}", {"job": new})
     if new is None:
         print(f"farm: there is no failed or cancelled job {job_id!r}", file=sys.stderr)
         return 1

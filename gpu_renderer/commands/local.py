@@ -85,9 +85,17 @@ def _value(fields: Mapping[str, template.InputField], name: str, text: str, medi
     kind = fields[name].kind
     if kind in ("image", "media"):
         return text if text.startswith(("http://", "https://")) else media.named(Path(text))
-    if kind != "number":
+    if kind == "text":
         return text
+    value = _number(text) if kind == "number" else text
+    for fault in template.validate([fields[name]], {name: value}):  # the API's rules and words
+        raise InputRefused(f"{name} {fault.message}, not {text!r}.")
+    return value
+
+
+def _number(text: str) -> float | str:
+    """Return the number, or the text itself if it is none."""
     try:
         return float(text)
-    except ValueError as error:
-        raise InputRefused(f"{name} must be a number, not {text!r}.") from error
+    except ValueError:
+        return text

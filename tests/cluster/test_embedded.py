@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,6 +128,17 @@ def test_a_folder_with_an_unusual_name_will_do(tmp_path: Path, name: str) -> Non
     server, cache = postgres.start(folder / "postgres"), valkey.start(folder / "valkey")
     assert server.alive and cache.alive
     psycopg.connect(libpq_url(server.url)).close()
+    server.stop()
+    cache.stop()
+
+
+def test_a_private_folder_for_temporary_files_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = tmp_path / ("private" * 10)
+    private.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    folder = tmp_path / ("long" * 40)
+    server, cache = postgres.start(folder / "postgres"), valkey.start(folder / "valkey")
+    assert server.alive and cache.alive
     server.stop()
     cache.stop()
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,50 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
     assert done.returncode == 1
     assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
     assert (project / ".venv" / "bin" / "pip").exists()
+
+
+@pytest.mark.thorough
+def test_two_first_starts_at_once_take_turns(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    starts = [
+        subprocess.Popen([project / "farm", words], env=environment, stderr=subprocess.PIPE, text=True)
+        for words in ("up", "doctor")
+    ]
+    said = [start.communicate()[1] for start in starts]
+    assert [start.returncode for start in starts] == [1, 1]
+    assert sum(words.count("farm: another command sets this folder up; waiting for it") for words in said) == 1
+    assert sum(words.count("farm: making the environment") for words in said) == 1
+
+
+def test_a_disk_that_is_too_small_is_named_before_anything_is_installed(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    temporary = tmp_path / "small"
+    temporary.mkdir()
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+    mounted = 'mount -t tmpfs -o size=100m none "$TMPDIR" && exec "$@"'
+    done = subprocess.run(
+        [*namespace, "sh", "-c", mounted, "sh", project / "farm", "up"],
+        env=os.environ | {"TMPDIR": str(temporary)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "farm:" not in done.stderr:
+        pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"farm: the disk of {temporary} has 100 MB free, and the installation takes 600 MB there.")
+    assert not (project / ".venv").exists()
+
+
+@pytest.mark.thorough
+def test_the_kernels_are_compiled_without_a_home(tmp_path: Path) -> None:
+    compiler = tmp_path / "cc"  # stops as Zig does where it has no folder for its cache
+    compiler.write_text('#!/bin/sh\ntest -w "$ZIG_GLOBAL_CACHE_DIR" -a -w "$ZIG_LOCAL_CACHE_DIR" && exec cc -O0 "$@"\n')
+    compiler.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if name != "HOME"} | {"CC": str(compiler)}
+    build = "import compiling, pathlib, sys; compiling.build(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", build, str(tmp_path / "built")]
+    subprocess.run(command, cwd=ROOT / "native", env=environment, check=True)
+    assert sorted(path.suffix for path in (tmp_path / "built").iterdir()) in ([".so"], [".so", ".so"])
 
 
 def test_archives_are_unpacked_without_an_argument_that_the_python_of_debian_12_lacks() -> None:

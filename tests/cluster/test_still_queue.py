@@ -111,7 +111,7 @@ def test_stills_of_an_account_take_half_of_the_time_beside_segments(seconds: flo
 
     queue, work = StillQueue(lambda: None, clock=lambda: now), Slow()
     endless = replace(STILL, frames=(0,) * 100_000, seconds_max=1e9)
-    asking = threading.Thread(target=queue.drawn, args=(endless, work), daemon=True)
+    asking = threading.Thread(target=queue.draw, args=(endless, work), daemon=True)
     asking.start()
     while now < 300:
         _wait_for_a_frame(queue)

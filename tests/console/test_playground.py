@@ -19,6 +19,12 @@ def test_the_form_shows_what_the_document_shows_by_itself(member: Person) -> Non
     assert "Hello" in member.text(f"/templates/{template}/playground")
 
 
+def test_the_form_keeps_every_digit_of_a_number_because_it_is_sent_back(member: Person) -> None:
+    template = member.api.template()
+    shown = member.text(f"/templates/{template}/playground?input.size=1234567.25")
+    assert 'value="1234567.25"' in shown
+
+
 def test_a_document_that_cannot_be_read_leaves_the_form_empty(member: Person) -> None:
     template, world = member.api.template(), member.api.world
     ((key,),) = world.database.execute("SELECT document_key FROM templates WHERE id = %s", (template,)).fetchall()

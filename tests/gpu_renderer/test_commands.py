@@ -120,6 +120,7 @@ def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys
     ("words", "said"),
     [
         (["--set", "nothing=1", "--set", "photo=missing.png"], ["nothing", "tint", "missing.png"]),
+        (["--set", "tint=notacolour"], ["tint must be a colour", "not 'notacolour'"]),
         (["--comp", "nowhere"], ["nowhere"]),
         (["--frames", "400:500"], ["frames 0 to 29"]),
     ],

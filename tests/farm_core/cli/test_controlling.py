@@ -252,3 +252,8 @@ def test_the_audit_log_names_accounts_and_who_was_let_in(command: Command) -> No
 def test_a_list_of_jobs_of_nobody_is_refused(command: Command) -> None:
     status, _, err = command("jobs", "--account", "nobody")
     assert (status, "there is no account 'nobody'" in err) == (1, True)
+
+
+def test_a_retry_of_a_job_that_has_not_failed_is_no_action_of_the_audit_log(command: Command) -> None:
+    assert command("retry", "job_one")[0] == 1
+    assert "retry" not in command("audit")[1]

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from farm_core import __main__ as farm
+from farm_core import running
 from farm_core.settings import settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -213,3 +214,27 @@ def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(
     assert "no farm has run on" in error
     assert "--data" in error
     assert not (folder_of_commands / "elsewhere" / "postgres").exists()
+
+
+def test_a_project_that_is_not_there_is_not_taken_for_a_template(
+    command_error: CommandError, folder_of_commands: Path
+) -> None:
+    (folder_of_commands / "rows.csv").write_text("name\nada\n")
+    error = command_error("batch", "promo.motion", "rows.csv", "--out", "{name}.mp4")
+    assert error == "farm: promo.motion does not exist\n"
+
+
+def test_a_backup_is_not_written_over_a_folder(command_error: CommandError, folder_of_commands: Path) -> None:
+    folder = folder_of_commands
+    assert f"{folder} is a folder; name a file in it" in command_error("backup", str(folder), "--force")
+
+
+@pytest.mark.service
+def test_an_account_that_is_misspelled_is_not_made(
+    command_error: CommandError, folder_of_commands: Path, database_url: str
+) -> None:
+    folder = folder_of_commands
+    running.write(folder, running.Running(database_url, "redis://127.0.0.1:1", "http://127.0.0.1:1", os.getpid()))
+    file = str(write_document(folder, document(layer("square"))))
+    error = command_error("template", "add", file, "--account", "studoi", "--data", str(folder))
+    assert error == "farm: there is no account 'studoi'; `./farm account list` lists all\n"

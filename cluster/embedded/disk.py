@@ -1,0 +1,70 @@
+"""Free space of the data folder's disk: what the farm needs to start, and a word in the log when it runs out."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from farm_core.failure import Failure
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+NEW_BYTES: Final = 100_000_000
+"""Space of a new data folder: Postgres' cluster takes 50 MB."""
+KEPT_BYTES: Final = 32_000_000
+"""Space that Postgres needs to start on its data. Not more: a farm removes what has expired only while it runs."""
+LOW_BYTES: Final = 200_000_000
+LOOK_SECONDS: Final = 5.0
+
+
+class DiskFull(Failure):
+    """The disk has too little space to start on; the message says how much it needs."""
+
+
+def check_free(folder: Path, needed_bytes: int) -> None:
+    """Raises DiskFull if the disk of a folder, which need not exist yet, has less space."""
+    free = free_bytes(folder)
+    if free < needed_bytes:
+        raise DiskFull(
+            f"the disk of {folder} has {free / 1e6:.0f} MB free, and at least {needed_bytes / 1e6:.0f} MB are needed. "
+            "Free some space, or name a folder on another disk with --data or DATA_FOLDER."
+        )
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that this user can still write on the folder's disk."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(there).free
+
+
+class DiskWatch:
+    """Logs once that the disk is nearly full, and once that it has space again."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._due = clock()
+        self._is_low = False
+
+    def look(self) -> None:
+        """Look at the disk, if it is time to."""
+        if self._clock() < self._due:
+            return
+        self._due = self._clock() + LOOK_SECONDS
+        try:
+            free = free_bytes(self._folder)
+        except OSError:
+            return
+        if not self._is_low and free < LOW_BYTES:
+            self._is_low = True
+            _log.warning(
+                "the disk is nearly full: free some space; uploads are refused and jobs wait while it is full",
+                folder=str(self._folder), free_mb=free // 1_000_000,
+            )  # fmt: skip
+        elif self._is_low and free > 2 * LOW_BYTES:
+            self._is_low = False
+            _log.info("the disk has space again", folder=str(self._folder), free_mb=free // 1_000_000)

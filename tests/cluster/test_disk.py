@@ -1,0 +1,88 @@
+"""A disk that is too small, or fills while the farm runs. Each farm has a file system of its own, in a namespace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cluster.local.ray_head import free_port
+from tests.acceptance.farm import ROOT
+
+SECONDS = 60
+MOUNTED = 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"'
+FARM = (sys.executable, "-m", "farm_core")
+
+
+def _words(folder: Path, size: str, *words: str) -> list[str]:
+    """A command of the farm, which alone sees a file system of so many bytes on the folder."""
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+    return [*namespace, "sh", "-c", MOUNTED, "sh", size, str(folder), *FARM, *words]
+
+
+@pytest.fixture(autouse=True)
+def _namespaces(tmp_path: Path) -> None:
+    probe = subprocess.run(_words(tmp_path, "1m", "--version"), cwd=ROOT, capture_output=True, check=False)
+    if probe.returncode:
+        pytest.skip("file systems cannot be mounted here")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", [("up",), ("account", "create", "ada"), ("demo",)])
+def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path: Path, command: tuple[str, ...]) -> None:
+    words = _words(tmp_path, "20m", *command, "--data", str(tmp_path / "data"))
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"farm: the disk of {tmp_path}")
+    assert "has 21 MB free, and at least 100 MB are needed. Free some space" in line
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A farm without Ray on a small disk, and its log."""
+    environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1", "TMPDIR": tempfile.gettempdir()}
+    environment.pop("DATABASE_URL", None)
+    log = folder.with_name("up.log")
+    words = _words(folder, "500m", "up", "--port", str(free_port()), "--data", str(folder / "data"))
+    with log.open("w") as output, subprocess.Popen(words, cwd=ROOT, env=environment, stderr=output, text=True) as up:
+        try:
+            yield up, log
+        finally:
+            up.send_signal(signal.SIGTERM)
+            up.wait(SECONDS)
+
+
+def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while text not in log.read_text():
+        assert up.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again(tmp_path: Path) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with _running(folder) as (up, log):
+        inside = Path(f"/proc/{up.pid}/root{folder}")
+        deadline = time.monotonic() + SECONDS
+        while not (inside / "data" / "postgres" / "PG_VERSION").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        ballast = inside / "ballast"
+        with ballast.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 350_000_000)
+        _appears("the disk is nearly full", log, up)
+        ballast.unlink()
+        _appears("the disk has space again", log, up)
+    assert log.read_text().count("the disk is nearly full") == 1
