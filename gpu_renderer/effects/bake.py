@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from gpu_renderer.cache.identity import kept_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
+from gpu_renderer.content.text.families import Chain
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.gaussian import canvas_boxes
 from gpu_renderer.effects.registry import Effect, find
@@ -140,7 +140,7 @@ def bake(
     raster: Raster,
     layer: LayerSnapshot,
     masking: Masking,
-    typeface: Callable[[], Any] | None = None,
+    counter_faces: Callable[[], Chain] | None = None,
     *,
     scale_max: float = math.inf,
     mask_scale: float | None = None,
@@ -148,11 +148,11 @@ def bake(
     """Run mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
     `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist
+    px; `mask_scale` as in `Baking`; `counter_faces` gives what counters are written in, if any are. Effects that only exist
     on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
-    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
+    canvas.counter_faces, canvas.is_picture = counter_faces, isinstance(layer.source, PICTURES)
     canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
     if not (isinstance(layer.source, ShapeSource) and canvas.scale <= GAUSSIAN_SCALE_MAX):
         canvas.blur_kernel = canvas_boxes
