@@ -130,9 +130,10 @@ class Contents:
         supersample: float,
         padding: float = 0.0,
         supersample_down: float | None = None,
+        is_sampled: bool = False,
     ) -> Pixels:
         """Return the coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
-        key = (tuple(paths), width, height, supersample, padding, supersample_down)
+        key = (tuple(paths), width, height, supersample, padding, supersample_down, is_sampled)
         return self._pixels.get(key, lambda: mask_coverage(*key))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:

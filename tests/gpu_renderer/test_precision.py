@@ -41,6 +41,29 @@ def test_a_baked_picture_is_filtered_without_a_bias() -> None:
     assert abs(off.mean()) < 0.05
 
 
+def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
+    """White within a slanted scope, black beyond: at the edge there are three mixtures, not one for every share."""
+    corners = [(-60, -40), (10, -40), (30, 40), (-60, 40)]
+    points = [{"x": x, "y": y, "inX": x, "inY": y, "outX": x, "outY": y} for x, y in corners]
+    path = {
+        "id": "scope",
+        "mode": "none",
+        "closed": True,
+        "feather": 0,
+        "opacity": 1,
+        "expansion": 0,
+        "inverted": False,
+    }
+    effect = {"id": "fx", "type": "invert", "params": {"amount": 100}, "maskId": "scope"}
+    black = layer("black", width=120, height=80, fill="#000000")
+    props = {"mask": {"paths": [path | {"points": points}]}, "effects": [effect]}
+    black["components"].append({"id": "black-fx", "type": "fx", "props": props})
+    levels = np.unique(still(document(black))[10:80, 60:130, 0])
+    assert levels[0] == 0
+    assert levels[-1] == 255
+    assert 2 <= len(levels) <= 5
+
+
 def ramp() -> dict[str, Any]:
     """A picture of two pixels over the whole frame: a ramp between the centres of its halves."""
     return picture("ramp", np.array([[DARK, LIGHT]], np.uint8), width=COLUMNS, height=90)
