@@ -17,7 +17,7 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
-from gpu_renderer.content.text.families import Fonts, Style
+from gpu_renderer.content.text.families import Chain, Fonts, Style
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
@@ -65,9 +65,9 @@ class Contents:
         """Return a line for everything that is drawn differently or not at all."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
-    def monospace(self) -> Any:
-        """Skia's typeface of the system's fixed-width family: what counters are written in."""
-        return self._fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
+    def counter_faces(self) -> Chain:
+        """Return the faces of the system's fixed-width family: what counters are written in."""
+        return self._fonts.chain(Style("monospace", 400, italic=False))
 
     def box(self, source: Source) -> tuple[float, float]:
         """Width and height of the layer box, px; (0, 0) for what draws nothing."""
@@ -130,9 +130,10 @@ class Contents:
         supersample: float,
         padding: float = 0.0,
         supersample_down: float | None = None,
+        is_sampled: bool = False,
     ) -> Pixels:
         """Return the coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
-        key = (tuple(paths), width, height, supersample, padding, supersample_down)
+        key = (tuple(paths), width, height, supersample, padding, supersample_down, is_sampled)
         return self._pixels.get(key, lambda: mask_coverage(*key))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:

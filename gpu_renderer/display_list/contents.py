@@ -164,7 +164,7 @@ class LayerContents:
         shown = None if own_color is None else _linear(own_color._replace(alpha=1.0), step.gain, scene)
         return Image(
             pixels, raster.width, raster.height, padding, _crop(step, raster), layer.draft_quality, color=shown,
-            is_exact=step.is_exact and shown is None,
+            is_exact=shown is None,  # the canvas was rounded already: 8 bits again are a quarter of a level too bright
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:

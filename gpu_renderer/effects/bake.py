@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
+from gpu_renderer.content.text.families import Chain
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.gaussian import canvas_boxes
 from gpu_renderer.effects.registry import Effect, find
@@ -59,7 +59,7 @@ The reference's pictures come from two canvases, and nothing in a document tells
 """
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, padding) to the coverage, 8 bits, (rows, columns)."""
+"""`Contents.mask`: (paths, width, height, supersample, padding, supersample_down, is_sampled) to the coverage, (rows, columns)."""
 PICTURES = (ImageSource, SvgSource, VideoSource)
 """Sources that come in a size of their own."""
 _NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
@@ -140,7 +140,7 @@ def bake(
     raster: Raster,
     layer: LayerSnapshot,
     masking: Masking,
-    typeface: Callable[[], Any] | None = None,
+    counter_faces: Callable[[], Chain] | None = None,
     *,
     scale_max: float = math.inf,
     mask_scale: float | None = None,
@@ -148,11 +148,11 @@ def bake(
     """Run mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
 
     `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `mask_scale` as in `Baking`; `typeface` gives what counters are written in, if any are. Effects that only exist
+    px; `mask_scale` as in `Baking`; `counter_faces` gives what counters are written in, if any are. Effects that only exist
     on the GPU are left for the chain.
     """
     canvas = Canvas.of(painter, raster, scale_max)
-    canvas.typeface, canvas.is_picture = typeface, isinstance(layer.source, PICTURES)
+    canvas.counter_faces, canvas.is_picture = counter_faces, isinstance(layer.source, PICTURES)
     canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
     if not (isinstance(layer.source, ShapeSource) and canvas.scale <= GAUSSIAN_SCALE_MAX):
         canvas.blur_kernel = canvas_boxes
@@ -206,18 +206,18 @@ class _Masks:
     masking: Masking
     scale: float | None
 
-    def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_centred: bool = False) -> moderngl.Texture:
+    def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_scope: bool = False) -> moderngl.Texture:
         """Return the coverage of the paths, of the canvas's size; the caller releases it.
 
-        Masks of another scale than the canvas start at its corner, or lie in its middle if `is_centred`, and cover nothing
-        beyond their box.
+        Masks of another scale than the canvas start at its corner, scopes of effects lie in its middle, and both cover
+        nothing beyond their box. Edges of scopes have four samples a pixel, as measured on a golden scene of the reference.
         """
         raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
         # A picture fills its layer box: where it has other proportions, its pixels are not square on the layer.
         down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
-        covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down)
+        covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down, is_scope)
         if self.scale is not None and self.scale != canvas.scale:
-            covered = _placed(covered, canvas.height, canvas.width, is_centred=is_centred)
+            covered = _placed(covered, canvas.height, canvas.width, is_centred=is_scope)
         rows, columns = covered.shape
         return canvas.texture(np.ascontiguousarray(covered).tobytes(), columns, rows, channels=1)
 
@@ -261,7 +261,7 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
         return
     before = canvas.painter.applied("effects/baked/crop.frag", canvas.target)
     canvas.run(step.effect.bake, step.values, keep_straight=False)
-    coverage = painted.coverage(canvas, (step.scope,), is_centred=True)
+    coverage = painted.coverage(canvas, (step.scope,), is_scope=True)
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
 
 

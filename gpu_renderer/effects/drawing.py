@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text.glyph_raster import MASK_MAX_PX, contrast_table
-from gpu_renderer.content.vector.surface import coverage, rgba
+from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage
+from gpu_renderer.content.text.shaping import advance, shaped
+from gpu_renderer.content.vector.surface import rgba
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
 
-
-_OS2 = int.from_bytes(b"OS/2", "big")
-_TYPO_ASCENDER = 68
-"""Offset of sTypoAscender in the OS/2 table; sTypoDescender, which is negative, follows."""
 
 COMPOSITES = {
     1: skia.BlendMode.kPlus,
@@ -83,15 +78,14 @@ def polyline(points: Sequence[tuple[float, float]], *, closed: bool = False) -> 
 def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
     """Draw a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
 
-    The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6).
+    The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6). Its
+    glyphs are those of text layers: vertically hinted in TrueType faces (text.md 10.3).
     """
-    if canvas.typeface is None:
+    if canvas.counter_faces is None:
         return
-    size, typeface = max(1.0, values.number("size")), canvas.typeface()
-    font = skia.Font(typeface, size)
-    font.setSubpixel(True)
-    font.setHinting(skia.FontHinting.kNone)
-    wide = font.measureText(text)
+    chain, size = canvas.counter_faces(), max(1.0, values.number("size"))
+    glyphs = shaped(text, chain)
+    wide = advance(glyphs) * size
     x, y = canvas.place(values, "position")
     if values.flag("showBox"):
         half = wide / 2 + 0.4 * size
@@ -99,32 +93,12 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
         paint = skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor")))
         with drawing(canvas) as on:
             on.drawRect(box, paint)
-    pen = x - wide / 2, y + _middle_baseline(typeface) * size
-    canvas.paint(_lettered(canvas, font, text, pen, values.color("color")))
-
-
-def _lettered(
-    canvas: Canvas, font: skia.Font, text: str, pen: tuple[float, float], color: Rgba
-) -> npt.NDArray[np.uint8]:
-    """Return the text from a pen on its baseline, as a browser paints it: premultiplied pixels of the canvas's size."""
-    glyphs = font.textToGlyphs(text)
-    at, is_mask = pen[0], font.getSize() <= MASK_MAX_PX
-    y = math.floor(pen[1] + 0.5) if is_mask else pen[1]
-    pixels, on = coverage(canvas.width, canvas.height)
-    for glyph, advance in zip(glyphs, font.getWidths(glyphs), strict=True):
-        path = font.getPath(glyph)
-        if path is not None:
-            path.offset(math.floor(at * 4 + 0.5) / 4 if is_mask else at, y)
-            on.drawPath(path, skia.Paint(AntiAlias=True))
-        at += advance
-    covered = contrast_table(color)[pixels] if is_mask else pixels
+    starts = accumulate((glyph.advance * size for glyph in glyphs), initial=x - wide / 2)
+    baseline = y + chain.primary.face.baseline_shift(size)
+    placed = [
+        Placed(glyph.styled, glyph.glyph, start, baseline, size) for glyph, start in zip(glyphs, starts, strict=False)
+    ]
+    color = values.color("color")
+    covered = glyph_coverage(placed, color, canvas.width, canvas.height)
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
-    found: npt.NDArray[np.uint8] = np.floor(painted * 255 + 0.5).astype(np.uint8)
-    return found
-
-
-def _middle_baseline(typeface: skia.Typeface) -> float:
-    """Return how far the baseline lies below the middle, in em: from the typographic ascender and descender (effects.md 8.6)."""
-    table = bytes(typeface.getTableData(_OS2))
-    ascender, descender = struct.unpack_from(">hh", table, _TYPO_ASCENDER)
-    return float((ascender + descender) / (2 * (ascender - descender)))
+    canvas.paint(np.floor(painted * 255 + 0.5).astype(np.uint8))

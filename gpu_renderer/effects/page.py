@@ -14,6 +14,8 @@ import skia
 from PIL import Image
 
 from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, every_effect
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import Kind, Parameter
@@ -101,7 +103,7 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     raster = Raster(subject(), WIDTH, HEIGHT)
     own = () if effect.route is Route.GPU_ONLY else (entry,)
     layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=own)
-    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], _monospace).target, 1.0)
+    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], _counter_faces).target, 1.0)
     if effect.route is Route.GPU_ONLY:
         _chained(canvas, entry)
     pixels = canvas.straight_pixels().copy()
@@ -109,8 +111,8 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     return pixels
 
 
-def _monospace() -> skia.Typeface:
-    return skia.FontMgr().matchFamilyStyle("monospace", skia.FontStyle())
+def _counter_faces() -> Chain:
+    return Fonts(FontFolders(fonts_folder()).files()).chain(Style("monospace", 400, italic=False))
 
 
 def subject() -> npt.NDArray[np.uint8]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Fonts, Style
+from gpu_renderer.content.text.families import Chain, Fonts, Style
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.effects.bake import bake
 from gpu_renderer.effects.canvas import Canvas
@@ -22,10 +21,9 @@ Pixels = npt.NDArray[np.uint8]
 
 
 @cache
-def monospace() -> Any:
-    """The typeface of counters, from the farm's own fonts."""
-    fonts = Fonts(FontFolders(ROOT / ".fonts").files())
-    return fonts.chain(Style("monospace", 400, italic=False)).primary.face.typeface
+def counter_faces() -> Chain:
+    """The faces of counters, from the farm's own fonts."""
+    return Fonts(FontFolders(ROOT / ".fonts").files()).chain(Style("monospace", 400, italic=False))
 
 
 def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: ParameterValue) -> Pixels:
@@ -34,7 +32,7 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
     source = ShapeSource("rect", columns, rows, (SolidPaint("#808080"),))
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))
     layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
-    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), monospace)
+    baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), counter_faces)
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
     assert painter.pool.acquired_count == 0

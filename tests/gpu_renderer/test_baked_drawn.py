@@ -52,6 +52,14 @@ def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
     assert found[32, 32].tolist() == [0, 0, 0, 255]
 
 
+@pytest.mark.parametrize("size", [23.3, 28.44, 37.7, 51.2])
+def test_counters_are_hinted_as_text_layers_are(painter: Painter, size: float) -> None:
+    """The upper edge of a 7's bar lies between two rows of pixels, whatever the size of the digits."""
+    found = baked_pixels(painter, opaque(0, 0, 0, 80, 80), "numbers", value=7.0, size=size)[:, 40, 0].astype(int)
+    top = int(np.argmax(found > 8))
+    assert found[top] > 230
+
+
 @pytest.mark.parametrize("effect", ["lightning", "radio-waves", "write-on", "numbers", "timecode"])
 def test_the_effect_draws_over_the_layer_and_repeats_itself(painter: Painter, effect: str) -> None:
     first, second = (baked_pixels(painter, opaque(20, 20, 20, 200, 500), effect) for _ in range(2))

@@ -30,12 +30,64 @@ def test_a_dark_ramp_below_a_blend_is_rounded_once_in_linear_light() -> None:
     assert np.abs(row - rounded_in_linear_light())[beyond].max() <= 1
 
 
+def test_a_baked_picture_is_filtered_without_a_bias() -> None:
+    grain = np.random.default_rng(5).integers(40, 200, (90, 180)).astype(np.uint8)
+    reduced = picture("grain", grain, width=120, height=60)
+    effect = {"id": "fx", "type": "shift-channels", "params": {}}  # as it is stored, no pixel changes
+    reduced["components"].append({"id": "grain-fx", "type": "fx", "props": {"effects": [effect]}})
+    shown = still(document(reduced))[15:75, 20:140, 0].astype(float)
+    off = (shown - bilinear(grain, 60, 120))[1:-1, 1:-1]
+    assert np.abs(off).max() <= 1.0
+    assert abs(off.mean()) < 0.05
+
+
+def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
+    """White within a slanted scope, black beyond: at the edge there are three mixtures, not one for every share."""
+    corners = [(-60, -40), (10, -40), (30, 40), (-60, 40)]
+    points = [{"x": x, "y": y, "inX": x, "inY": y, "outX": x, "outY": y} for x, y in corners]
+    path = {
+        "id": "scope",
+        "mode": "none",
+        "closed": True,
+        "feather": 0,
+        "opacity": 1,
+        "expansion": 0,
+        "inverted": False,
+    }
+    effect = {"id": "fx", "type": "invert", "params": {"amount": 100}, "maskId": "scope"}
+    black = layer("black", width=120, height=80, fill="#000000")
+    props = {"mask": {"paths": [path | {"points": points}]}, "effects": [effect]}
+    black["components"].append({"id": "black-fx", "type": "fx", "props": props})
+    levels = np.unique(still(document(black))[10:80, 60:130, 0])
+    assert levels[0] == 0
+    assert levels[-1] == 255
+    assert 2 <= len(levels) <= 5
+
+
 def ramp() -> dict[str, Any]:
     """A picture of two pixels over the whole frame: a ramp between the centres of its halves."""
-    picture = io.BytesIO()
-    Image.fromarray(np.array([[[DARK] * 3, [LIGHT] * 3]], np.uint8)).save(picture, "PNG")
-    src = "data:image/png;base64," + base64.b64encode(picture.getvalue()).decode()
-    return layer("ramp", __kind="image", width=COLUMNS, height=90, src=src)
+    return picture("ramp", np.array([[DARK, LIGHT]], np.uint8), width=COLUMNS, height=90)
+
+
+def picture(name: str, levels: npt.NDArray[np.uint8], *, width: int, height: int) -> dict[str, Any]:
+    """A layer of a grey picture in the middle of the frame."""
+    file = io.BytesIO()
+    Image.fromarray(np.repeat(levels[..., None], 3, axis=2)).save(file, "PNG")
+    src = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    return layer(name, __kind="image", width=width, height=height, src=src)
+
+
+def bilinear(levels: npt.NDArray[np.uint8], rows: int, columns: int) -> npt.NDArray[np.float64]:
+    """The levels between the four nearest pixels, not rounded, in another size."""
+    found = levels.astype(np.float64)
+    for axis, count in enumerate((rows, columns)):
+        side = found.shape[axis]
+        at = np.clip((np.arange(count) + 0.5) * side / count - 0.5, 0, side - 1)
+        first = np.floor(at).astype(int)
+        share = np.expand_dims(at - first, 1 - axis)
+        low, high = (np.take(found, np.minimum(first + step, side - 1), axis) for step in (0, 1))
+        found = low + (high - low) * share
+    return found
 
 
 def rounded_in_linear_light() -> npt.NDArray[np.int64]:

@@ -230,7 +230,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     def _bake(self, pixels: BakedPixels) -> Target:
         source = self._contents.source
         target = effects.bake(
-            self._painter, pixels.raster, pixels.layer, source.mask, source.monospace,
+            self._painter, pixels.raster, pixels.layer, source.mask, source.counter_faces,
             scale_max=pixels.scale, mask_scale=pixels.mask_scale,
         ).target  # fmt: skip
         if pixels.is_coverage:  # costs less to filter than four channels

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, blurred, filter_margin
-from gpu_renderer.content.vector.outline import add_run
+from gpu_renderer.content.vector.outline import add_run, fill
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 from motion.timing import round_half_up
@@ -40,11 +40,12 @@ def mask_coverage(
     supersample: float,
     padding: float = 0.0,
     supersample_down: float | None = None,
+    is_sampled: bool = False,
 ) -> Pixels:
     """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns) without padding; full where nothing masks.
 
     `supersample_down`: pixels a px from top to bottom, where it differs from left to right; a feather is blurred by the
-    same number of pixels in both directions. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
+    same number of pixels in both directions. `is_sampled`: edges get four samples a pixel. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
     """
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     whole = width + 2 * padding, height + 2 * padding
@@ -54,7 +55,7 @@ def mask_coverage(
     starts_empty = bool(active) and active[0].mode in _STARTS_EMPTY
     covered = np.full((rows, columns), 0 if starts_empty else 255, np.uint8)
     for index, path in enumerate(active):
-        alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape)
+        alone = _path_coverage(path, (width, height), whole, (scale, scale_down), covered.shape, is_sampled=is_sampled)
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
     return np.ascontiguousarray(covered)
@@ -104,6 +105,8 @@ def _path_coverage(
     whole: tuple[float, float],
     scale: tuple[float, float],
     shape: tuple[int, ...],
+    *,
+    is_sampled: bool,
 ) -> Pixels:
     rows, columns = shape
     if any(point.feather is not None for point in path.points):
@@ -118,7 +121,10 @@ def _path_coverage(
     if path.inverted:
         outline.addRect(skia.Rect.MakeLTRB(-box[0] / 2, -box[1] / 2, box[0] / 2, box[1] / 2))
     outline.setFillType(skia.PathFillType.kEvenOdd)
-    canvas.drawPath(outline, skia.Paint(AntiAlias=True))
+    if is_sampled:
+        fill(canvas, pixels.shape[::-1], outline, skia.Paint())
+    else:
+        canvas.drawPath(outline, skia.Paint(AntiAlias=True))
     return blurred(pixels, sigma)[beyond : beyond + rows, beyond : beyond + columns]
 
 
