@@ -43,7 +43,7 @@ def bounded(layer: Layer) -> Layer:
         placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
         content = NOTHING if placed is None else placed.touched
         painted = _painted(layer, content).intersection(scene.clip)
-        return Layer(step, scene, layer.box, paint, None, None, content, painted, placed)
+        return Layer(step, scene, layer.box, paint, None, None, (), content, painted, placed)
     content = _content_bounds(layer)
     return replace(layer, content_bounds=content, bounds=_painted(layer, content).intersection(scene.clip))
 
