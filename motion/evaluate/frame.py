@@ -84,16 +84,10 @@ def snapshot(
 
 
 def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> Frame:
-    """Return the state shared by the passes of a frame.
-
-    Coordinates in expressions are computed in passes of their own.
-    """
-    passes: dict[float, Pass] = {}
+    """Return the state shared by the passes of a frame."""
 
     def moment(time: float) -> Pass:
-        if time not in passes:
-            passes[time] = Pass(frame, composition.plan, time)
-        return passes[time]
+        return Pass(frame, composition.plan, time)
 
     properties = Properties(composition.facts, composition.layers, moment, measure)
     frame = Frame(composition, output_fps, properties, Budget())
