@@ -158,12 +158,19 @@ def test_a_group_that_an_effect_reads_as_a_map_is_drawn_whole(painter: Painter) 
     assert [tuple(at(picture, x, 24)[:3]) for x in (16, 32, 48)] == [(255, 0, 0), (0, 0, 0), (255, 0, 0)]
 
 
-@pytest.mark.parametrize("more", [{}, {"blend": "screen"}, {"effects": (BLUR,)}], ids=["spliced", "blended", "blurred"])
-def test_an_effect_that_reads_the_group_around_its_layer_ends(painter: Painter, more: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("blend", "effects"),
+    [("normal", ()), ("screen", ()), ("normal", (BLUR,))],
+    ids=["spliced", "blended", "blurred"],
+)
+def test_an_effect_that_reads_the_group_around_its_layer_ends(
+    painter: Painter, blend: str, effects: tuple[EffectSnapshot, ...]
+) -> None:
     """Within the map the effect has no map of its own, and does nothing."""
     inner = rect("#ffffff", 32, 24, 20, 20, id="inner", effects=(SET_MATTE,))
     other = rect("#ff0000", 10, 24, 8, 8, id="other")
-    picture = drawn(painter, snapshot(group(inner, other, sealed=False, **more), background="#000000"))
+    around = group(inner, other, sealed=False, blend=blend, effects=effects)
+    picture = drawn(painter, snapshot(around, background="#000000"))
     assert at(picture, 32, 24)[1] > 200
     assert at(picture, 10, 24)[0] > 60
 
