@@ -155,7 +155,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         # everything that a flattened plane depends on; the camera is no part of it
         key = (
             _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
-            paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
+            bounds.world_scale(layer.step), paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
         )  # fmt: skip
         place = f"plane:{place}"
         flat = self._cache.get(
