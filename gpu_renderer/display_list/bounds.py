@@ -21,6 +21,8 @@ MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
 SCALE_MIN = 1e-6
 """World px per layer px of a layer without extent."""
+SCALE_DIGITS = 9
+"""Digits of such a scale, so that no rounding error of a turn makes it another one."""
 SIDE_PX_MAX = 100_000.0
 """Largest side of a buffer. Of a larger layer only the middle is shown."""
 _PLANE_MARGINS: dict[str, Callable[[EffectValues], float]] = {
@@ -43,7 +45,7 @@ def bounded(layer: Layer) -> Layer:
         placed = placed_quad(paint, quad_of(paint, step.placement), scene.frame)
         content = NOTHING if placed is None else placed.touched
         painted = _painted(layer, content).intersection(scene.clip)
-        return Layer(step, scene, layer.box, paint, None, None, content, painted, placed)
+        return Layer(step, scene, layer.box, paint, None, None, (), content, painted, placed)
     content = _content_bounds(layer)
     return replace(layer, content_bounds=content, bounds=_painted(layer, content).intersection(scene.clip))
 
@@ -149,7 +151,8 @@ def world_scale(step: Draw) -> tuple[float, float]:
     if step.plane is None:
         return 1.0, 1.0
     m = step.plane.world
-    return max(math.hypot(m[0], m[4], m[8]), SCALE_MIN), max(math.hypot(m[1], m[5], m[9]), SCALE_MIN)
+    across, down = (round(math.hypot(m[i], m[4 + i], m[8 + i]), SCALE_DIGITS) for i in (0, 1))
+    return max(across, SCALE_MIN), max(down, SCALE_MIN)
 
 
 def _list_bounds(shown: DisplayList) -> Region:

@@ -44,7 +44,7 @@ def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage
     scene = new.scene
     if old == new:
         return damage.nothing(scene.frame)
-    if (old.base, old.references) != (new.base, new.references):
+    if old.base != new.base:
         return damage.area(scene.frame, (scene.clip,))
     before = _shared_count(old.operations, new.operations)
     after = _shared_count(old.operations[before:][::-1], new.operations[before:][::-1])

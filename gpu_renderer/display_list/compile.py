@@ -74,6 +74,8 @@ class _List:
     """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
     relatives: tuple[LayerSnapshot, ...] = ()
     """All layers of the composition that a group's list belongs to."""
+    is_map: bool = False
+    """True while a layer is drawn as a map. The effects inside read no maps: the buffer that would hold one is in use."""
 
     def graph(self) -> RenderGraph:
         snapshot, references = self.snapshot, tuple(self._references())
@@ -85,10 +87,13 @@ class _List:
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
         """Yield the layers that effects use as maps, without their own effects and at full opacity (compositing.md 2.9)."""
+        if self.is_map:
+            return
         own = list(with_grouped(self._layers))
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
+        as_map = replace(self, is_map=True)
         for layer in self.relatives or own if named else ():
-            if layer.id in named and (drawn := self._whole(replace(layer, effects=()))) is not None:
+            if layer.id in named and (drawn := as_map._whole(replace(layer, effects=()))) is not None:
                 yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
@@ -183,20 +188,30 @@ class _List:
         """Return the step that draws a layer on its own, without depth, at full opacity, or None for an empty layer."""
         samples = tuple(replace(sample, opacity=1.0) for sample in layer.samples)
         alone = replace(layer, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
-        drawn = next((step for step in replace(self, opacity=1.0)._body(alone, None) if isinstance(step, Draw)), None)
-        return None if drawn is None else replace(drawn, plane=None)
+        own = replace(self, opacity=1.0)
+        if isinstance(alone.source, CompositionSource):
+            return own._isolated(alone, alone.source, None)
+        if not isinstance(alone.transform, Transform3D):
+            return own._flat(alone, alone.transform)
+        front = next((step for _, step in own._in_space(alone, alone.transform, None, is_front_alone=True)), None)
+        return None if front is None else replace(front, plane=None)
 
     def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
-        placed, opacity = self._carrier(layer, source), layer.opacity * self.opacity
-        inner = self._inner(layer, source, placed)
         if not self._is_isolated(layer, source, matte):
-            return replace(inner, opacity=opacity).steps()
-        graph = replace(inner, opacity=1.0, levels=self.levels + 1).graph()
+            inner = self._inner(layer, source, self._carrier(layer, source))
+            return replace(inner, opacity=layer.opacity * self.opacity).steps()
+        drawn = self._isolated(layer, source, matte)
+        return () if drawn is None else (drawn,)
+
+    def _isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Draw | None:
+        """Return the step of a group that is rendered on its own, or None for an empty group."""
+        placed, opacity = self._carrier(layer, source), layer.opacity * self.opacity
+        graph = replace(self._inner(layer, source, placed), opacity=1.0, levels=self.levels + 1).graph()
         if source.black:
             graph = replace(graph, background="#000000")
         if not (graph.steps or graph.background):
-            return ()
-        return (Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte),)
+            return None
+        return Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
         """Return the list of a group. A precomp group has the lights and the camera of its composition."""
@@ -212,7 +227,7 @@ class _List:
             clip = matrix.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
             self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,
-            is_group=False, relatives=(),
+            is_group=False, relatives=(), is_map=False,
         )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
@@ -231,7 +246,9 @@ class _List:
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
-    def _in_space(self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None) -> Iterator[Placed]:
+    def _in_space(
+        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None, *, is_front_alone: bool = False
+    ) -> Iterator[tuple[float, Draw]]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
 
         A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8).
@@ -245,6 +262,9 @@ class _List:
             yield depth, self._without_depth(front, matte)
             return
         draw = self._plane if matte is None and routing.keeps_depth(layer) else self._without_depth
+        if is_front_alone:
+            yield depth, draw(front)
+            return
         draw_front = draw if matte is None else partial(self._without_depth, matte=matte)
         is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
         behind = extrusion.faces(blurred, transform, is_lit=is_lit)

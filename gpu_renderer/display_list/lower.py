@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes, part_shown
@@ -17,21 +17,23 @@ from gpu_renderer.display_list.operations import (
     DrawQuad,
     DrawVideo,
     Layer,
+    Maps,
     Operation,
 )
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, around
-from motion.snapshot import VideoSource
+from motion.snapshot import LayerSnapshot, VideoSource
 
 
 def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = False) -> DisplayList:
     """Return the display list of a graph. `finds_video`: use a video that fills the frame as the list's base."""
-    lowering = _Lowering(graph.scene, contents)
+    alone = _Lowering(graph.scene, contents)
+    references = tuple((name, alone.layer(step)) for name, step in graph.references)
+    lowering = replace(alone, references=references)
     found = lowering.video_base(graph.steps[0]) if finds_video and graph.steps else None
     operations: list[Operation] = [] if found is None else [found]
     operations += [made for step in graph.steps[len(operations) :] if (made := lowering.operation(step)) is not None]
-    references = tuple((name, lowering.layer(step)) for name, step in graph.references)
     return DisplayList(graph.scene, tuple(operations), graph.background, graph.background_paint, references)
 
 
@@ -39,11 +41,12 @@ def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = 
 class _Lowering:
     scene: Scene
     contents: LayerContents
+    references: Maps = ()
 
     def operation(self, step: Step) -> Operation | None:
         """Return the operation of a step, or None for a layer outside the frame."""
         if isinstance(step, Regrade):
-            return Adjust(step, self.scene.clip)
+            return Adjust(step, self._maps(step.layer), self.scene.clip)
         if isinstance(step, DepthGroup):
             layers = tuple(self.layer(plane) for plane in step.planes)
             return DrawDepthGroup(layers, around([layer.bounds for layer in layers]))
@@ -66,9 +69,16 @@ class _Lowering:
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         if step.group is not None:
             group, box = lowered(step.group, self.contents), self.contents.box(step.layer)
-            return bounds.bounded(Layer(step, self.scene, box, None, group, matte))
+            return bounds.bounded(Layer(step, self.scene, box, None, group, matte, self._maps(step.layer)))
         paint, box = self.contents.content(step, self.scene, is_smooth=is_smooth)
-        return bounds.bounded(Layer(step, self.scene, box, paint, None, matte))
+        return bounds.bounded(Layer(step, self.scene, box, paint, None, matte, self._maps(step.layer)))
+
+    def _maps(self, layer: LayerSnapshot) -> Maps:
+        """Return the layers that a layer's effects read."""
+        if not self.references or not layer.effects:
+            return ()
+        named = {value for entry in layer.effects for _, value in entry.stored}
+        return tuple(pair for pair in self.references if pair[0] in named)
 
     def video_base(self, step: Step) -> DrawVideo | None:
         """Return the operation of the lowest step if it is a video that fills the frame, upright and unchanged."""

@@ -25,6 +25,10 @@ CONVERSION_MARGIN_PX = 8
 """Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
 
 
+Maps = tuple[tuple[str, "Layer"], ...]
+"""Layers by id."""
+
+
 @record(frozen=True, slots=True)
 class Layer:
     """A layer with its content: `paint`, or the list of a `group`, or neither if there is nothing to draw."""
@@ -36,6 +40,8 @@ class Layer:
     paint: Paint | None = field(compare=False, repr=False)
     group: DisplayList | None = field(compare=False, repr=False)
     matte: Layer | None = field(compare=False, repr=False)
+    maps: Maps = ()
+    """Layers that the effects read as maps: a change of one of them changes the layer."""
     content_bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the content touches, before effects."""
     bounds: Region = field(default=NOTHING, compare=False)
@@ -80,6 +86,8 @@ class Adjust:
     """Run the effects of an adjustment layer over everything drawn so far."""
 
     step: Regrade
+    maps: Maps
+    """Same as `Layer.maps`."""
     bounds: Region = field(compare=False)
 
 
@@ -116,8 +124,8 @@ class DisplayList:
     operations: tuple[Operation, ...]
     background: str | None = None
     background_paint: LinearGradient | RadialGradient | None = None
-    references: tuple[tuple[str, Layer], ...] = ()
-    """Layers that effects of this composition read, by id."""
+    references: Maps = field(default=(), compare=False, repr=False)
+    """All layers that effects of this composition read. Each operation is compared with those that it reads itself."""
 
     @property
     def base(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
@@ -159,10 +167,3 @@ class DisplayList:
         """All pixels that the video samples under the operations above the base depend on, as disjoint rectangles."""
         grown = (region.grown(CONVERSION_MARGIN_PX) for region in self.above_base)
         return damage.area(self.scene.frame, grown).rects()
-
-    def maps_of(self, step: Draw) -> tuple[tuple[str, Layer], ...]:
-        """Return the layers that a layer's effects read as maps."""
-        if not self.references:
-            return ()
-        named = {value for entry in step.layer.effects for _, value in entry.stored}
-        return tuple(pair for pair in self.references if pair[0] in named)

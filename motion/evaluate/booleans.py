@@ -20,6 +20,10 @@ from motion.snapshot import Run
 
 EDGES_LIMIT = 4000
 """Edges that all operands together may have: every edge is met with every other."""
+PLACE_MAX_PX = 1e12
+"""Outlines that reach farther are not combined: their products would overflow."""
+SIZE_MIN_PX = 1e-9
+"""Nor are smaller outlines: no part of them could be told from another."""
 
 Operation = Literal["union", "subtract", "intersect", "exclude"]
 Ring = tuple[Point, ...]
@@ -66,7 +70,7 @@ def operand(
 def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline | None:
     """Return the largest ring of the result; None where there are fewer than two operands or nothing is left."""
     edges = sum(len(ring) for rings in operands for ring in rings)
-    if len(operands) < 2 or edges > EDGES_LIMIT or not _all_finite(operands):
+    if len(operands) < 2 or edges > EDGES_LIMIT or not _are_near(operands):
         return None
     ring = max(_result_rings(operation, operands), key=lambda candidate: abs(_area(candidate)), default=())
     if abs(_area(ring)) <= 0.0:
@@ -77,16 +81,19 @@ def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline 
     return CombinedOutline(x, y, max(xs) - min(xs), max(ys) - min(ys), outline.corner_run(centred))
 
 
-def _all_finite(operands: Sequence[Rings]) -> bool:
-    return all(math.isfinite(x + y) for rings in operands for ring in rings for x, y in ring)
+def _are_near(operands: Sequence[Rings]) -> bool:
+    points = (point for rings in operands for ring in rings for point in ring)
+    return all(abs(x) <= PLACE_MAX_PX and abs(y) <= PLACE_MAX_PX for x, y in points)
 
 
 def _result_rings(operation: Operation, operands: Sequence[Rings]) -> list[Ring]:
     segments = np.concatenate([_segments(rings) for rings in operands])
     size = float(np.ptp(segments.reshape(-1, 2), axis=0).max()) if len(segments) else 0.0
-    if size <= 0.0:
+    if size < SIZE_MIN_PX:
         return []
     pieces = _pieces(segments, size * 1e-9)
+    if not pieces:  # so far apart that each operand is a point
+        return []
     starts = np.array([piece[0] for piece in pieces])
     ends = np.array([piece[1] for piece in pieces])
     middles, along = (starts + ends) / 2.0, ends - starts

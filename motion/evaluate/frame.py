@@ -86,16 +86,10 @@ def snapshot(
 
 
 def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> FrameContext:
-    """Return the state shared by the evaluation contexts of a frame.
-
-    Coordinates in expressions are computed in contexts of their own.
-    """
-    contexts: dict[float, EvaluationContext] = {}
+    """Return the state shared by the evaluation contexts of a frame."""
 
     def context(time: float) -> EvaluationContext:
-        if time not in contexts:
-            contexts[time] = EvaluationContext(frame, composition.plan, time)
-        return contexts[time]
+        return EvaluationContext(frame, composition.plan, time)
 
     properties = Properties(composition.facts, composition.layers, context, measure)
     frame = FrameContext(composition, output_fps, properties, Budget())

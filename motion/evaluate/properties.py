@@ -34,6 +34,8 @@ MAX_SOURCE_CHARACTERS = 20_000_000
 """Expression text that one frame may run through, all reads of other layers counted; what is beyond counts as absent."""
 MAX_COORDINATE_READS = 2_000
 """Coordinate conversions that one frame may make: each evaluates a chain of parents."""
+MAX_NESTED_READS = 8
+"""Coordinate conversions inside each other, by expressions of the layers that are converted."""
 
 
 class Properties:
@@ -47,15 +49,34 @@ class Properties:
         measure: MeasureText | None = None,
     ) -> None:
         self._host = Host(facts, layers, context, measure)
-        self._known: dict[tuple[str, str, float], float | None] = {}
+        self._known: dict[tuple[str, str, float], tuple[float | None, bool]] = {}
+        """Values, and whether no circle has cut them short."""
+        self._active: set[tuple[str, str]] = set()
+        """Properties that are being evaluated: the outermost, and those that its coordinate conversions ask for."""
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
         """Return the expression's result, else the keyframed value; None where neither gives one."""
-        address = (layer.id, path, own_time)
-        if address not in self._known:
+        address, name = (layer.id, path, own_time), (layer.id, path)
+        known = self._known.get(address)
+        # What a circle cuts short depends on where the circle was entered, so others do not see it.
+        if known is not None and (known[1] or not self._active):
+            return known[0]
+        if name in self._active:
+            raise self._host.refuse()
+        refusals = self._host.refusals
+        self._active.add(name)
+        try:
             value = property_value(self._host.seen_by(layer), layer.source_id, path, own_time)
-            self._known[address] = None if value is None else max(-LARGEST, min(LARGEST, value))
-        return self._known[address]
+        finally:
+            self._active.remove(name)
+        value = None if value is None else max(-LARGEST, min(LARGEST, value))
+        is_whole = refusals == self._host.refusals
+        if is_whole or not self._active:
+            self._known[address] = value, is_whole
+        return value
+
+
+_UNKNOWN = "the coordinates of this layer cannot be worked out here"
 
 
 class Host:
@@ -68,10 +89,13 @@ class Host:
         context: Callable[[float], EvaluationContext],
         measure: MeasureText | None,
     ) -> None:
-        self._facts, self._layers, self._moment, self._measure = facts, layers, context, measure
+        self._facts, self._layers, self._new_context, self._measure = facts, layers, context, measure
+        self._contexts: dict[float, EvaluationContext] = {}
+        """Coordinates are computed in contexts of their own."""
         self._current: Layer | None = None
-        self._characters = self._reads = 0
-        self._is_placing = False
+        self._characters = self._reads = self._depth = 0
+        self.refusals = 0
+        """Number of conversions that were circular or too deep."""
 
     def seen_by(self, layer: Layer) -> Host:
         """Return the same host, on behalf of a layer: its own overrides count, and not those of its namesakes."""
@@ -167,17 +191,31 @@ class Host:
     def _place(self, node_id: str, time_seconds: float) -> tuple[EvaluationContext, Layer]:
         self._reads += 1
         layer = self._layers.get(node_id)
-        if layer is None or self._is_placing or self._reads > MAX_COORDINATE_READS or math.isnan(time_seconds):
-            raise ExpressionError("the coordinates of this layer cannot be worked out here")
-        return self._moment(max(-LARGEST, min(LARGEST, time_seconds))), layer
+        if layer is None or self._reads > MAX_COORDINATE_READS or math.isnan(time_seconds):
+            raise ExpressionError(_UNKNOWN)
+        if self._depth == MAX_NESTED_READS:
+            raise self.refuse()
+        time = max(-LARGEST, min(LARGEST, time_seconds))
+        if time not in self._contexts:
+            self._contexts[time] = self._new_context(time)
+        return self._contexts[time], layer
+
+    def refuse(self) -> ExpressionError:
+        """Count a conversion that is circular or too deep, and return its error."""
+        self.refusals += 1
+        return ExpressionError(_UNKNOWN)
 
     def _within(self, convert: Callable[[], T]) -> T:
-        """Convert with expressions about other layers allowed, but no conversion inside the conversion."""
-        current, self._is_placing = self._current, True
+        """Convert on behalf of the layer whose expression is running."""
+        current, refusals = self._current, self.refusals
+        self._depth += 1
         try:
             return convert()
         finally:
-            self._current, self._is_placing = current, False
+            self._current = current
+            self._depth -= 1
+            if self.refusals != refusals:
+                self._contexts.clear()  # they hold places that a circle has cut short
 
 
 def _to_world(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -93,18 +94,20 @@ def _values_by_animator(animated: Mapping[str, float]) -> dict[int, _Values]:
     for path, value in animated.items():
         kind, _, rest = path.partition(".")
         index, _, name = rest.partition(".")
-        if kind != "ta" or not index.isdecimal() or not name or not math.isfinite(value):
+        if kind != "ta" or not _INDEX.match(index) or not name or not math.isfinite(value):
             continue
         selector, _, parameter = name.partition(".")
         if not parameter:
             _keep(values[int(index)], name, value)
-        elif selector[:1] == "s" and selector[1:].isdecimal():
+        elif selector[:1] == "s" and _INDEX.match(selector[1:]):
             at = int(selector[1:])
             if at > 0 or parameter not in _FIRST_SELECTOR.values():
                 values[int(index)].selectors[at][parameter] = value
     return values
 
 
+_INDEX = re.compile(r"[0-9]{1,9}\Z")
+"""Index in a path. Numbers of more digits name no animator, and Python refuses to read very long ones."""
 _FIRST_SELECTOR = {"start": "start", "end": "end", "offset": "offset", "wiggleFreq": "wigglesPerSecond"}
 
 

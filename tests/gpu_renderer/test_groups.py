@@ -14,6 +14,7 @@ from motion.snapshot import (
     ColorManagement,
     CompositionSource,
     EffectSnapshot,
+    Extrusion,
     LayerSnapshot,
     Light,
     Material,
@@ -24,6 +25,7 @@ from motion.snapshot import (
     Transform3D,
 )
 from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+from tests.gpu_renderer.test_space import world
 
 pytestmark = pytest.mark.gl
 MIDDLE = Transform2D(32, 24)
@@ -144,3 +146,49 @@ def test_an_effect_may_read_a_layer_of_its_composition_from_within_a_group(
     picture = drawn(painter, snapshot(*(shown if inside != "cut" else reversed(shown)), background="#000000"))
     assert at(picture, 16, 24) == (255, 0, 0)
     assert at(picture, 50, 24) == (0, 0, 0)
+
+
+SET_MATTE = EffectSnapshot("m", "set-matte", (("matteLayerId", "group"),))
+
+
+def test_a_group_that_an_effect_reads_as_a_map_is_drawn_whole(painter: Painter) -> None:
+    left, right = rect("#ffffff", 16, 24, 8, 48, id="left"), rect("#ffffff", 48, 24, 8, 48, id="right")
+    cut = rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(SET_MATTE,))
+    picture = drawn(painter, snapshot(group(left, right, sealed=False), cut, background="#000000"))
+    assert [tuple(at(picture, x, 24)[:3]) for x in (16, 32, 48)] == [(255, 0, 0), (0, 0, 0), (255, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("blend", "effects"),
+    [("normal", ()), ("screen", ()), ("normal", (BLUR,))],
+    ids=["spliced", "blended", "blurred"],
+)
+def test_an_effect_that_reads_the_group_around_its_layer_ends(
+    painter: Painter, blend: str, effects: tuple[EffectSnapshot, ...]
+) -> None:
+    """Within the map the effect has no map of its own, and does nothing."""
+    inner = rect("#ffffff", 32, 24, 20, 20, id="inner", effects=(SET_MATTE,))
+    other = rect("#ff0000", 10, 24, 8, 8, id="other")
+    around = group(inner, other, sealed=False, blend=blend, effects=effects)
+    picture = drawn(painter, snapshot(around, background="#000000"))
+    assert at(picture, 32, 24)[1] > 200
+    assert at(picture, 10, 24)[0] > 60
+
+
+def test_groups_whose_layers_read_one_another_are_drawn(painter: Painter) -> None:
+    names = [f"group {index}" for index in range(12)]
+    stack = tuple(EffectSnapshot(name, "set-matte", (("matteLayerId", name),)) for name in names)
+    layers = [
+        replace(group(rect("#ffffff", 32, 24, 20, 20, id=f"in {name}", effects=stack), sealed=False), id=name)
+        for name in names
+    ]
+    picture = drawn(painter, snapshot(*layers, background="#000000"))
+    assert at(picture, 32, 24)[0] == 255
+
+
+def test_a_body_that_an_effect_reads_as_a_map_shows_its_front(painter: Painter) -> None:
+    turned = Transform3D(world(32, 24, 0), 0, 0, MIDDLE, extrusion=Extrusion(20, 0, back_fill="#000000"))
+    body = rect("#ffffff", 0, 0, 40, 40, id="group", transform=turned)
+    luma = replace(SET_MATTE, stored=(*SET_MATTE.stored, ("useLuminance", True)))
+    cut = rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(luma,))
+    assert tuple(at(drawn(painter, snapshot(body, cut, background="#000000")), 32, 24)[:3]) == (255, 0, 0)

@@ -122,6 +122,34 @@ def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(paint
     kept.release()
 
 
+@pytest.mark.parametrize("reads_as", ["layer", "adjustment", "group"])
+@pytest.mark.parametrize("options", [None, Optimisations(native_kernels=False)], ids=["as chosen", "opengl"])
+def test_what_stands_still_for_long_follows_the_layer_above_that_its_effect_reads(
+    painter: Painter, options: Optimisations | None, reads_as: str
+) -> None:
+    """The stable operations at the bottom are kept as pixels, but not longer than the maps of their effects stand still."""
+    bent = EffectSnapshot("d", "displacement-map", (("amount", 40.0), ("mapLayerId", "map")))
+
+    def scene(frame: int) -> Snapshot:
+        below = paper(gradient("#203040", "#80a0ff", angle=30), *SIZE)
+        still = rect("#80ff80", 150, 100, 120, 80, id="bent", effects=(bent,))
+        if reads_as == "adjustment":
+            still = LayerSnapshot("bent", "bent", AdjustmentSource(), Transform2D(0, 0), effects=(bent,))
+        if reads_as == "group":
+            inner = snapshot(still, width=SIZE[0], height=SIZE[1], background=None)
+            still = LayerSnapshot(
+                "group", "group", CompositionSource(inner, *SIZE, sealed=False), Transform2D(160, 100), blend="add"
+            )
+        chart = rect("#ff8000", 60 + 15 * frame, 100, 80, 120, id="map", opacity=0.01)
+        return snapshot(below, still, chart, width=SIZE[0], height=SIZE[1])
+
+    kept = renderer(painter, options)
+    for frame in (0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 8):
+        shown = pixels(kept.draw(scene(frame), *SIZE))
+        assert np.array_equal(shown, drawn(painter, scene(frame), options=options)), f"frame {frame}"
+    kept.release()
+
+
 @pytest.mark.parametrize("flag", [name for name in NAMES if name != "native_kernels"])
 def test_a_flag_leaves_the_bytes_of_a_sequence_unchanged(painter: Painter, flag: str) -> None:
     plain = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))

@@ -251,3 +251,18 @@ def test_a_floor_that_passes_under_the_eye_is_cut_at_the_eye(painter: Painter) -
     picture = drawn(painter, snapshot(floor, background="#000000"))
     assert at(picture, 32, 47) == (255, 0, 0)
     assert at(picture, 32, 2) == (0, 0, 0)
+
+
+def test_the_outline_of_a_plane_keeps_its_width_while_the_plane_grows(painter: Painter) -> None:
+    outline = EffectSnapshot("o", "stroke", (("width", 6.0),))
+
+    def scene(frame: int) -> Snapshot:
+        size = 1.0 + 0.25 * frame
+        grown = Transform3D((size, 0, 0, 160, 0, size, 0, 100, 0, 0, 1, 0, 0, 0, 0, 1), 0, 0, Transform2D(160, 100))
+        card = rect("#80ff80", 0, 0, 80, 50, id="card", transform=grown, effects=(outline,))
+        return snapshot(card, width=320, height=200)
+
+    kept = renderer(painter)
+    for frame in range(4):
+        assert np.array_equal(pixels(kept.draw(scene(frame), 320, 200)), drawn(painter, scene(frame))), f"frame {frame}"
+    kept.release()

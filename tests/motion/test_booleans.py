@@ -96,3 +96,13 @@ def test_many_turned_ellipses_join_into_one_ring() -> None:
     result = combined("union", *operands)
     assert (result.x, result.y) == pytest.approx((100, 50), abs=0.5)
     assert 10_000 < area(result) < math.pi * 100 * 100
+
+
+@pytest.mark.parametrize("operation", ["union", "subtract", "intersect", "exclude"])
+@pytest.mark.parametrize("side", [1e-320, 1e-160, 1.0, 1e13, 1e160, 1e300])
+@pytest.mark.parametrize("apart", [0.0, 1e9, 1e300])
+def test_outlines_of_any_size_and_distance_are_combined_or_give_none(
+    operation: Operation, side: float, apart: float
+) -> None:
+    result = combine(operation, (rectangle(0, 0, side, side), rectangle(apart, side / 2, side, side)))
+    assert result is None or math.isfinite(result.x + result.width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -97,6 +98,40 @@ def test_points_are_converted_between_layers_and_composition() -> None:
 
 def test_a_layer_that_asks_for_its_own_place_while_it_is_placed_falls_back() -> None:
     assert x_of("toComp([0,0])[0]") in {300.0, 0.0}
+
+
+def chained(names: str, sources: dict[str, str]) -> list[float]:
+    """The places of layers a, b, c ... in paint order of `names`, each driven by its expression; without one at 100."""
+    expressions = {name: {"x": source} for name, source in sources.items()}
+    held = document(*(node(name, name=name, x=100) for name in names), expressions=expressions)
+    return [place(held, name).x for name in sorted(names)]
+
+
+ORDERS = ["abc", "bca", "cba"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_place_that_follows_a_place_is_the_same_in_every_paint_order(order: str) -> None:
+    sources = {"a": "layer('b').toComp([1,0])[0]", "b": "layer('c').toComp([1,0])[0]"}
+    assert chained(order, sources) == [102, 101, 100]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_places_that_follow_one_another_in_a_circle_are_the_same_in_every_paint_order(order: str) -> None:
+    sources = {
+        "a": "layer('b').toComp([1,0])[0]",
+        "b": "layer('a').toComp([2,0])[0]",
+        "c": "layer('b').toComp([4,0])[0]",
+    }
+    assert chained(order, sources) == [101, 102, 106]  # seen from a layer of the circle, the next one stands at 100
+
+
+def test_places_that_follow_one_another_without_end_fall_back() -> None:
+    names = "abcdefghijklmnopqrstuvwxyz"
+    sources = {name: f"layer('{following}').toComp([1,0])[0]" for name, following in pairwise(names)}
+    for found in (chained(names, sources), chained(names[::-1], sources)):
+        assert found[-3:] == [102, 101, 100]
+        assert all(100 <= x <= 126 for x in found)
 
 
 def test_a_text_is_placed_by_its_measured_ink() -> None:

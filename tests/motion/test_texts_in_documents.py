@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from motion.snapshot import TextRun, TextSource
 from tests.motion.documents import Json, document, keys, node
 from tests.motion.frames import source
@@ -38,3 +40,13 @@ def test_tracks_of_animators_count_the_holes_of_their_list() -> None:
         node("t", "text", text={"content": "A", "__animators": animators}), tracks={"t": {"ta.1.y": keys((0, 7))}}
     )
     assert [pose.dy for pose in source(doc, "t", TextSource).poses] == [7.0]
+
+
+@pytest.mark.parametrize(
+    "path", [f"ta.{'9' * 5000}.y", f"ta.0.s{'9' * 5000}.start", "ta.².y", "ta.0.s².start"], ids=range(4)
+)
+def test_tracks_that_name_no_animator_move_nothing(path: str) -> None:
+    doc = document(
+        node("t", "text", text={"content": "A", "__animators": [{"y": 10}]}), tracks={"t": {path: keys((0, 7))}}
+    )
+    assert [pose.dy for pose in source(doc, "t", TextSource).poses] == [10.0]

@@ -112,7 +112,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     def layer_buffer(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
-        key, place = (alone.step, is_flat, self._list.maps_of(layer.step)), f"layer:{place}"
+        key, place = (alone.step, is_flat, layer.maps), f"layer:{place}"
         known: LayerBuffer | None = self._cache.find(place, key)
         if known is not None and (known.glow is None or not known.glow.is_cached):
             return known
@@ -155,7 +155,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         # everything that a flattened plane depends on; the camera is no part of it
         key = (
             _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
-            paint_filter.gain, self._scene.frame, self._scene.color, self._list.maps_of(layer.step),
+            bounds.world_scale(layer.step), paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
         )  # fmt: skip
         place = f"plane:{place}"
         flat = self._cache.get(

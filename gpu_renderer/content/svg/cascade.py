@@ -72,7 +72,7 @@ def _expanded(own: Style) -> Style:
     if (font := own.pop("font", None)) and (match := _FONT.match(font)):
         words = match["before"].split()
         slants = [word for word in words if word in ("italic", "oblique")]
-        weights = [word for word in words if word in ("bold", "bolder", "lighter") or word.isdigit()]
+        weights = [word for word in words if word in ("bold", "bolder", "lighter") or word.isdecimal()]
         style, weight = ["normal", *slants][-1], ["normal", *weights][-1]
         own = {
             "font-size": match["size"],
@@ -112,5 +112,5 @@ def _resolve_font(style: Style, own: Style, parent: Style) -> None:
     if (relative := style.get("font-weight")) in ("bolder", "lighter"):
         weight = {"normal": "400", "bold": "700"}.get(found := parent.get("font-weight", "400"), found)
         steps = _BOLDER if relative == "bolder" else _LIGHTER
-        number = float(weight) if weight.isdigit() else 400.0
+        number = float(weight) if weight.isdecimal() else 400.0
         style["font-weight"] = next((step for limit, step in steps if number < limit), "400")

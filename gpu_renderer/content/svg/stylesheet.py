@@ -46,7 +46,9 @@ _PARTS = re.compile(
     r"|(?P<colons>::?)(?P<pseudo>[\w-]+)(?:\((?P<inside>[^()]*)\))?"
 )
 _COMPOUND = re.compile(rf"(?P<type>\*|[a-zA-Z][\w-]*)?(?P<parts>(?:{re.sub('[?]P<[a-z]+>', '?:', _PARTS.pattern)})*)\Z")
-_NTH = re.compile(r"(?P<step>[+-]?\d*)n(?P<offset>[+-]\d+)?\Z")
+_NTH = re.compile(r"(?P<step>[+-]?[0-9]{0,9})n(?P<offset>[+-][0-9]{1,9})?\Z")
+"""Numbers of more digits match no element: no document has so many."""
+_PLACE = re.compile(r"[+-]?[0-9]{1,9}\Z")
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {
     "=": lambda found, value: found == value,
     "~=": lambda found, value: value in found.split(),
@@ -231,7 +233,7 @@ def _is_in_state(element: Element, pseudo: str, inside: str, budget: Budget) -> 
 
 def _is_nth(formula: str, place: int) -> bool:
     formula = {"odd": "2n+1", "even": "2n"}.get(formula, formula)
-    if formula.lstrip("+-").isdigit():
+    if _PLACE.match(formula):
         return place == int(formula)
     match = _NTH.match(formula)
     if match is None:

@@ -269,6 +269,23 @@ def test_a_document_of_absurd_size_has_a_raster(attributes: str, side: str) -> N
     assert max(pixels.shape[:2]) <= 4096
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "rect:nth-child(²) {fill: red}",
+        "rect:nth-child(+-1) {fill: red}",
+        f"rect:nth-child({'9' * 5000}) {{fill: red}}",
+        f"rect:nth-child({'9' * 5000}n+1) {{fill: red}}",
+        f"rect:nth-child(2n+{'9' * 5000}) {{fill: red}}",
+        "svg {font-weight: ²} rect {font-weight: bolder}",
+        "svg {font: ² 12px Inter} rect {font-weight: lighter}",
+    ],
+    ids=range(7),
+)
+def test_numbers_of_a_style_sheet_that_are_none_choose_nothing(rule: str) -> None:
+    assert at(f'<style>{rule}</style><rect width="50" height="50" fill="blue"/>', (20, 20)) == [BLUE]
+
+
 def test_text_along_a_path_without_end_is_not_drawn() -> None:
     curve = '<defs><path id="p" d="M10 70Q50 1e308 90 70"/></defs>'
     body = f'{curve}<text font-size="9"><textPath href="#p">A</textPath></text><rect width="9" height="9" fill="red"/>'
