@@ -117,7 +117,7 @@ def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (["--set", "nothing=1", "--set", "photo=missing.png"], ["nothing", "tint", "missing.png"]),
         (["--set", "tint=notacolour"], ["tint must be a colour", "not 'notacolour'"]),
