@@ -91,7 +91,10 @@ def _result_rings(operation: Operation, operands: Sequence[Rings]) -> list[Ring]
     size = float(np.ptp(segments.reshape(-1, 2), axis=0).max()) if len(segments) else 0.0
     if size < SIZE_MIN_PX:
         return []
-    pieces = _pieces(segments, size * 1e-9)
+    lengths = np.hypot(*(segments[:, 1] - segments[:, 0]).T)
+    pieces = _pieces(
+        segments[lengths > size * 1e-18], size * 1e-9
+    )  # shorter edges are points: nothing has their direction
     if not pieces:  # so far apart that each operand is a point
         return []
     starts = np.array([piece[0] for piece in pieces])
