@@ -1,7 +1,7 @@
 """Stills at a worker: frames that wait for a gap between two frames of the segments under way.
 
 A frame cannot be stopped. One that draws for long holds the worker, and the scheduler that sent it ends the process then
-(`scheduler/stills.py`); until then the queue says which still is being drawn, so that no segment is blamed.
+(`scheduler/still_drawing.py`); until then the queue says which still is being drawn, so that no segment is blamed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 
 BURST_SECONDS: Final = 1.0
-"""Drawing time by which an account's stills may be ahead of the segments here: a sheet is drawn at once."""
+"""Drawing time by which an account's stills may be ahead of the segments here: a contact sheet is drawn at once."""
 
 TOO_LATE: Final = "No render worker answered in time. Try again."
 

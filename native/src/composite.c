@@ -68,7 +68,8 @@ static void flat(const struct draw_op *of, struct row *r, int at, int count) {
     }
 }
 
-// Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first number.
+// Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first
+// number.
 static void composite_content(struct piece *p, struct held *k, struct row *r, int row, int left, int first, int end) {
     const struct draw_op *of = p->of;
     span_of(p->square, p->square_count, row, -1.0, &first, &end);

@@ -1,4 +1,4 @@
-"""`/v1/renders`: creating, reading, cancelling, downloading."""
+"""`/v1/renders`: creating, reading, cancelling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import Someone, World, picture
+from tests.api.world import World, picture
 
 pytestmark = pytest.mark.service
 PHOTO = {"photo": "https://media.example.com/photo.png"}
@@ -303,76 +303,6 @@ def test_cancelling_sends_one_webhook_and_records_the_event(own_world: World) ->
     assert rows == [("https://hooks.example.com/done", body, "due")]
     events = own_world.database.execute("SELECT event FROM job_events WHERE job_id = %s ORDER BY id", (job,)).fetchall()
     assert [event for (event,) in events] == ["create", "cancel"]
-
-
-def finished(own_world: World, caller: Someone) -> str:
-    job = caller.job()
-    key = f"renders/{job}.mp4"
-    path = own_world.settings.data_folder / "storage" / "objects" / key
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(bytes(range(256)) * 10)
-    own_world.move(job, "completed", video_key=key, progress=100)
-    return job
-
-
-def test_a_completed_job_has_a_video_and_redirects_to_it(own_world: World) -> None:
-    ada = own_world.account()
-    job = finished(own_world, ada)
-    record = ada.get(f"/renders/{job}").json()
-    assert (record["status"], record["progress"], record["error"]) == ("completed", 100, None)
-    answer = ada.get(f"/renders/{job}/download")
-    assert answer.status_code == 302
-    for link in (record["videoUrl"], answer.headers["Location"]):
-        assert link.startswith(own_world.origin + "/files/")
-        served = own_world.client.get(link)
-        assert (served.status_code, served.headers["Content-Type"]) == (200, "video/mp4")
-        assert served.content == bytes(range(256)) * 10
-
-
-def test_a_download_can_be_asked_about_without_fetching_it(own_world: World) -> None:
-    ada = own_world.account()
-    job = finished(own_world, ada)
-    answer = ada.ask("HEAD", f"/renders/{job}/download")
-    assert (answer.status_code, answer.content) == (302, b"")
-    head = own_world.client.head(answer.headers["Location"])
-    assert (head.status_code, head.headers["Content-Length"]) == (200, "2560")
-    assert ada.ask("HEAD", f"/renders/{ada.job()}/download").status_code == 409
-
-
-def test_a_client_that_carries_its_key_along_the_redirect_gets_the_file(own_world: World) -> None:
-    ada = own_world.account()
-    job = finished(own_world, ada)
-    key = ada.new_key()
-    assert key.get(f"/renders/{job}/download", follow_redirects=True).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("status", "columns", "message"),
-    [
-        ("queued", {}, "not completed"),
-        ("processing", {}, "not completed"),
-        ("failed", {"error": "The media could not be fetched."}, "The media could not be fetched."),
-        ("cancelled", {}, "cancelled"),
-    ],
-)
-def test_a_download_before_completion_says_the_status(
-    world: World, status: str, columns: dict[str, Any], message: str
-) -> None:
-    ada = world.account()
-    job = ada.job()
-    if status != "queued":
-        world.move(job, status, **columns)
-    answer = ada.get(f"/renders/{job}/download")
-    assert (answer.status_code, answer.json()["status"]) == (409, status)
-    assert message in answer.json()["message"]
-
-
-def test_the_origin_of_links_can_be_set(start: Any) -> None:
-    world: World = start(public_origin="https://farm.example/")
-    ada = world.account()
-    job = finished(world, ada)
-    assert ada.get(f"/renders/{job}").json()["videoUrl"].startswith("https://farm.example/files/")
-    assert ada.get(f"/renders/{job}/download").headers["Location"].startswith("https://farm.example/files/")
 
 
 @pytest.mark.parametrize("color", ["red", "#f00", "#FF0000", "#ff000080", "rgb(1, 2, 3)", "hsl(120deg 50% 50% / 0.5)"])
