@@ -22,8 +22,7 @@ class CircuitBreaker(Service):
     every_seconds = 5.0
 
     def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.restricted: frozenset[str] = frozenset()
 
     async def tick(self) -> int:

@@ -44,8 +44,7 @@ class Claimer(Service):
     every_seconds = 1.0
 
     def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.freezer = Freezer(dependencies)
         self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
@@ -174,8 +173,7 @@ class ClaimKeeper(Service):
     every_seconds = claims.LEASE_SECONDS / 4
 
     def __init__(self, dependencies: Dependencies, claimer: Claimer) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.claimer = claimer
 
     async def tick(self) -> int:

@@ -80,8 +80,7 @@ class Collector(Service):
         dispatcher: Service,
         claimer: Service,
     ) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.running_tasks = running_tasks
         self.estimator = estimator
         self.dispatcher = dispatcher

@@ -55,8 +55,7 @@ class Deliverer(Service):
     every_seconds = 1.0
 
     def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.journal = _journal(dependencies)
         self.posts: set[asyncio.Task[None]] = set()
 

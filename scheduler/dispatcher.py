@@ -44,9 +44,8 @@ class Dispatcher(Service):
     every_seconds = 1.0
 
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks, breaker: CircuitBreaker) -> None:
-        super().__init__()
+        super().__init__(dependencies)
         self.breaker = breaker
-        self.dependencies = dependencies
         self.running_tasks = running_tasks
         self._first_worker = 0
 

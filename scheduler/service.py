@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from farm_core.telemetry import logs
+from scheduler.dependencies import Dependencies
 
 _log = logs.logger(__name__)
 
@@ -23,7 +24,8 @@ class Service(ABC):
 
     every_seconds: float = 1.0
 
-    def __init__(self) -> None:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self.dependencies = dependencies
         self.ticked = asyncio.Event()
         """Set after every tick that succeeded. Tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()

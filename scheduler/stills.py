@@ -61,8 +61,7 @@ class StillService(Service):
     every_seconds = 0.2
 
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self._freezer = Freezer(dependencies)
         self._turns = StillTurns()
         self._workers = StillDrawing(dependencies, running_tasks)

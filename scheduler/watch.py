@@ -36,8 +36,7 @@ class RunningTaskWatcher(Service):
     every_seconds = tasks.LEASE_SECONDS / 5
 
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks, estimator: DurationEstimator) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.running_tasks = running_tasks
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}

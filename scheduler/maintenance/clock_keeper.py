@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 from farm_core.clock import FollowingClock
 from farm_core.telemetry import logs
-from scheduler.dependencies import Dependencies
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
@@ -24,10 +23,6 @@ class ClockKeeper(Service):
     """Ask Postgres for the time, every half minute."""
 
     every_seconds = 30.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Set the clock, if it is one that follows. Return 0."""

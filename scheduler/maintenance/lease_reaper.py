@@ -27,8 +27,7 @@ class LeaseReaper(Service):
     every_seconds = 3.0
 
     def __init__(self, dependencies: Dependencies, dispatcher: Dispatcher) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.dispatcher = dispatcher
         self._unseen: dict[str, int] = {}
         self._looked_for: list[str] = []
@@ -80,8 +79,7 @@ class WorkerRegistry(Service):
     every_seconds = 0.3
 
     def __init__(self, dependencies: Dependencies, dispatcher: Dispatcher) -> None:
-        super().__init__()
-        self.dependencies = dependencies
+        super().__init__(dependencies)
         self.dispatcher = dispatcher
         self._known: set[str] = set()
         self._next_write = self.dependencies.clock.now()
@@ -104,10 +102,6 @@ class WorkerRestarter(Service):
     """Restart workers at an operator's request, once they have finished their tasks."""
 
     every_seconds = 1.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Run one round; return the number of restarted workers."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from farm_core.jobs.recount import ACCOUNTS_AT_ONCE, doubtful_accounts, recount
 from farm_core.telemetry import logs
-from scheduler.dependencies import Dependencies
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
@@ -14,10 +13,6 @@ class QueueAuditor(Service):
     """Correct queue tables after rows were loaded without triggers. Runs at the scheduler's start and every hour."""
 
     every_seconds = 3600.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Run one check. Return 0: what was mended needs no second look."""

@@ -32,10 +32,6 @@ class UploadReaper(Service):
 
     every_seconds = 30.0
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
-
     async def tick(self) -> int:
         """Delete one batch; return the number of deleted uploads."""
         database, storage = self.dependencies.database, self.dependencies.storage
@@ -46,10 +42,6 @@ class SegmentReaper(Service):
     """Keep the segment cache within its budget by deleting the least recently used segments."""
 
     every_seconds = 60.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Delete one batch; return the number of deleted segments."""
@@ -69,10 +61,6 @@ class ResultReaper(Service):
     """
 
     every_seconds = 3600.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Run one pass over all such objects."""
@@ -112,10 +100,6 @@ class HistoryReaper(Service):
 
     every_seconds = 60.0
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
-
     async def tick(self) -> int:
         """Delete one batch; return the number of deleted jobs, so that the next batch follows at once."""
         before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
@@ -128,10 +112,6 @@ class ScratchReaper(Service):
     """Delete objects without a row: unused segments, uploads cut off by a crash, and unconfirmed imports."""
 
     every_seconds = 3600.0
-
-    def __init__(self, dependencies: Dependencies) -> None:
-        super().__init__()
-        self.dependencies = dependencies
 
     async def tick(self) -> int:
         """Delete them an hour after they were written, or after their row would have expired."""
