@@ -247,7 +247,8 @@ def _add_examples(operation: dict[str, Any]) -> None:
 def _complete(operation: dict[str, Any]) -> None:
     """Remove answers that the framework supposes and the farm never gives; add headers and conditional answers."""
     operation["responses"].pop("422", None)
-    scopes = {scope for option in operation.get("security", []) for held in option.values() for scope in held}
+    options = operation.get("security", [])
+    scopes = {scope for option in options for needed in option.values() for scope in needed}
     if scopes:  # only OAuth has scopes that tools understand
         operation["security"] = [{scheme: [] for scheme in option} for option in operation["security"]]
         operation["x-scopes"] = sorted(scopes)

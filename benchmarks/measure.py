@@ -71,7 +71,7 @@ class Measured:
     same_alone_fps: float
     same_share: float
     converted_frames: int
-    held_frames: int
+    repeat_frames: int
     stage_ms: dict[str, float]
     exact_stage_ms: dict[str, float]
     first_frame_ms: float

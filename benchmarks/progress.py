@@ -54,7 +54,7 @@ class SlowWorkers:
         self.gone = asyncio.Event()
         self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(count)]
         self._writer = writer
-        self.held: dict[str, tuple[SegmentAssignment, str]] = {}
+        self.assignments: dict[str, tuple[SegmentAssignment, str]] = {}
         self._frames = 0
 
     async def start(self) -> None:
@@ -67,7 +67,7 @@ class SlowWorkers:
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Hold the assignment for good."""
         assert isinstance(assignment, SegmentAssignment)
-        self.held[assignment.token] = (assignment, worker_id)
+        self.assignments[assignment.token] = (assignment, worker_id)
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
         """Nobody asks for stills here."""
@@ -77,14 +77,14 @@ class SlowWorkers:
         """A frame of every segment."""
         await asyncio.sleep(EVERY_SECONDS)
         self._frames += 1
-        for token, (one, worker) in self.held.items():
+        for token, (one, worker) in self.assignments.items():
             state = SegmentProgress(token, one.job_id, one.account_id, one.index, FRAMES, 0, worker)
             self._writer.show(state.at("draw", self._frames))
-        return [Advanced(token, self._frames) for token in self.held]
+        return [Advanced(token, self._frames) for token in self.assignments]
 
     def cancel(self, token: str) -> None:
         """Let go of the assignment."""
-        self.held.pop(token, None)
+        self.assignments.pop(token, None)
 
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Nobody hangs."""
@@ -117,7 +117,7 @@ async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
     scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder, executor, client), url)
     statements = Counter(scheduler.dependencies.database)
     await scheduler.start()
-    while len(executor.held) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them
+    while len(executor.assignments) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them
         await asyncio.sleep(0.1)
     counted, updated, began = statements.count, await _updated(database), time.perf_counter()
     await asyncio.sleep(SECONDS)
@@ -135,7 +135,7 @@ async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
 
 
 async def _stop(scheduler: Scheduler, executor: SlowWorkers) -> None:
-    for token in list(executor.held):
+    for token in list(executor.assignments):
         scheduler.running_tasks.complete(token)
     await scheduler.stop()
 

@@ -134,8 +134,8 @@ def _key(result: Result, row: Row) -> tuple[Any, ...]:
 
 
 def _machine_caption(result: Result) -> str:
-    held = result.machine
-    return f"{held.get('processor', '?')}, {held.get('cores', '?')} cores, {held.get('renderer', '?')}, {held.get('commit', '?')}"
+    machine = result.machine
+    return f"{machine.get('processor', '?')}, {machine.get('cores', '?')} cores, {machine.get('renderer', '?')}, {machine.get('commit', '?')}"
 
 
 def _cell(value: object) -> str:

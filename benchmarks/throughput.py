@@ -51,7 +51,7 @@ def _row(found: Measured) -> Row:
         **{f"{name}_ms": ms for name, ms in exact.items()},
         "slowest": max(drawing, key=lambda name: drawing[name]),
         "converted": f"{found.converted_frames}/{found.frames}",
-        "held": found.held_frames,
+        "repeated": found.repeat_frames,
         "first_ms": found.first_frame_ms,
         "rss_mb": found.peak_rss_mb,
     }

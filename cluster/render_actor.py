@@ -74,7 +74,7 @@ class RenderActor:
         )
         self._leaving = False
         self._lock = threading.Lock()
-        self._held = 0
+        self._work_count = 0
         """Assignments and stills that are here. They are taken in, and the actor ends, under the lock."""
         self._memory_max = settings.segment_memory_bytes_max
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
@@ -145,18 +145,18 @@ class RenderActor:
     def _admitted(self) -> Iterator[bool]:
         with self._lock:
             admitted = not self._leaving
-            self._held += admitted
+            self._work_count += admitted
         try:
             yield admitted
         finally:
             with self._lock:
-                self._held -= admitted
+                self._work_count -= admitted
 
     @ray.method(concurrency_group="control")
     def leave_if_idle(self) -> bool:
         """Refuse with False if an assignment of any scheduler is here. Otherwise take no more, and end after the answer."""
         with self._lock:
-            self._leaving = self._leaving or not self._held
+            self._leaving = self._leaving or not self._work_count
             if not self._leaving:
                 return False
         threading.Timer(LAST_WORDS_SECONDS, self.leave).start()

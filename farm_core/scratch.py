@@ -74,7 +74,7 @@ def _locked(folder: Path) -> int:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     descriptor = _locked(folder)
     try:
         yield
@@ -85,7 +85,7 @@ def _held(folder: Path) -> Iterator[None]:
 def _removed(folder: Path) -> bool:
     """Remove the folder if it is one that nobody holds; return True if it is gone."""
     try:
-        with _held(folder):
+        with _lock(folder):
             shutil.rmtree(folder)
     except OSError:  # held, another user's, or gone meanwhile
         return False

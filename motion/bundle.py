@@ -162,7 +162,7 @@ def _assembled(chunks: Mapping[str, bytes]) -> Document:
         raise BundleUnreadable("scene.json holds no list of nodes.", "scene.json")
     _check_nodes(items(as_record(scene), "nodes"))
     others = {
-        name: held for name, data in chunks.items() if name != "scene.json" and (held := _lenient(data)) is not None
+        name: chunk for name, data in chunks.items() if name != "scene.json" and (chunk := _lenient(data)) is not None
     }
     manifest = others.get("manifest.json", {})
     document: Document = {

@@ -45,9 +45,9 @@ def _allowed(prop: str, value: JsonValue) -> bool:
 
 def _written(node: Node, prop: str, value: JsonValue) -> Node:
     """Return the node with the value on the last component that has the property, else on its Transform."""
-    owner = next((kind for kind, held in reversed(node.components) if prop in held), "Transform")
+    owner = next((kind for kind, properties in reversed(node.components) if prop in properties), "Transform")
     components: list[tuple[str, Record]] = [
-        (kind, {**held, prop: value} if kind == owner else held) for kind, held in node.components
+        (kind, {**properties, prop: value} if kind == owner else properties) for kind, properties in node.components
     ]
     if owner not in dict(node.components):
         components.append((owner, {prop: value}))
@@ -58,4 +58,4 @@ def _stilled(animation: NodeAnimation, prop: str) -> NodeAnimation:
     gone = {prop}
     if prop in {"fill", "color"}:
         gone |= {f"{prop}_r", f"{prop}_g", f"{prop}_b"}
-    return replace(animation, moving={path: held for path, held in animation.moving.items() if path not in gone})
+    return replace(animation, moving={path: value for path, value in animation.moving.items() if path not in gone})

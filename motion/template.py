@@ -173,8 +173,8 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
         if not _hidden(layer):
             found.update(_sources(layer))
         if with_sound and layer.visible and layer.kind in ("audio", "video"):
-            held = layer.component("Audio").get("__src") if layer.kind == "audio" else layer.string("src")
-            found.add(held if isinstance(held, str) else "")
+            source = layer.component("Audio").get("__src") if layer.kind == "audio" else layer.string("src")
+            found.add(source if isinstance(source, str) else "")
     return {source for source in found if source and not source.startswith("data:")}
 
 
@@ -248,16 +248,16 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.strip().lower().startswith(("http://", "https://"))
-    target = Target(layer.id, _source_holder(layer), "src")
+    target = Target(layer.id, _source_component(layer), "src")
     fields.add(InputField(slug(layer.name), layer.name, "media", fault is not None, source if public else None, target))
     return [f"Layer “{layer.name}”: {fault}. A source must be given with every render."] if fault else []
 
 
-def _source_holder(layer: Node) -> str:
+def _source_component(layer: Node) -> str:
     """The component whose source counts: the last that has one, else the Transform, else any that is there to be written to."""
-    holders = [held for held, properties in layer.components if isinstance(properties.get("src"), str)]
-    types = [held for held, _ in layer.components]
-    return holders[-1] if holders else "Transform" if "Transform" in types else types[0]
+    with_source = [kind for kind, properties in layer.components if isinstance(properties.get("src"), str)]
+    kinds = [kind for kind, _ in layer.components]
+    return with_source[-1] if with_source else "Transform" if "Transform" in kinds else kinds[0]
 
 
 def _text_field(layer: Node) -> InputField:

@@ -116,8 +116,8 @@ async def ingest(
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
     media |= {source: stored.key for source, stored in of_layers.items()}
     every = [*of_inputs.values(), *of_layers.values()]
-    stored = {document.key: document.bytes} | {held.key: held.stored_bytes for held in every}
-    return FrozenJob(job, document.key, media, sum(held.counted_bytes for held in every), document.notices, stored)
+    stored = {document.key: document.bytes} | {one.key: one.stored_bytes for one in every}
+    return FrozenJob(job, document.key, media, sum(one.counted_bytes for one in every), document.notices, stored)
 
 
 def _check_room(job: ClaimedJob) -> None:

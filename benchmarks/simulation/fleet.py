@@ -41,7 +41,7 @@ class Faults:
 
 
 @dataclass(slots=True)
-class _Held:
+class _Assigned:
     assignment: TaskAssignment
     executor: FleetExecutor
 
@@ -49,7 +49,7 @@ class _Held:
 @dataclass(slots=True)
 class _Worker:
     state: WorkerState
-    held: deque[_Held] = field(default_factory=deque)
+    assigned: deque[_Assigned] = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
 
 
@@ -82,9 +82,9 @@ class Fleet:
                 self._lost[name] = self._lives.pop(name)
                 _stopped(worker)
                 failure = Failure(FailureKind.lost, "The worker is gone.", name)
-                for held in worker.held:
-                    held.executor.report_after(NOTICE_SECONDS, Ended(held.assignment.token, failure))
-                worker.held.clear()
+                for assigned in worker.assigned:
+                    assigned.executor.report_after(NOTICE_SECONDS, Ended(assigned.assignment.token, failure))
+                worker.assigned.clear()
         self._states = None
 
     def restore(self, nodes: Iterable[str]) -> None:
@@ -110,39 +110,39 @@ class Fleet:
             return
         if isinstance(assignment, SegmentAssignment):
             self.first_leases.setdefault(assignment.job_id, asyncio.get_running_loop().time())
-        worker.held.append(_Held(assignment, executor))
-        if len(worker.held) == 1:
+        worker.assigned.append(_Assigned(assignment, executor))
+        if len(worker.assigned) == 1:
             self._begin(worker)
 
     def stop(self, token: str, worker_id: str) -> None:
         """End an assignment before its time."""
         worker = self._lives.get(worker_id)
-        for held in list(worker.held) if worker is not None else ():
-            if held.assignment.token == token:
+        for assigned in list(worker.assigned) if worker is not None else ():
+            if assigned.assignment.token == token:
                 failure = Failure(FailureKind.lost, "The render was stopped.", worker_id)
-                held.executor.report_after(0.0, Ended(token, failure))
-                self._remove(self._lives[worker_id], held)
+                assigned.executor.report_after(0.0, Ended(token, failure))
+                self._remove(self._lives[worker_id], assigned)
 
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """End everything that the worker holds."""
         worker = self._lives.get(worker_id)
         if worker is not None:
             _stopped(worker)
-            for held in worker.held:
+            for assigned in worker.assigned:
                 failure = Failure(FailureKind.stall, "The render came to a halt.", worker_id)
-                held.executor.report_after(0.0, Ended(held.assignment.token, failure))
-            worker.held.clear()
+                assigned.executor.report_after(0.0, Ended(assigned.assignment.token, failure))
+            worker.assigned.clear()
 
-    def _remove(self, worker: _Worker, held: _Held) -> None:
-        is_active = worker.held[0] is held
-        worker.held.remove(held)
+    def _remove(self, worker: _Worker, assigned: _Assigned) -> None:
+        is_active = worker.assigned[0] is assigned
+        worker.assigned.remove(assigned)
         if is_active:
             _stopped(worker)
-            if worker.held:
+            if worker.assigned:
                 self._begin(worker)
 
     def _begin(self, worker: _Worker) -> None:
-        assignment, chance = worker.held[0].assignment, self._chance.random()
+        assignment, chance = worker.assigned[0].assignment, self._chance.random()
         seconds = ASSEMBLY_SECONDS
         if isinstance(assignment, SegmentAssignment):
             seconds = (
@@ -158,14 +158,14 @@ class Fleet:
         if worker.state.node in self._cut:
             worker.timer = asyncio.get_running_loop().call_later(0.5, self._ended, worker, crashes)
             return
-        held = worker.held.popleft()
+        assigned = worker.assigned.popleft()
         worker.timer = None
         if crashes:
             failure = Failure(FailureKind.crash, "The worker died.", worker.state.id)
-            held.executor.report_after(0.0, Ended(held.assignment.token, failure))
+            assigned.executor.report_after(0.0, Ended(assigned.assignment.token, failure))
         else:
-            held.executor.report_after(0.0, self._finished(held.assignment, worker.state.id))
-        if worker.held:
+            assigned.executor.report_after(0.0, self._finished(assigned.assignment, worker.state.id))
+        if worker.assigned:
             self._begin(worker)
 
     def _finished(self, assignment: TaskAssignment, worker_id: str) -> Finished:

@@ -59,7 +59,7 @@ def _properties(document: Document) -> list[Mapping[str, Any]]:
     components = [
         component
         for node in (nodes if isinstance(nodes, list) else [])
-        if isinstance(node, dict) and isinstance(held := node.get("components"), list)
-        for component in held
+        if isinstance(node, dict) and isinstance(components := node.get("components"), list)
+        for component in components
     ]
     return [props for one in components if isinstance(one, dict) and isinstance(props := one.get("props"), dict)]

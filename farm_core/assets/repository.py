@@ -72,7 +72,7 @@ async def reap(database: Database, storage: Storage, now: datetime, assets_max: 
     if expired:
         async with database.work() as session:
             rows = select(col(Asset.id)).where(col(Asset.id).in_([row.id for row in expired]))
-            held = rows.order_by(col(Asset.id)).with_for_update(skip_locked=True)
-            await session.execute(delete(Asset).where(col(Asset.id).in_(held)))
+            locked = rows.order_by(col(Asset.id)).with_for_update(skip_locked=True)
+            await session.execute(delete(Asset).where(col(Asset.id).in_(locked)))
             await forget_deleted(session, [row.storage_key for row in expired])
     return len(expired)

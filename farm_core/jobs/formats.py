@@ -23,8 +23,8 @@ class OutputFormat:
 DEFAULT: Final = "mp4"
 OUTPUT_FORMATS: Final[Mapping[str, OutputFormat]] = MappingProxyType(
     {
-        held.name: held
-        for held in (
+        output_format.name: output_format
+        for output_format in (
             OutputFormat("mp4", ".mp4", "video/mp4", has_sound=True),
             OutputFormat("mp4-h265", ".mp4", "video/mp4", has_sound=True),
             OutputFormat("mp4-av1", ".mp4", "video/mp4", has_sound=True),

@@ -35,18 +35,18 @@ def format_of(output: Path, wanted: str | None) -> str:
     """Return the name of the format that an output is written in. Raises FormatUnavailable, and RenderError for what contradicts."""
     ending = output.suffix.lower()
     if (kind := _still(output)) is not None or is_folder(output):
-        held = formats.named(wanted or ("jpg-sequence" if kind == "jpeg" else FOLDER_FORMAT))
-        if held.picture is None or kind not in (None, held.picture):
-            raise RenderError(f"{output}: the format {held.name} cannot be written there")
-        return held.name
+        chosen = formats.named(wanted or ("jpg-sequence" if kind == "jpeg" else FOLDER_FORMAT))
+        if chosen.picture is None or kind not in (None, chosen.picture):
+            raise RenderError(f"{output}: the format {chosen.name} cannot be written there")
+        return chosen.name
     by_ending = formats.of_ending(ending)
     if by_ending is None:
         endings = sorted({file_format.ending for file_format in formats.FORMATS.values()} | {*STILLS})
         raise RenderError(f"{output}: {ending} is not a format of this command; use {', '.join(endings)}, or a folder")
-    held = formats.named(wanted or by_ending.name)
-    if held.ending != ending:
-        raise RenderError(f"{output}: a file of the format {held.name} ends with {held.ending}")
-    return held.name
+    chosen = formats.named(wanted or by_ending.name)
+    if chosen.ending != ending:
+        raise RenderError(f"{output}: a file of the format {chosen.name} ends with {chosen.ending}")
+    return chosen.name
 
 
 def is_folder(output: Path) -> bool:

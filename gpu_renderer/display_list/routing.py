@@ -72,9 +72,9 @@ def is_stencil(step: Draw) -> bool:
     return MODES.get(step.blend) in STENCILS
 
 
-def is_opaque(shown: DisplayList, held: Region) -> bool:
+def is_opaque(shown: DisplayList, region: Region) -> bool:
     """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
-    is_hidden = shown.fills(held) and color.parse(shown.background or "").alpha == 1.0
+    is_hidden = shown.fills(region) and color.parse(shown.background or "").alpha == 1.0
     return is_hidden and all(map(_keeps_opaque, shown.operations))
 
 

@@ -107,11 +107,11 @@ def glow_target(painter: Painter, region: Region, levels: int, format: Format) -
 
     Cells larger than a pixel are floats, which cost a software rasteriser's filter less than half floats.
     """
-    held = glow_cells(region, levels)
+    needed = glow_cells(region, levels)
     if not levels:
-        return painter.pool.take(held, format, clear=False)
-    width, height = (1 << (side - 1).bit_length() for side in (held.width, held.height))
-    return painter.pool.take(Region(held.x, held.y, width, height), "f4", clear=False)
+        return painter.pool.take(needed, format, clear=False)
+    width, height = (1 << (side - 1).bit_length() for side in (needed.width, needed.height))
+    return painter.pool.take(Region(needed.x, needed.y, width, height), "f4", clear=False)
 
 
 class Compositing(NamedTuple):

@@ -88,13 +88,13 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Un
         columns.append(len(x))
         start += parts[-1].size
     rows = -(-start // ROW)
-    held = np.concatenate([*parts, np.zeros(rows * ROW - start, np.float32)])
+    texels = np.concatenate([*parts, np.zeros(rows * ROW - start, np.float32)])
     uniforms = {
         "u_lattice_starts": _ints(starts),
         "u_lattice_columns": _ints(columns),
         "u_lattice_frequencies": np.resize(np.asarray([f for f, _ in octaves], np.float32), LATTICES_MAX).tobytes(),
     }
-    return uniforms, {"u_lattice": _texture(canvas, held, ROW, rows, 1)}
+    return uniforms, {"u_lattice": _texture(canvas, texels, ROW, rows, 1)}
 
 
 def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Texture:

@@ -108,7 +108,7 @@ def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -
     shown, (width, height) = visible(scene, region), scene.sides
     left, right = (_within(edge * columns / width, columns) for edge in (shown.left, shown.right))
     top, bottom = (_within(edge * rows / height, rows) for edge in (shown.top, shown.bottom))
-    return _held(left, top, right, bottom)
+    return _cells_between(left, top, right, bottom)
 
 
 def turned_cells(scene: EffectScene, region: Region, cell: float, turn: float) -> Region:
@@ -118,13 +118,13 @@ def turned_cells(scene: EffectScene, region: Region, cell: float, turn: float) -
     rows = [min(height, max(0.0, y)) - 0.5 for y in (shown.top, shown.bottom)]
     across = [(x * math.cos(turn) + y * math.sin(turn)) / cell for x in columns for y in rows]
     down = [(y * math.cos(turn) - x * math.sin(turn)) / cell for x in columns for y in rows]
-    return _held(min(across), min(down), max(across), max(down))
+    return _cells_between(min(across), min(down), max(across), max(down))
 
 
 def _within(block: float, count: float) -> float:
     return min(count, max(-1.0, block))
 
 
-def _held(left: float, top: float, right: float, bottom: float) -> Region:
+def _cells_between(left: float, top: float, right: float, bottom: float) -> Region:
     x, y = math.floor(left) - CELL_MARGIN, math.floor(top) - CELL_MARGIN
     return Region(x, y, math.floor(right) + 1 + CELL_MARGIN - x, math.floor(bottom) + 1 + CELL_MARGIN - y)

@@ -130,8 +130,8 @@ _LOSSLESS = VideoCodec(
 
 FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
     {
-        held.name: held
-        for held in (
+        file_format.name: file_format
+        for file_format in (
             FileFormat("mp4", ".mp4", "video/mp4", "copy", sound="aac"),
             FileFormat("mp4-h265", ".mp4", "video/mp4", "copy", _HEVC, sound="aac"),
             FileFormat("mp4-av1", ".mp4", "video/mp4", "copy", _AV1, sound="aac"),

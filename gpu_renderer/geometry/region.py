@@ -90,8 +90,8 @@ def shared(rects: Rects, region: Region) -> Rects:
     if width <= 0 or height <= 0:
         return ()
     if len(rects) == 1:
-        held = region.intersection(rects[0])
-        return () if held.is_empty else (held,)
+        part = region.intersection(rects[0])
+        return () if part.is_empty else (part,)
     right, bottom = left + width, top + height
     # asked for every layer and part of a frame: a miss must cost next to nothing, and a hit little
     found = [

@@ -168,7 +168,7 @@ class Backdrop:
         assert pixels is None or pixels.strides[1:] == (4 * pixels.itemsize, pixels.itemsize), (
             "pixels of a row follow one another"
         )
-        self._held = (footage, linear, halves)
+        self._keep_alive = (footage, linear, halves)
         self.packed = _Backdrop(
             None if footage is None else footage.ctypes.data, None if linear is None else linear.ctypes.data,
             None if halves is None else halves.ctypes.data, 0 if pixels is None else pixels.strides[0], color,

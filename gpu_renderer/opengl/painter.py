@@ -143,7 +143,7 @@ class Painter:
         if blend == "brightest":
             self.context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX
         if instances is None:
-            self._fill(program, into, _held(into, scissor))
+            self._fill(program, into, _parts_of(into, scissor))
         else:
             self._aim(into, into.region)
             self._render(program, instances.layout, instances.packed, instances.times)
@@ -204,7 +204,7 @@ class Painter:
 
         Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
         """
-        parts = shared(_held(source, rects), into.region)
+        parts = shared(_parts_of(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
         if is_alike and source.region == into.region and (not self.is_software or parts == (source.region,)):
             self.finish()
@@ -276,7 +276,7 @@ class Painter:
 
         Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
         """
-        parts = _held(into, rects)
+        parts = _parts_of(into, rects)
         is_drawn_slowly = parts != (into.region,) or pixels(parts) >= SPREAD_FROM_PX
         if self.is_software and is_drawn_slowly and not into.framebuffer.samples:
             address = self.cleared(color, into.format).ctypes.data
@@ -306,7 +306,7 @@ class Painter:
         into.framebuffer.use()
 
 
-def _held(into: Target, rects: Region | Rects | None) -> Rects:
+def _parts_of(into: Target, rects: Region | Rects | None) -> Rects:
     if rects is None:
         return (into.region,)
     return shared((rects,) if isinstance(rects, Region) else rects, into.region)

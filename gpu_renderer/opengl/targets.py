@@ -175,7 +175,7 @@ class TargetPool:
             self._idle[(*target.size, target.format)].append(target)
             self._idle_bytes += target.size_bytes
         while self._idle_bytes > self._idle_bytes_max:
-            self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda held: held.idle_since))
+            self._drop(min((idle[0] for idle in self._idle.values() if idle), key=lambda target: target.idle_since))
 
     def end_frame(self) -> None:
         """Free textures that no recent frame has used."""
@@ -210,7 +210,7 @@ class TargetPool:
         self._lasting.use()
 
     def _drop_idle(self, oldest: int) -> None:
-        for target in [held for idle in self._idle.values() for held in idle if held.idle_since < oldest]:
+        for target in [one for idle in self._idle.values() for one in idle if one.idle_since < oldest]:
             self._drop(target)
 
     def _drop(self, target: Target) -> None:

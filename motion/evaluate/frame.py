@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar, cast
 
-from motion.evaluate import holding, shutter, space, stacks
+from motion.evaluate import keyframe_phase, shutter, space, stacks
 from motion.evaluate.boxes import box
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
@@ -149,7 +149,7 @@ def layer_snapshot(
     """One layer, resolved; the very same object as before where nothing about it can have changed."""
     layer = entry.layer
     key = "hidden" if not visible else "shown"
-    phase = holding.phase(context, layer) if entry.unit is None else None
+    phase = keyframe_phase.phase(context, layer) if entry.unit is None else None
     if phase is not None:
         key = f"{key} {phase}"
     kept = layer.folded.get(key)

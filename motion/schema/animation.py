@@ -44,6 +44,9 @@ def _animation(tracks: Record, expressions: Record, data: Record) -> NodeAnimati
         source = text(stored, "src") if flag(stored, "enabled", True) else ""
         if track.keys or source:
             moving[path] = Moving(track if track.keys else None, source or None, bool(source) or not is_constant(track))
-    sampled = {path: held for path, stored in data.items() if (held := data_track(as_record(stored))) and held.keys}
-    times = [time for held in moving.values() if held.track for time in (min(held.track.times), max(held.track.times))]
+    sampled = {
+        path: samples for path, stored in data.items() if (samples := data_track(as_record(stored))) and samples.keys
+    }
+    keyframes = [value.track for value in moving.values() if value.track]
+    times = [time for track in keyframes for time in (min(track.times), max(track.times))]
     return NodeAnimation(moving, sampled, *((min(times), max(times)) if times else (0.0, 1.0)))

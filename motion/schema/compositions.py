@@ -41,7 +41,7 @@ def compositions(document: Document) -> dict[str, CompositionSettings]:
 
     Numbers of no use are replaced by their defaults, and too large ones by the largest.
     """
-    return {key: _settings(key, held) for key, held in _table(document).items()}
+    return {key: _settings(key, stored) for key, stored in _table(document).items()}
 
 
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:
@@ -65,7 +65,7 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
 def _table(document: Document) -> dict[str, Record]:
     table = document.get("comps")
     if isinstance(table, dict):
-        return {key: held for key, held in table.items() if isinstance(held, dict)}
+        return {key: value for key, value in table.items() if isinstance(value, dict)}
     found: dict[str, Record] = {DEFAULT_ID: {"name": "Main Comp"}}
     only = record(document, "comp")
     if only:

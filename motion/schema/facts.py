@@ -32,7 +32,7 @@ def facts(
             settings.width, settings.height, settings.duration_seconds, settings.fps, max(1, len(by_id))
         ),
         composition_markers=_composition_markers(line, fps),
-        moving={node_id: held.moving for node_id, held in moving.items() if held.moving},
+        moving={node_id: animation.moving for node_id, animation in moving.items() if animation.moving},
         layers={node_id: _layer_facts(by_id[node_id], own) for node_id, own in numbers.items()},
         numbers=numbers,
         markers=_layer_markers(document, fps),

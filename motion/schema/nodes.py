@@ -129,7 +129,9 @@ def _node(node_id: str, stored: Record) -> Node:
         parent=text(stored, "parent") or None,
         children=strings(stored, "children"),
         components=components,
-        kind=next((kind for _, held in components if isinstance(kind := held.get("__kind"), str)), DEFAULT_KIND),
+        kind=next(
+            (kind for _, properties in components if isinstance(kind := properties.get("__kind"), str)), DEFAULT_KIND
+        ),
         visible=stored.get("visible") is not False,
         solo=stored.get("solo") is True,
     )

@@ -36,7 +36,7 @@ def paint(stored: Record) -> Paint | None:
 
 def fill_stack(fx: Record, primary: Paint) -> tuple[Paint, ...]:
     """Return the fills, bottom first; with more than one in the stack, the primary paint replaces the first."""
-    stack = [held for stored in records(fx, "fills") if (held := paint(stored)) is not None]
+    stack = [found for stored in records(fx, "fills") if (found := paint(stored)) is not None]
     return (primary, *stack[1:]) if len(stack) > 1 else (primary,)
 
 
@@ -47,7 +47,7 @@ def primary_stroke(fx: Record) -> Stroke | None:
 
 def further_strokes(fx: Record) -> tuple[Stroke, ...]:
     """Return the strokes above the primary one: entries without ink are dropped first, then the first of several."""
-    stack = [held for stored in records(fx, "strokes") if (held := stroke(stored)) is not None]
+    stack = [found for stored in records(fx, "strokes") if (found := stroke(stored)) is not None]
     return tuple(stack[1:])
 
 

@@ -27,9 +27,9 @@ def copied(value: JsonValue, levels: int = LEVELS_MAX) -> JsonValue:
     if isinstance(value, _HOLDERS) and levels == 0:
         raise BundleUnreadable(f"The JSON is nested deeper than {LEVELS_MAX} levels.")
     if isinstance(value, dict):
-        return {key: copied(held, levels - 1) if isinstance(held, _HOLDERS) else held for key, held in value.items()}
+        return {key: copied(item, levels - 1) if isinstance(item, _HOLDERS) else item for key, item in value.items()}
     if isinstance(value, list):
-        return [copied(held, levels - 1) if isinstance(held, _HOLDERS) else held for held in value]
+        return [copied(item, levels - 1) if isinstance(item, _HOLDERS) else item for item in value]
     return value
 
 

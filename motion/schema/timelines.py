@@ -24,7 +24,9 @@ def timelines(
 ) -> dict[str, Timeline]:
     """Every timeline of the document, and that of the rendered composition, by composition or group id."""
     stored = record(document, "timelines")
-    found = {key: _timeline(held, key, by_id, table) for key, held in stored.items() if isinstance(held, dict)}
+    found = {
+        key: _timeline(timeline, key, by_id, table) for key, timeline in stored.items() if isinstance(timeline, dict)
+    }
     if rendered.id not in found:
         fresh: Record = {"frameRate": {"fps": rendered.fps}}
         fresh["duration"] = max(1, round_half_up(rendered.duration_seconds * rendered.fps))

@@ -24,12 +24,12 @@ Sampled = Callable[[str], Curve | None]
 
 def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect, ...]:
     """Return the enabled effects of known types with every parameter."""
-    return tuple(_effect(held, layer, sampled) for held in _enabled(node))
+    return tuple(_effect(effect, layer, sampled) for effect in _enabled(node))
 
 
 def plays_backwards(node: Node) -> bool:
     """Return True if the chain turns the file round; its place in the list does not matter."""
-    return any(text(held, "type") == "backwards" for held in _enabled(node))
+    return any(text(effect, "type") == "backwards" for effect in _enabled(node))
 
 
 def _enabled(node: Node) -> Iterator[Record]:

@@ -278,7 +278,7 @@ def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
 def _is_muted(node: Node) -> bool:
     if node.kind == "audio":
         return node.component("Audio").get("__muted") is True
-    return any(held.get("audioMuted") is True for _, held in node.components)
+    return any(properties.get("audioMuted") is True for _, properties in node.components)
 
 
 def _level(node: Node) -> float:

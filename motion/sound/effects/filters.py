@@ -123,7 +123,7 @@ class _Biquad:
     def _one_by_one(self, samples: Samples, first: int) -> Samples:
         times = (first + np.arange(len(samples))) / RATE
         values = [curve.at(times).tolist() for curve in self._curves]  # type: ignore[attr-defined]
-        return self._step(samples, [self._shape(*held) for held in zip(*values, strict=True)])
+        return self._step(samples, [self._shape(*numbers) for numbers in zip(*values, strict=True)])
 
     def _step(self, samples: Samples, coefficients: Sequence[Coefficients]) -> Samples:
         """Direct form II transposed."""

@@ -1,4 +1,4 @@
-"""Layers whose keyframes all hold: before its first and after its last key a layer stands still, and is resolved once."""
+"""The side of its keyframes on which a layer is: before the first and after the last one it stands still and is resolved once."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import cast
 from motion.evaluate.context import EvaluationContext
 from motion.model.layer import Layer
 
-Held = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
+KeySpans = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
 """A layer and its parents, each with the times of the first and the last key of the tracks that vary."""
 
 
 def phase(context: EvaluationContext, layer: Layer) -> str | None:
-    """Return the held end of the keyframes of each track of the layer and its parents, or None between keys.
+    """Return a `<` or `>` for each track of the layer and its parents, before its first or after its last key; None between keys.
 
     A layer is the same in equal phases, as far as keyframes alone move it.
     """
-    spans_of_holders = layer.folded.get("held")
-    if spans_of_holders is None:
-        spans_of_holders = layer.folded["held"] = _held(layer)
+    key_spans = layer.folded.get("key spans")
+    if key_spans is None:
+        key_spans = layer.folded["key spans"] = _key_spans(layer)
     ends = ""
-    for holder, spans in cast(Held, spans_of_holders) if spans_of_holders else ():
-        time = context.own_time(holder)
+    for moving_layer, spans in cast(KeySpans, key_spans) if key_spans else ():
+        time = context.own_time(moving_layer)
         for first, last in spans:
             if time <= first:
                 ends += "<"
@@ -32,7 +32,7 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
     return ends or None
 
 
-def _held(layer: Layer) -> Held | tuple[()]:
+def _key_spans(layer: Layer) -> KeySpans | tuple[()]:
     """Empty for what more than its own and its parents' keyframes can change, or what nothing changes."""
     found = []
     current: Layer | None = layer
