@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import statistics
@@ -11,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import psutil
 import psycopg
@@ -32,10 +33,10 @@ from farm_core.ids import new_id
 from farm_core.jobs import claims, repository, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.tasks import RenderedSegment
+from farm_core.jobs.tasks import LeasedTask, RenderedSegment
 from farm_core.usage import repository as usage
-from scheduler.dispatcher import jobs_of, leases_of, loads_of
-from scheduler.placement import FreeWorker, assign
+from scheduler.dispatcher import jobs_of, leases_of, loads_of, split
+from scheduler.placement import FreeWorker, Placement, assign
 
 DEPTH: Final = 100_000
 ACCOUNTS: Final = 10_000
@@ -241,19 +242,26 @@ async def _claim(database: Database) -> None:
 
 async def _dispatch(database: Database, meter: Meter) -> Cost:
     """One round for WORKERS free workers; their tasks are finished afterwards, which is not counted."""
-    now, leased = utc_now(), list[Any]()
+    now, leased = utc_now(), list[LeasedTask]()
     ids = [f"w{number}" for number in range(WORKERS)]
 
-    async def round_of_leases(connection: AsyncConnection) -> None:
-        rows = await tasks.open_work(connection, now, WORKERS, ["r"])
+    async def lease(placements: Sequence[Placement]) -> None:
+        leases = leases_of(placements, new_id("lease"))
+        leased.extend(await database.single(lambda connection: tasks.lease_tasks(connection, now, leases)))
+
+    async def place(connection: AsyncConnection) -> list[Placement]:
+        waiting = await tasks.open_work(connection, now, WORKERS, ["r"])
         loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
-        made = assign(jobs_of(rows), free, loads_of(rows))[:WORKERS]
-        leased.extend(await tasks.lease_tasks(connection, now, leases_of(made, new_id("lease"))))
+        return assign(jobs_of(waiting), free, loads_of(waiting))[:WORKERS]
 
-    cost = await meter.cost(database.single(round_of_leases))
+    async def one_round() -> None:
+        placements = await database.single(place)
+        await asyncio.gather(*(lease(part) for part in split(placements)))
+
+    cost = await meter.cost(one_round())
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"
-    done = [RenderedSegment(row.lease_token, f"segments/{row.task_id}", 7, row.worker, {}) for row in leased]
+    done = [RenderedSegment(task.lease_token, f"segments/{task.task_id}", 7, task.worker, {}) for task in leased]
     await database.single(lambda connection: tasks.finish_tasks(connection, now, done))
     return cost
 

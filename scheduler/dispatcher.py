@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
-from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.plan import TaskKind
-from farm_core.jobs.receipt import RenderedJob
-from farm_core.jobs.tasks import Lease
-from farm_core.settings import Settings
-from farm_core.telemetry.traces import TraceContext
+from farm_core.jobs.tasks import Lease, WaitingTask
+from scheduler.assignments import assignment_of, rendered_job
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
 from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, assign
-from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment, TimeLimit, VideoFormat, WorkerState
+from scheduler.ports import WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
@@ -34,6 +33,10 @@ ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 SPARE_WORKERS: Final = 32
 """Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
 may be among them, for accounts that have nothing running."""
+
+SPLIT_TASKS_MIN: Final = 32
+"""Tasks from which a round leases them by two statements at once: Postgres takes the longer part of a round for them, and so uses two
+cores. For fewer, a second statement takes longer than it saves."""
 
 _KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
@@ -59,39 +62,45 @@ class Dispatcher(Service):
             return 0
         # Of workers that are full, an account that has nothing running may still have one.
         room = min(ROUND_TASKS_MAX, max(1, DEPTH * len(living) - len(self.running_tasks)))
-        rows = await self._leased(living, room)
-        for row in rows:
-            now, assignment = self.dependencies.clock.monotonic(), self._order(row)
-            self.running_tasks.add(RunningTask(assignment, assignment.token, row.worker, now, now, job=_rendered(row)))
-            self.dependencies.executor.submit(assignment, row.worker)
-        return len(rows) if len(rows) >= ROUND_TASKS_MAX else 0
-
-    async def _leased(self, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
-        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
-
-        All statements run on one connection: taking one costs as much as a small statement, and each connection prepares and plans
-        its statements anew. Only the last one writes, so a round can be repeated.
-        """
-        return await self.dependencies.database.single(lambda connection: self._round(connection, living, room))
-
-    async def _round(self, connection: AsyncConnection, living: Sequence[WorkerState], room: int) -> Sequence[Any]:
         now = self.dependencies.clock.now()
+        parts = split(await self._place(now, living, room))
+        submitted = await asyncio.gather(*(self._lease_and_submit(now, part) for part in parts), return_exceptions=True)
+        if failed := [outcome for outcome in submitted if isinstance(outcome, BaseException)]:
+            raise failed[0]  # after the other part's tasks were submitted
+        count = sum(outcome for outcome in submitted if isinstance(outcome, int))
+        return count if count >= ROUND_TASKS_MAX else 0
+
+    async def _place(self, now: datetime, living: Sequence[WorkerState], room: int) -> list[Placement]:
+        """Choose workers for at most `room` tasks. Workers can have less room, because other schedulers use them too.
+
+        Both statements run on one connection: taking one costs as much as a small statement, and each connection prepares and plans
+        its statements anew. They only read, so they can be repeated.
+        """
+        return await self.dependencies.database.single(lambda connection: self._place_on(connection, now, living, room))
+
+    async def _place_on(
+        self, connection: AsyncConnection, now: datetime, living: Sequence[WorkerState], room: int
+    ) -> list[Placement]:
         renderers = sorted({worker.renderer for worker in living})
         heads = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
-        rows = await tasks.open_work(connection, now, heads, renderers)
-        if not rows:
+        waiting = await tasks.open_work(connection, now, heads, renderers)
+        if not waiting:
             return []
-        candidates = self._candidates(living, len(rows) + SPARE_WORKERS, len(renderers))
+        candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
-        accounts = loads_of(rows)
-        made = assign(self.breaker.admitted(jobs_of(rows), accounts), self._free(candidates, loads), accounts)
-        if not made:
-            return []
-        leases = leases_of(made, new_id("lease"))
-        return await tasks.lease_tasks(connection, now, leases)
+        accounts = loads_of(waiting)
+        return assign(self.breaker.admitted(jobs_of(waiting), accounts), self._free(candidates, loads), accounts)
 
-    def _order(self, row: Any) -> TaskAssignment:
-        return _assignment(row, time_limit(self.dependencies.settings, row.spent_seconds))
+    async def _lease_and_submit(self, now: datetime, placements: Sequence[Placement]) -> int:
+        """Lease the tasks that still wait, and send them to their workers. Return their number."""
+        leases = leases_of(placements, new_id("lease"))
+        leased = await self.dependencies.database.single(lambda connection: tasks.lease_tasks(connection, now, leases))
+        for task in leased:
+            assignment, started = assignment_of(task, self.dependencies.settings), self.dependencies.clock.monotonic()
+            job = rendered_job(task)
+            self.running_tasks.add(RunningTask(assignment, task.lease_token, task.worker, started, started, job=job))
+            self.dependencies.executor.submit(assignment, task.worker)
+        return len(leased)
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
         """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
@@ -118,67 +127,33 @@ class Dispatcher(Service):
         return [FreeWorker(name, candidates[name].renderer, DEPTH - load, load) for name, load in loads.items()]
 
 
-def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
-    """Return the limit that a segment reaches first if the job's finished segments took `spent_seconds`."""
-    left = settings.job_seconds_max - spent_seconds
-    if left < settings.segment_seconds_max:
-        return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")
-    seconds = settings.segment_seconds_max
-    return TimeLimit(seconds, f"A segment took longer than {seconds:g} s to render (SEGMENT_SECONDS_MAX).")
+def split(placements: Sequence[Placement]) -> list[list[Placement]]:
+    """Return the parts that are leased at the same time, in their order, without empty ones.
+
+    An account's tasks are in one part: a lease locks the account until it is committed, so the other part would wait.
+    """
+    if len(placements) < SPLIT_TASKS_MIN:
+        return [list(placements)] if placements else []
+    parts: tuple[list[Placement], list[Placement]] = [], []
+    part_of_account: dict[str, list[Placement]] = {}
+    for placement in placements:
+        part_of_account.setdefault(placement.account_id, min(parts, key=len)).append(placement)
+    return [part for part in parts if part]
 
 
-def _assignment(row: Any, limit: TimeLimit) -> TaskAssignment:
-    video_format = VideoFormat(
-        row.width, row.height, row.fps, row.job_frame_count, row.composition_id, row.duration_seconds,
-        row.format, row.transparent, row.has_sound,
-    )  # fmt: skip
-    trace = TraceContext(row.request_id, row.traceparent)
-    if TaskKind(row.kind) is TaskKind.assemble:
-        video_key = f"results/{row.plan_key or row.job_id}{OUTPUT_FORMATS[row.format].ending}"
-        keys = tuple(segment["key"] for segment in row.segments)
-        return AssemblyAssignment(
-            row.task_id,
-            row.lease_token,
-            row.job_id,
-            keys,
-            video_format,
-            video_key,
-            row.account_id,
-            row.task_index,
-            row.document_key,
-            row.media or {},
-            trace,
-        )
-    return SegmentAssignment(
-        row.task_id, row.lease_token, row.job_id, row.document_key, row.media or {}, video_format,
-        row.first_frame, row.frame_count, row.account_id, row.task_index, row.finished_frames, limit, trace,
-    )  # fmt: skip
-
-
-def _rendered(row: Any) -> RenderedJob | None:
-    """Return the job of an assembly for its receipt. All its segments are done."""
-    if TaskKind(row.kind) is not TaskKind.assemble:
-        return None
-    return RenderedJob(
-        row.job_id, row.origin, row.renderer, row.width, row.height, row.fps, row.job_frame_count,
-        row.document_key, row.inputs, row.media, row.segments,
-    )  # fmt: skip
-
-
-def leases_of(made: Iterable[Placement], token: str) -> list[Lease]:
+def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:
     """Return the leases of the placements, under tokens that begin with `token`."""
     return [
-        Lease(task_id, job_id, f"{token}.{n}", worker_id, renderer, is_first)
-        for n, (task_id, job_id, worker_id, renderer, is_first) in enumerate(made)
+        Lease(placed.task_id, placed.job_id, f"{token}.{n}", placed.worker_id, placed.renderer, placed.is_first)
+        for n, placed in enumerate(placements)
     ]
 
 
-def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
-    """Return the jobs in the rows of `open_work`, each with its tasks."""
+def jobs_of(waiting: Iterable[WaitingTask]) -> list[OpenJob]:
+    """Return the jobs of the waiting tasks, each with its tasks."""
     heads: dict[str, list[OpenTask]] = {}
     jobs: list[OpenJob] = []
-    for row in rows:
-        job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ = row
+    for job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ in waiting:
         tasks_of_job = heads.get(job_id)
         if tasks_of_job is None:
             tasks_of_job = heads[job_id] = []
@@ -187,7 +162,7 @@ def jobs_of(rows: Sequence[Any]) -> list[OpenJob]:
     return jobs
 
 
-def loads_of(rows: Sequence[Any]) -> dict[str, AccountLoad]:
-    """Return the loads of the accounts in the rows of `open_work`, which hold only a part of their jobs."""
-    loads = {row.account_id: row for row in rows}
-    return {account_id: AccountLoad(row.account_frames, row.account_priority) for account_id, row in loads.items()}
+def loads_of(waiting: Iterable[WaitingTask]) -> dict[str, AccountLoad]:
+    """Return the loads of the accounts of the waiting tasks, which are only a part of their jobs."""
+    tasks_by_account = {task.account_id: task for task in waiting}
+    return {name: AccountLoad(task.account_frames, task.account_priority) for name, task in tasks_by_account.items()}

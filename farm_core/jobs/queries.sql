@@ -260,7 +260,7 @@ WITH depth AS MATERIALIZED (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
     ) AS places
 )
-SELECT heads.id, ready.account_id, heads.place, heads.renderer, heads.leased_frames, heads.task_id, heads.kind, heads.frame_count,
+SELECT heads.id AS job_id, ready.account_id, heads.place AS job_place, heads.renderer, heads.leased_frames, heads.task_id, heads.kind, heads.frame_count,
     heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, depth.tasks AS depth
 FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
     SELECT open_jobs.job_id AS id, open_jobs.ready_place AS place, known.renderer, open_jobs.leased_frames, waiting.*
@@ -296,7 +296,7 @@ WITH quickly AS MATERIALIZED (
 UPDATE jobs SET renderer = held.renderer FROM held WHERE jobs.id = held.id
 
 -- lease_tasks --
--- Leases waiting tasks to workers, for exactly one scheduler each, with all that their orders need. A job without a renderer has been
+-- Leases waiting tasks to workers, for exactly one scheduler each, with all that their assignments need. A job without a renderer has been
 -- pinned to one before. No job is locked: if one ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
 -- `stop_leases` keeps leases from a job whose renderer is taken away. What another scheduler has locked is left to it. Sums are looked up row by
 -- row, whatever the statistics say. Jobs are joined as a table: of a subquery, Postgres copies whole rows. Templates are looked up only for
@@ -321,7 +321,7 @@ CROSS JOIN LATERAL (
 ) AS spent
 WHERE tasks.ctid = waiting.version AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
-    tasks.attempt, tasks.index AS task_index, held.id AS job_id, held.account_id,
+    tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
     held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin,
     CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,

@@ -9,10 +9,10 @@ as Postgres. Errors are SQLAlchemy's all the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.rows import namedtuple_row
@@ -22,6 +22,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 Transaction = AsyncSession | AsyncConnection
 """Object that runs statements. A bare connection costs less than a session."""
+
+Row = TypeVar("Row")
 
 _NAME: Final = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<!:):(\w+)")
@@ -44,19 +46,41 @@ async def execute(
     The statement is prepared at its first use on a connection: the same few run again and again. Postgres plans it anew at each use
     until it is prepared, which psycopg does after five, and at five uses more.
     """
+    return await _rows(transaction, name, values or {}, limits or {}, namedtuple_row)
+
+
+async def execute_as(
+    make_row: Callable[[Sequence[Any]], Row],
+    transaction: Transaction,
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    limits: Mapping[str, int] | None = None,
+) -> list[Row]:
+    """Run a named statement like `execute`; return what `make_row`, such as a named tuple's `_make`, makes of each row's columns."""
+    return await _rows(transaction, name, values, limits or {}, lambda _cursor: make_row)
+
+
+async def _rows(
+    transaction: Transaction,
+    name: str,
+    values: Mapping[str, Any],
+    limits: Mapping[str, int],
+    row_factory: Callable[[Any], Callable[[Sequence[Any]], Row]],
+) -> list[Row]:
     connection = transaction if isinstance(transaction, AsyncConnection) else await transaction.connection()
     driver = _driver(connection)
-    query = _query(name, tuple((limits or {}).items()))
+    query = _query(name, tuple(limits.items()))
     try:
-        cursor = driver.cursor(row_factory=namedtuple_row)
-        await cursor.execute(query, values or {}, prepare=True)
+        cursor = driver.cursor(row_factory=row_factory)
+        await cursor.execute(query, values, prepare=True)
         return (
             [] if cursor.rownumber is None else await cursor.fetchall()
         )  # `description` would build an object for each column
     except psycopg.Error as error:
         if driver.closed:
             await connection.execute(_NOTHING)  # SQLAlchemy finds the loss of the connection, and raises
-        raise DBAPIError.instance(query, dict(values or {}), error, psycopg.Error) from error
+        raise DBAPIError.instance(query, dict(values), error, psycopg.Error) from error
 
 
 async def column(transaction: Transaction, name: str, values: Mapping[str, Any] | None = None) -> list[Any]:

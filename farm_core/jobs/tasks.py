@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from farm_core.db.database import Database
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
-from farm_core.jobs.sql import Transaction, column, execute, in_steps
+from farm_core.jobs.sql import Transaction, column, execute, execute_as, in_steps
 
 LEASE_SECONDS: Final = 15.0
 """Renewed every few seconds by the scheduler that waits for the task's result."""
@@ -43,6 +43,65 @@ class Lease(NamedTuple):
     is_first: bool = True
 
 
+class WaitingTask(NamedTuple):
+    """A task that waits, with what its job and account have in flight: a row of `open_work`.
+
+    `job_place` orders the jobs of an account. `renderer` is None while the job may still have any. `depth` is the number of tasks
+    that were read of each account at most.
+    """
+
+    job_id: str
+    account_id: str
+    job_place: float
+    renderer: str | None
+    leased_frames: int
+    task_id: str
+    kind: str
+    frame_count: int
+    avoid_worker: str | None
+    account_frames: int
+    account_priority: int
+    depth: int
+
+
+class LeasedTask(NamedTuple):
+    """A task that was leased, with all that its assignment needs: a row of `lease_tasks`.
+
+    `inputs` and `segments` are for an assembly, None otherwise. Lengths are in frames (`frame_count` of the task, `job_frame_count` and
+    `finished_frames` of the job) and seconds (`spent_seconds` of the job's finished segments, `duration_seconds` of the composition).
+    """
+
+    task_id: str
+    lease_token: str
+    worker: str
+    kind: str
+    first_frame: int
+    frame_count: int
+    task_index: int
+    job_id: str
+    account_id: str
+    finished_frames: int
+    spent_seconds: float
+    width: int
+    height: int
+    fps: float
+    job_frame_count: int
+    document_key: str
+    media: Mapping[str, str] | None
+    format: str
+    transparent: bool
+    has_sound: bool
+    plan_key: str | None
+    origin: str
+    inputs: Mapping[str, Any] | None
+    renderer: str
+    request_id: str | None
+    traceparent: str | None
+    composition_id: str | None
+    duration_seconds: float
+    segments: Sequence[Mapping[str, Any]] | None
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedSegment:
     """Result of a segment's task; `bytes` is its size in storage."""
@@ -65,7 +124,7 @@ class Verdict:
 
 async def open_work(
     session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
-) -> list[Any]:
+) -> list[WaitingTask]:
     """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
 
     `renderers` leaves out jobs that only workers of other renderers may draw. Accounts whose tasks are for other renderers, or wait
@@ -73,19 +132,19 @@ async def open_work(
     """
     values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
     limits = {"heads_max": in_steps(heads_max)}
-    rows = await execute(session, "open_work", values, limits=limits)
+    rows = await execute_as(WaitingTask._make, session, "open_work", values, limits=limits)
     for _ in range(FURTHER_READS_MAX):
         depth = rows[0].depth if rows else 0
         more = sum(tasks >= depth for tasks in Counter[str](row.account_id for row in rows).values())
         if len(rows) >= heads_max or not more:
             break
         values["depth_least"] = depth + ceil((2 * heads_max - len(rows)) / more)
-        rows = await execute(session, "open_work", values, limits=limits)
+        rows = await execute_as(WaitingTask._make, session, "open_work", values, limits=limits)
     return rows
 
 
-async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> list[Any]:
-    """Lease what is still waiting; return a row for each task that is now ours, with all that its order needs.
+async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> list[LeasedTask]:
+    """Lease what is still waiting; return the tasks that are now ours.
 
     One statement, and one before it if there are first leases: a job keeps the renderer that it gets there, though another scheduler
     may be faster with its task.
@@ -101,7 +160,8 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
         "workers": [lease.worker for lease in leases],
         "renderers": [lease.renderer for lease in leases],
     }
-    return await execute(session, "lease_tasks", {"now": now, "lease_seconds": LEASE_SECONDS, **columns})
+    values = {"now": now, "lease_seconds": LEASE_SECONDS, **columns}
+    return await execute_as(LeasedTask._make, session, "lease_tasks", values)
 
 
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:

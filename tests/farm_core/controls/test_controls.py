@@ -69,7 +69,7 @@ class Farm:
 
     async def open_work(self) -> list[str]:
         work = await self.database.single(lambda connection: job_tasks.open_work(connection, utc_now(), 8))
-        return [row.id for row in work]
+        return [row.job_id for row in work]
 
 
 def on_a_farm(url: str, body: Callable[[Farm], Awaitable[None]]) -> None:

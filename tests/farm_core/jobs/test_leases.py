@@ -12,7 +12,8 @@ from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs.claims import FrozenJob, PlannedJob, claim_jobs, plan_jobs
 from farm_core.jobs.plan import plan
-from farm_core.jobs.tasks import Lease, lease_tasks, open_work, unpin_jobs
+from farm_core.jobs.sql import execute
+from farm_core.jobs.tasks import LEASE_SECONDS, Lease, LeasedTask, WaitingTask, lease_tasks, open_work, unpin_jobs
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -100,7 +101,7 @@ def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: s
         again = await leased(database, leases(["bob1.0"], "b", "another"))
         await database.close()
         assert kept == ["ada1"], "the other jobs begin again on another renderer"
-        assert {row.id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
+        assert {row.job_id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
         assert again == ["bob1.0"]
 
     asyncio.run(story())
@@ -138,5 +139,20 @@ def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_
         await database.close()
         compositions = {row.job_id: (row.composition_id, row.duration_seconds) for row in found}
         assert compositions == {"new": ("intro", 3), "former": ("later", 8)}
+
+    asyncio.run(story())
+
+
+def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, "r")
+        read = {"now": utc_now(), "renderers": None, "depth_least": 2}
+        lease = {"task_ids": ["ada1.0"], "job_ids": ["ada1"], "tokens": ["token"], "workers": ["w"], "renderers": ["r"]}
+        async with database.work() as session:
+            waiting = await execute(session, "open_work", read, limits={"heads_max": 1})
+            leased = await execute(session, "lease_tasks", {"now": utc_now(), "lease_seconds": LEASE_SECONDS, **lease})
+        await database.close()
+        assert waiting[0]._fields == WaitingTask._fields
+        assert leased[0]._fields == LeasedTask._fields
 
     asyncio.run(story())

@@ -343,7 +343,7 @@ def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_
             await session.execute(text(SHORT))
         found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
         await database.close()
-        assert {row.id for row in found} == {f"a{number}" for number in range(8)}
-        assert sum(row.id == "a0" for row in found) >= 16 - 7
+        assert {row.job_id for row in found} == {f"a{number}" for number in range(8)}
+        assert sum(row.job_id == "a0" for row in found) >= 16 - 7
 
     asyncio.run(story())
