@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.statistics.repository import Bar
 
+HEIGHT_MIN: Final = 2.0
+"""Height of a bar that is not empty, in percent of the chart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Stacked bars of equal width. Heights are percentages of the highest bar."""
+    """Stacked bars of equal width."""
 
     bars: Sequence[Bar]
     step: timedelta
@@ -23,6 +27,16 @@ class Chart:
     def top(self) -> int:
         """Most renders that ended in one step; at least 1."""
         return max(1, *(bar.completed + bar.failed + bar.cancelled for bar in self.bars)) if self.bars else 1
+
+    def heights(self, bar: Bar) -> tuple[float, float, float]:
+        """Return the heights of completed, failed and cancelled renders, in percent of the chart.
+
+        One failure stays visible beside thousands of other renders.
+        """
+        counts = (bar.completed, bar.failed, bar.cancelled)
+        room = 100 - len(counts) * HEIGHT_MIN
+        completed, failed, cancelled = (max(HEIGHT_MIN, room * one / self.top) if one else 0.0 for one in counts)
+        return completed, failed, cancelled
 
     @property
     def completed(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -41,12 +41,15 @@ class Refused(FarmError):
 async def to_sign_in(request: Request, error: Exception) -> Response:
     """Send the browser to the sign-in page, and back afterwards."""
     target = "/console/sign-in"
-    if request.method == "GET" and "hx-request" not in request.headers:
-        query = f"?{request.url.query}" if request.url.query else ""
-        target += f"?next={quote(request.url.path + query, safe='')}"
     if "hx-request" in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
-    return RedirectResponse(target, 303)
+    return RedirectResponse(f"{target}?next={quote(_page_of(request), safe='')}", 303)
+
+
+def _page_of(request: Request) -> str:
+    """Return the path of the page that the person sees: the one asked for, or the one with the form that was sent."""
+    page_url = urlsplit(str(request.url) if request.method == "GET" else request.headers.get("referer", ""))
+    return f"{page_url.path}?{page_url.query}" if page_url.query else page_url.path
 
 
 async def shown(request: Request, error: Exception) -> Response:

@@ -48,15 +48,11 @@ def _curl(url: str, body: Mapping[str, Any]) -> str:
 def _python(url: str, body: Mapping[str, Any]) -> str:
     return (
         "import json\nimport urllib.request\nfrom os import environ\n\n"
-        f"body = {_python_value(body)}\n"
+        f"body = {_pretty(body)}\n"
         f"request = urllib.request.Request(\n    {url!r},\n    json.dumps(body).encode(),\n"
         '    {"Authorization": f"Bearer {environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
         'with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)["jobId"])'
     )
-
-
-def _python_value(body: Mapping[str, Any]) -> str:
-    return "json.loads(r'''" + _json(body) + "''')" if "'''" in _json(body) else _pretty(body)
 
 
 def _pretty(value: Any, depth: int = 0) -> str:

@@ -39,8 +39,9 @@ class FarmRenderer:
         try:
             self._template = self._farm.template(arguments.template)
         except (ApiError, NoAnswer) as error:
+            farm.close()
             raise BatchFailed(
-                f"{arguments.template} is neither a file here nor a template of the account: {error}"
+                f"{arguments.template} is neither a file here nor a template of the account, which --account or --key names: {error}"
             ) from error
         self._kinds = {one.id: one.kind for one in self._template.inputs}
         self.identity = hashlib.sha256(
@@ -120,7 +121,9 @@ class FarmRenderer:
         return self._uploads[path]
 
     def _path(self, text: str) -> Path:
-        return Path(text) if self._folder is None else self._folder / text
+        """Return the file, of the media folder if it is there."""
+        inside = None if self._folder is None else self._folder / text
+        return inside if inside is not None and inside.is_file() else Path(text)
 
 
 def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -33,19 +34,36 @@ from farm_core.usage.stored import charge, check_room, forget
 router = APIRouter(prefix="/templates")
 PAGE_SIZE: Final = 24
 USE_DAYS: Final = 30
+TEXT_MAX: Final = 200
+SEARCHED_MAX: Final = 5_000
+"""Newest templates whose names are looked at by a search."""
 
 
 @router.get("")
-async def gallery(request: Request, viewer: ViewerOf, work: Reading, after: str = "") -> Response:
-    """Return the gallery, newest first; an operator's shows the templates of all accounts."""
+async def gallery(
+    request: Request, viewer: ViewerOf, work: Reading, after: str = "", text: Annotated[str, Query()] = ""
+) -> Response:
+    """Return the gallery, newest first; an operator's shows the templates of all accounts. `text` is part of a name."""
+    text = text.strip()[:TEXT_MAX].replace("\x00", "")
     inputs = func.jsonb_array_length(col(Template.inputs))
     statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
+    if text:
+        statement = statement.where(col(Template.id).in_(_named(viewer, text)))
     if key := keyset.parsed(after):
         statement = statement.where(tuple_(col(Template.created_at), col(Template.id)) < tuple_(*key))
     rows = (await work.execute(statement.order_by(*repository.ORDER).limit(PAGE_SIZE + 1))).all()
     shown = rows[:PAGE_SIZE]
     following = keyset.key_of(shown[-1][0]) if len(rows) > PAGE_SIZE else None
-    return page(request, "library/gallery.html", rows=shown, following=following, after=after, title="Templates")
+    query = f"?{urlencode({'text': text})}" if text else ""
+    values: dict[str, Any] = {"rows": shown, "following": following, "after": after, "text": text, "query": query}
+    return page(request, "library/gallery.html", title="Templates", **values)
+
+
+@router.get("/import")
+@router.get("/import/{upload_id}")
+async def import_again(viewer: ViewerOf) -> Response:
+    """Redirect to the gallery, where an import begins. A browser is at these addresses after it has sent a project."""
+    return RedirectResponse("/console/templates", 303)
 
 
 @router.post("/import")
@@ -125,6 +143,13 @@ async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tu
     statement = _visible(viewer).where(col(Template.id) == checked_id(template_id, "template"))
     row = found((await session.execute(statement)).first(), "template")
     return row[0], row[1]
+
+
+def _named(viewer: Viewer, text: str) -> Any:
+    """Return the ids of the templates whose name contains the text, among the newest SEARCHED_MAX."""
+    newest = _visible(viewer).with_only_columns(col(Template.id), col(Template.name))
+    searched = newest.order_by(*repository.ORDER).limit(SEARCHED_MAX).subquery()
+    return select(searched.c.id).where(searched.c.name.icontains(text, autoescape=True))
 
 
 def _visible(viewer: Viewer) -> Any:

@@ -55,6 +55,8 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
     totals = snapshot.worker_counts
     if not totals.get("live", 0) + totals.get("busy", 0):
         advice = "Renders wait until one takes work. Run ./farm doctor on the machine that should render."
+        if totals.get("drained", 0) + totals.get("quarantined", 0):
+            advice = "Renders wait until one takes work. Resume the workers that are drained or in quarantine."
         return [Problem(True, "No worker takes work.", advice, "/console/workers")]
     found = []
     if resting := totals.get("quarantined", 0):

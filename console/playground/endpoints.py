@@ -17,7 +17,7 @@ from api.renders.rules import Uploads, faults_of, resolved, uploads_of
 from api.renders.schemas import RenderRequest
 from api.uploads import received
 from console.pages import page
-from console.playground.form import PREFIX, defaults_of, entries, general_faults, values_of
+from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
 from console.snippets import snippets
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
@@ -81,9 +81,9 @@ async def render(
     except InvalidInputs as error:
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
-        return await _form(request, state, viewer, template, values, faults)
+        return await _form(request, state, viewer, template, values, explained(template, faults), refused=True)
     except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
-        return await _form(request, state, viewer, template, values, [], refusal=error)
+        return await _form(request, state, viewer, template, values, [], refusal=error, refused=True)
     await record(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
@@ -126,7 +126,7 @@ async def _faults_and_uploads(
     async with state.database.reading() as session:
         uploads = await uploads_of(session, viewer.account.id, origins, state.links, state.clock.now(), dict(values))
     faults = await faults_of(state, template, wanted, uploads)
-    return [(field.removeprefix("inputs."), message) for field, message in faults], uploads
+    return explained(template, [(field.removeprefix("inputs."), message) for field, message in faults]), uploads
 
 
 async def _frame(
@@ -158,15 +158,16 @@ def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
 
 async def _form(
     request: Request, state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], faults: Faults,
-    refusal: FarmError | None = None,
+    refusal: FarmError | None = None, refused: bool = False,
 ) -> Response:  # fmt: skip
+    """Return the form. `refused`: it answers a render that was not created, so the faults have the person's attention."""
     async with state.database.reading() as session:
         minutes = await usage.minutes(session, viewer.account.id, state.clock.now())
     code = snippets(origin_of(request), template.id, {name: one for name, one in values.items() if one != ""})
     shown: dict[str, Any] = {
         "template": template, "entries": entries(template, values, faults), "faults": general_faults(template, faults),
         "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
-        "title": f"Playground of {template.name}", "refusal": refusal,
+        "title": f"Playground of {template.name}", "refusal": refusal, "refused": refused,
     }  # fmt: skip
     status = refusal.status if refusal else 200
     return page(request, "playground/playground.html", status_code=status, **shown)

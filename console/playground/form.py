@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ from motion.template import Target
 
 PREFIX: Final = "input."
 MEDIA: Final = ("image", "media")
+_NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,15 @@ def entries(template: Template, values: Mapping[str, Any], faults: Sequence[tupl
     ]
 
 
+def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the faults; those of numbers say how to write one, because countries differ in it."""
+    numbers = {field.id for field in fields_of(template) if field.kind == "number"}
+    return [
+        (field, _NO_NUMBER if field in numbers and message == "must be a number" else message)
+        for field, message in faults
+    ]
+
+
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:
     """Faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
@@ -77,10 +91,15 @@ def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> lis
 
 
 def _number(raw: str) -> float | int | str:
-    """Return the number that was entered; the text itself if it is none, for which the rules then have their own words."""
-    try:
-        value = float(raw.replace(",", "."))
-    except ValueError:
+    """Return the number that was entered, with a point or a comma before its decimals.
+
+    Any other text is returned as it is: the rules refuse it. So is `1,500`, which some read as 1500 and others as 1.5.
+    """
+    text = raw.strip().replace("\N{MINUS SIGN}", "-")
+    if not _NUMBER.fullmatch(text) or _AMBIGUOUS.fullmatch(text):
+        return raw
+    value = float(text.replace(",", "."))
+    if not math.isfinite(value):
         return raw
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 

@@ -19,6 +19,7 @@ from console.pages import is_part, page
 from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
+from console.renders.waiting import waiting_for
 from console.snippets import snippets
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
@@ -81,8 +82,10 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     values: dict[str, Any] = {
         "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), live), "title": f"Render of {shown.template.name}",
         "percent": (await state.progress.percents([shown.job]))[shown.job.id],
-        "times": pictures.filmstrip_times(shown.template.duration_seconds),
+        "times": pictures.filmstrip_times(shown.template.duration_seconds), "waiting": "",
     }  # fmt: skip
+    if shown.job.status == JobStatus.queued:
+        values["waiting"] = await waiting_for(work, shown.account, state.clock.now())
     if is_part(request):
         return page(request, "renders/live.html", **values)
     output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}

@@ -172,6 +172,21 @@
     });
   }
 
+  // ---- Forms are sent once, however often their button is pressed ----
+  const sent = new Set();
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented || event.target.method !== "post") return;
+    if (sent.has(event.target)) return event.preventDefault();
+    sent.add(event.target);
+    event.submitter?.setAttribute("aria-busy", "true");
+    setTimeout(() => release(event.target), 10_000); // the browser may have been told to stop
+  });
+  function release(form) {
+    sent.delete(form);
+    for (const button of all("[aria-busy]", form)) button.removeAttribute("aria-busy");
+  }
+  window.addEventListener("pageshow", () => sent.forEach(release));
+
   // ---- Keys: / searches ----
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
@@ -188,7 +203,7 @@
     const base = form.dataset.playground;
     const duration = Number(form.dataset.duration);
     const byId = (id) => document.getElementById(id);
-    const frame = byId("frame"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
+    const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
     const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
     byId("transport").hidden = false;
     let drawing = false, again = false, waiting = 0, picture = null, playing = 0, sheet = null;
@@ -198,7 +213,41 @@
       for (const [name, value] of Object.entries(extra)) data.set(name, value);
       return data;
     };
-    const post = (path, data) => fetch(base + path, { method: "POST", body: data, headers: { "X-CSRF-Token": csrf(), "HX-Request": "true" } });
+    const headers = { "X-CSRF-Token": csrf(), "HX-Request": "true" };
+    const post = (path, data) => fetch(base + path, { method: "POST", body: data, headers });
+    const isJson = (answer) => (answer.headers.get("content-type") || "").includes("json");
+
+    // Values stay in the address: reloading the page, the colours of the console and a new sign-in keep them.
+    const ADDRESS_MAX = 8000;
+    function remember() {
+      const data = new URLSearchParams([...new FormData(form)].filter(([name]) => name.startsWith("input.")));
+      const address = `${base}/playground?${data}`;
+      history.replaceState(history.state, "", address.length > ADDRESS_MAX ? `${base}/playground` : address);
+    }
+
+    // Return why an answer is not what was asked for: its own reason, a lost session, or `words`.
+    async function reasonOf(answer, words) {
+      if (!answer) return "The farm does not answer. Check the connection.";
+      if (answer.headers.get("hx-redirect")) return SIGNED_OUT;
+      if (isJson(answer)) return (await answer.json().catch(() => ({}))).message || words;
+      if ((answer.headers.get("content-type") || "").startsWith("text/plain")) return answer.text();
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      return page.querySelector(".notice strong")?.textContent || words;
+    }
+    const SIGNED_OUT = "You are signed out.";
+    function show(text, reason) {
+      text.textContent = reason;
+      if (reason !== SIGNED_OUT) return;
+      const link = document.createElement("a");
+      link.href = `/console/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
+      link.textContent = "Sign in again";
+      text.append(" ", link);
+    }
+    function explain(reason) {
+      show(note, reason);
+      screen.classList.toggle("stale", Boolean(reason));
+      if (reason) latency.textContent = "";
+    }
     const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`; };
 
     async function draw() {
@@ -206,23 +255,20 @@
       drawing = true;
       const began = performance.now();
       waiting = setTimeout(() => { busy.hidden = false; }, 150);
-      try {
-        const answer = await post("/preview", values({ time: time.value }));
-        if ((answer.headers.get("content-type") || "").startsWith("image/")) {
-          const url = URL.createObjectURL(await answer.blob());
-          frame.src = url;
-          await frame.decode().catch(() => {});
-          if (picture) URL.revokeObjectURL(picture);
-          picture = url;
-          frame.hidden = false;
-          note.textContent = "";
-          const ms = Math.round(performance.now() - began);
-          latency.textContent = `drawn in ${ms} ms`;
-          frame.dataset.ms = ms;
-          frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
-        } else if (answer.ok) note.textContent = (await answer.json().catch(() => ({}))).message || "The preview is away. Try again.";
-        else note.textContent = "The preview is away. Try again in a moment.";
-      } catch { note.textContent = "The farm does not answer. Check the connection."; }
+      const answer = await post("/preview", values({ time: time.value })).catch(() => null);
+      if ((answer?.headers.get("content-type") || "").startsWith("image/")) {
+        const url = URL.createObjectURL(await answer.blob());
+        frame.src = url;
+        await frame.decode().catch(() => {});
+        if (picture) URL.revokeObjectURL(picture);
+        picture = url;
+        frame.hidden = false;
+        explain("");
+        const ms = Math.round(performance.now() - began);
+        latency.textContent = `drawn in ${ms} ms`;
+        frame.dataset.ms = ms;
+        frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
+      } else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
       clearTimeout(waiting);
       busy.hidden = true;
       drawing = false;
@@ -233,13 +279,15 @@
     function showFault(field, fault) {
       const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
       text.hidden = !fault;
-      text.textContent = fault || "";
+      show(text, fault || "");
       fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
     }
 
+    let checked = 0;
     async function check() {
+      const turn = ++checked;
       const answer = await post("/check", values()).catch(() => null);
-      if (!answer || !answer.ok || !(answer.headers.get("content-type") || "").includes("json")) return;
+      if (!answer?.ok || !isJson(answer) || turn !== checked) return; // what is typed meanwhile is checked by a later call
       const { faults, code } = await answer.json();
       for (const holder of all("[data-field]", form)) {
         showFault(holder.querySelector("[name]"), refused.get(holder.dataset.field) || faults[holder.dataset.field]);
@@ -249,17 +297,34 @@
 
     let checking = 0;
     function changed() {
+      remember();
       stop();
       sheet = null;
       draw();
       clearTimeout(checking);
       checking = setTimeout(check, 250);
     }
+    function showColour(field) {
+      const picker = form.querySelector(`[data-colour="${field.id}"]`);
+      if (!picker || !CSS.supports("color", field.value)) return;
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.fillStyle = field.value;
+      if (/^#[0-9a-f]{6}$/.test(pen.fillStyle)) picker.value = pen.fillStyle; // colours with alpha are no value of a picker
+    }
+    // Arrow keys step numbers, as in the editor: by 1, with Shift by 10, with Alt by 0.1.
+    form.addEventListener("keydown", (event) => {
+      const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key], field = event.target;
+      if (!direction || !("number" in field.dataset) || event.ctrlKey || event.metaKey) return;
+      const value = Number(field.value.trim().replace(",", "."));
+      if (Number.isNaN(value)) return;
+      event.preventDefault();
+      field.value = Number((value + direction * (event.shiftKey ? 10 : event.altKey ? 0.1 : 1)).toPrecision(15));
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
     form.addEventListener("input", (event) => {
       const colour = event.target.dataset.colour;
       if (colour) byId(colour).value = event.target.value;
-      const picker = form.querySelector(`[data-colour="${event.target.id}"]`);
-      if (picker && /^#[0-9a-f]{6}$/i.test(event.target.value)) picker.value = event.target.value;
+      showColour(event.target);
       if (event.target.dataset.upload) return;
       refused.delete(event.target.id.replace(/^in-/, ""));
       changed();
@@ -272,19 +337,23 @@
       event.target.value = ""; // so that the same file can be chosen again
       const label = event.target.closest("label").firstChild;
       label.textContent = "Uploading…";
-      const answer = await fetch("/console/uploads", { method: "POST", body: data, headers: { "X-CSRF-Token": csrf(), "HX-Request": "true" } }).catch(() => null);
-      const told = answer && answer.ok && (answer.headers.get("content-type") || "").includes("json") ? await answer.json() : null;
+      const answer = await fetch("/console/uploads", { method: "POST", body: data, headers }).catch(() => null);
       label.textContent = "Upload";
       const id = target.replace(/^in-/, "");
       refused.delete(id);
-      if (told) { byId(target).value = told.url; changed(); return; }
-      refused.set(id, (answer && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice strong")?.textContent) || "The upload failed. Try again.");
+      if (answer?.ok && isJson(answer)) { byId(target).value = (await answer.json()).url; changed(); return; }
+      refused.set(id, await reasonOf(answer, "The upload failed. Try again."));
       showFault(byId(target), refused.get(id));
     });
     time.addEventListener("input", () => { stop(); showClock(); draw(); });
     const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; asking again brings the reason
     frame.addEventListener("error", undrawn, { once: true });
     if (frame.complete && !frame.naturalWidth) undrawn();
+    for (const picker of all("[data-colour]", form)) showColour(byId(picker.dataset.colour));
+    if (location.pathname.endsWith("/render")) { // the answer to a refused render
+      remember();
+      form.querySelector("[aria-invalid]")?.focus();
+    }
 
     function stop() {
       if (!playing) return;
@@ -299,7 +368,7 @@
       busy.hidden = false;
       const answer = await post("/preview", values({ draft: "1" })).catch(() => null);
       busy.hidden = true;
-      if (!answer || !(answer.headers.get("content-type") || "").startsWith("image/")) { note.textContent = "The draft is away. Try again."; return null; }
+      if (!(answer?.headers.get("content-type") || "").startsWith("image/")) { explain(await reasonOf(answer, "The draft could not be drawn. Try again in a moment.")); return null; }
       return createImageBitmap(await answer.blob());
     }
     play.addEventListener("click", async () => {

@@ -38,11 +38,19 @@ class LocalMedia:
         self._named: list[Path] = []
 
     def named(self, path: Path) -> str:
-        """An address that `resolve` answers with this file. Raises InputRefused where there is none."""
-        if not path.is_file():
-            raise InputRefused(f"{path} is neither an address nor a file.")
-        self._named.append(path)
+        """Return an address that `resolve` answers with this file, of the media folder or else of the present one.
+
+        Raises InputRefused if there is no such file.
+        """
+        file = next((one for one in self._candidates(path) if one.is_file()), None)
+        if file is None:
+            where = f", and there is no such file in {self._folder}" if self._folder is not None else ""
+            raise InputRefused(f"{path} is neither an address nor a file{where}.")
+        self._named.append(file)
         return f"{LOCAL_PREFIX}{len(self._named) - 1}"
+
+    def _candidates(self, path: Path) -> list[Path]:
+        return [path] if self._folder is None else [self._folder / path, path]
 
     def resolve(self, src: str) -> Path | None:
         """Return the file behind a source, None where there is none. Nothing is fetched."""

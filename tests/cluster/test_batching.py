@@ -10,10 +10,12 @@ from typing import Any
 import av
 import pytest
 
+from cluster.batching.farm import BatchFailed
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import RowsRefused, read_rows
 from cluster.commands import batch, template
 from farm_core.settings import ROOT
+from gpu_renderer.commands.local import InputRefused, LocalMedia
 from gpu_renderer.commands.options import Machine
 from tests.api.conftest import own_world, settings, start
 from tests.api.world import World, document, layer, picture, text_template
@@ -81,6 +83,19 @@ def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
     assert (tmp_path / "out/b.mp4").is_file()
 
 
+def test_cells_name_files_of_the_media_folder(tmp_path: Path) -> None:
+    media = tmp_path / "pictures"
+    media.mkdir()
+    (media / "ada.png").write_bytes(b"of the folder")
+    local = LocalMedia(media)
+    assert local.resolve(local.named(Path("ada.png"))) == media / "ada.png"
+    assert local.resolve(local.named(media / "ada.png")) == media / "ada.png"
+    with pytest.raises(
+        InputRefused, match=r"bob\.png is neither an address nor a file, and there is no .* in .*pictures"
+    ):
+        local.named(Path("bob.png"))
+
+
 def test_a_manifest_knows_rows_by_what_they_hold(tmp_path: Path) -> None:
     rows = read_rows(write_table(tmp_path, "name\na\nb\n"), f"{tmp_path}/{{name}}.mp4")
     manifest = Manifest.beside(rows)
@@ -104,6 +119,8 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
     wrong = write_table(tmp_path, "name\na\n")
     with pytest.raises(RowsRefused, match="headline"):
         batch.run(arguments(batch, text_template(ada), str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
+    with pytest.raises(BatchFailed, match=r"of the account, which --account or --key names: 404"):
+        batch.run(arguments(batch, "tpl_of_somebody_else", str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
     assert ada.get("/renders").json()["total"] == 0
 
 

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 PAGES = (
-    "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel", "/templates",
+    "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel", "/templates", "/templates?text=none",
     "/templates/{template}", "/templates/{template}/playground", "/uploads", "/workers", "/account", "/account/webhooks",
     "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
 )  # fmt: skip

@@ -1,0 +1,202 @@
+"""What designers do in the playground and the gallery, in a real browser: all on one farm, each in a window of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.workers import drawing
+from tests.api.world import World, document, field, layer, picture
+from tests.console.people import Person, signed_in
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+LONG_NAME = "A name that somebody pasted from a whole sentence and never shortened, with_one_part_that_cannot_be_broken_anywhere"
+
+
+@pytest.fixture(scope="module")
+def designer(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+    """A designer on a farm with a worker that draws plain pictures."""
+    with drawing(world, tmp_path_factory.mktemp("stills")), signed_in(world, "designer") as person:
+        yield person
+
+
+def many_inputs(designer: Person, count: int) -> str:
+    """The id of a template with a long name and this many texts."""
+    layers = [layer(f"n{index}", f"Text {index}", "text") for index in range(count)]
+    fields = [field(f"text{index}", "text", f"n{index}", "Text", "content") for index in range(count)]
+    inputs = [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields]
+    return designer.api.template(name=LONG_NAME, document=document(*layers, fields=fields), inputs=inputs)
+
+
+def playground(designer: Person, window: Window, template: str | None = None, **options: Any) -> Any:
+    """A window with the playground of a template, by default of one with an input of each kind."""
+    page = window(designer, **options)
+    page.goto(f"{designer.origin}/console/templates/{template or designer.api.template()}/playground")
+    return page
+
+
+def test_numbers_are_taken_as_they_are_typed_in_any_country(designer: Person, window: Window) -> None:
+    page = playground(designer, window, locale="de-DE")
+    size, fault, code = page.locator("#in-size"), page.locator("#fault-size"), page.locator("#code-curl")
+    for typed, sent in (("1,5", "1.5"), ("-3", "-3"), (".5", "0.5"), ("−2,25", "-2.25"), ("1e3", "1000")):
+        size.fill("")
+        size.press_sequentially(typed)
+        expect(code).to_contain_text(f'"size": {sent}\n')
+        expect(fault).to_be_hidden()
+    for typed in ("-", "1e", "1,500", "1.500,5", "1e999", "nan", "1_000"):
+        size.fill(typed)
+        expect(fault).to_contain_text("must be a number, such as 1500 or 0.5")
+    size.fill("")
+    expect(fault).to_be_hidden()
+    expect(code).not_to_contain_text("size")
+
+
+def test_arrow_keys_step_numbers(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    size = page.locator("#in-size")
+    size.fill("1,5")
+    for key, value in (("ArrowUp", "2.5"), ("Shift+ArrowUp", "12.5"), ("Alt+ArrowDown", "12.4"), ("ArrowDown", "11.4")):
+        size.press(key)
+        expect(size).to_have_value(value)
+    expect(page.locator("#code-curl")).to_contain_text('"size": 11.4')
+
+
+def test_the_picker_shows_the_colour_that_is_typed(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    for typed, shown in (("#f00", "#ff0000"), ("#00FF88", "#00ff88"), ("rgb(0, 0, 255)", "#0000ff")):
+        page.fill("#in-tint", typed)
+        expect(page.locator("[data-colour=in-tint]")).to_have_value(shown)
+
+
+def test_what_was_entered_outlives_a_reload_and_a_change_of_colours(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.fill("#in-headline", "Two lines\n& a sign")
+    page.fill("#in-size", "41")
+    page.reload()
+    expect(page.locator("#in-size")).to_have_value("41")
+    page.click("button:visible:has-text('Dark')")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#in-headline")).to_have_value("Two lines\n& a sign")
+    expect(page.locator("#in-size")).to_have_value("41")
+
+
+def test_a_refused_render_leads_to_the_first_input_that_needs_a_change(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.fill("#in-size", "many")
+    page.click("button:has-text('Render')")
+    expect(page.locator("form [role=alert]").first).to_have_text(
+        "Nothing was rendered. These inputs need a change: Size, Photo."
+    )
+    expect(page.locator("#in-size")).to_be_focused()
+    page.reload()
+    expect(page.locator("#in-size")).to_have_value("many")
+
+
+def test_a_lost_session_leads_back_to_what_was_entered(designer: Person, window: Window, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(picture())
+    page = playground(designer, window)
+    page.context.clear_cookies()
+    page.fill("#in-headline", "Entered with care")
+    expect(page.locator("#preview-note")).to_have_text("You are signed out. Sign in again")
+    page.set_input_files("[data-upload=in-photo]", tmp_path / "photo.png")
+    expect(page.locator("#fault-photo")).to_have_text("You are signed out. Sign in again")
+    page.click("button:has-text('Render')")
+    page.fill("#token", designer.api.headers["Authorization"].removeprefix("Bearer "))
+    page.click("button:has-text('Sign in')")
+    expect(page.locator("#in-headline")).to_have_value("Entered with care")
+
+
+def test_a_frame_that_no_longer_shows_the_inputs_is_dimmed_and_the_reason_stands_below(
+    designer: Person, window: Window
+) -> None:
+    template = designer.api.template()
+    page = playground(designer, window, template)
+    page.fill("#in-headline", "Drawn")
+    expect(page.locator("#latency")).to_contain_text("drawn in")
+    expect(page.locator("#screen.stale")).to_have_count(0)
+    designer.api.delete(f"/templates/{template}")
+    page.fill("#in-headline", "Not drawn")
+    expect(page.locator("#preview-note")).to_have_text("There is no such template.")
+    expect(page.locator("#screen.stale")).to_have_count(1)
+    expect(page.locator("#latency")).to_have_text("")
+
+
+def test_an_impatient_second_click_creates_no_second_render(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    sent: list[str] = []
+
+    def taken(route: Any) -> None:
+        sent.append(route.request.url)
+        route.fulfill(status=204)  # no page follows
+
+    page.route("**/render", taken)
+    button = page.locator("button:has-text('Render')")
+    with page.expect_response("**/render"):
+        button.click(no_wait_after=True)
+    expect(button).to_have_attribute("aria-busy", "true")
+    button.click(no_wait_after=True)
+    page.fill("#in-headline", "Entered after both clicks")
+    expect(page.locator("#code-curl")).to_contain_text("Entered after both clicks")
+    assert len(sent) == 1
+
+
+def test_the_preview_stays_in_sight_of_the_fortieth_input_on_a_phone(designer: Person, window: Window) -> None:
+    page = playground(designer, window, many_inputs(designer, 40), phone=True)
+    page.focus("#in-text39")
+    frame, entered = page.locator("#screen").bounding_box(), page.locator("#in-text39").bounding_box()
+    assert 0 <= frame["y"] < frame["y"] + frame["height"] < entered["y"] < entered["y"] + entered["height"] <= 740
+    page.focus("#in-text20")  # scrolled to from below, so it must not come to lie under the preview
+    assert page.locator("#in-text20").bounding_box()["y"] > frame["y"] + frame["height"]
+
+
+@pytest.mark.parametrize("width", [1440, 820, 390])
+def test_long_names_stay_in_their_place(designer: Person, window: Window, width: int) -> None:
+    template = many_inputs(designer, 1)
+    job = designer.api.render(template, inputs={}).json()["jobId"]
+    page = window(designer)
+    page.set_viewport_size({"width": width, "height": 844})
+    for path in ("renders", f"renders/{job}", "templates", f"templates/{template}", f"templates/{template}/playground"):
+        page.goto(f"{designer.origin}/console/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page.goto(f"{designer.origin}/console/renders")
+    name, state = (page.locator(f"#row-{job} {part}").bounding_box() for part in (".what > a", ".state"))
+    assert name["x"] + name["width"] <= state["x"]
+    page.goto(f"{designer.origin}/console/renders/{job}")
+    if width < 860:
+        assert page.locator(".topbar").bounding_box()["height"] < 60
+
+
+def test_templates_are_found_by_name_over_several_pages(designer: Person, window: Window) -> None:
+    for index in range(26):
+        designer.api.template(name=f"Spot {index} for 100 % summer")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.keyboard.press("/")
+    page.keyboard.type("0 % SUMMER")
+    page.keyboard.press("Enter")
+    expect(page.locator(".template-card")).to_have_count(24)
+    page.click("text=Older templates")
+    expect(page.locator(".template-card")).to_have_count(2)
+    page.fill("[name=text]", "no such name")
+    page.click("button:has-text('Search')")
+    expect(page.locator("main")).to_contain_text("No template matches")
+    page.click("text=Show all templates")
+    expect(page.locator(".template-card")).to_have_count(24)
+
+
+def test_the_gallery_shows_whole_pictures(designer: Person, window: Window) -> None:
+    designer.api.template(width=360, height=640)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    assert page.locator(".template-card .poster").first.evaluate("one => getComputedStyle(one).objectFit") == "contain"
+
+
+def test_the_address_of_an_import_leads_to_the_gallery(designer: Person) -> None:
+    for path in ("/templates/import", "/templates/import/abc"):
+        assert designer.get(path).headers["location"] == "/console/templates"

@@ -1,0 +1,35 @@
+"""The code that the console shows for a render runs as it stands, whatever the inputs hold."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from console.snippets import snippets
+from tests.api.world import World, text_template
+
+pytestmark = pytest.mark.service
+
+RUN = {"curl": ["bash", "-c"], "python": [sys.executable, "-c"], "javascript": ["node", "--input-type=module", "-e"]}
+
+
+@pytest.mark.parametrize("language", RUN)
+def test_code_creates_the_render_that_it_shows(own_world: World, language: str) -> None:
+    program = RUN[language]
+    if shutil.which(program[0]) is None:
+        pytest.skip(f"{program[0]} is not installed")
+    ada = own_world.account()
+    headline = 'It\'s "quoted" $HOME `x` ${y} \\n \'\'\'three\'\'\' """more"""\nשלום 🎉'
+    shown = {one.id: one.code for one in snippets(own_world.origin, text_template(ada), {"headline": headline})}
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    environment = {**os.environ, "FARM_KEY": key}
+    done = subprocess.run([*program, shown[language]], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (job,) = ada.get("/renders").json()["items"]
+    assert job["jobId"] in done.stdout
+    ((inputs,),) = own_world.database.execute("SELECT inputs FROM jobs").fetchall()
+    assert inputs == {"headline": headline}

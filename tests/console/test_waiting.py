@@ -1,0 +1,38 @@
+"""Pages say why nothing is rendered, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.people import Person
+
+pytestmark = pytest.mark.service
+
+WORKER = """
+    INSERT INTO workers (id, node, renderer, device, encoder, seen_at, drained_at)
+    VALUES ('w', 'node-a', 'r', 'llvmpipe', 'libx264', %s, %s)
+"""
+
+
+def test_a_queued_render_says_what_it_waits_for(member: Person) -> None:
+    world, job = member.api.world, member.api.job()
+
+    def page() -> str:
+        return member.text(f"/renders/{job}")
+
+    assert "Waiting: no worker takes work now" in page()
+    world.database.execute(WORKER, (world.clock.now(), None))
+    assert "Waiting for a worker" in page()
+    world.database.execute("UPDATE accounts SET paused_at = now()")
+    assert "Waiting: an operator has paused this account" in page()
+    world.database.execute("UPDATE queue_state SET paused_at = now()")
+    assert "Waiting: an operator has paused the farm" in page()
+
+
+def test_the_overview_asks_to_resume_workers_that_were_drained(operator: Person) -> None:
+    world = operator.api.world
+    world.database.execute(WORKER, (world.clock.now(), world.clock.now()))
+    shown = operator.text("/")
+    assert "No worker takes work." in shown
+    assert "Resume the workers that are drained or in quarantine." in shown
+    assert "farm doctor" not in shown
