@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -127,7 +127,7 @@ async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tu
     return row[0], row[1]
 
 
-def _visible(viewer: Viewer) -> Any:
+def _visible(viewer: Viewer) -> Select[Template, Account]:
     joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
     joined = joined.where(col(Template.deleted_at).is_(None))
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)
