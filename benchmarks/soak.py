@@ -45,7 +45,7 @@ def _row(number: int, session: RenderSession, seconds: float) -> Row:
         "jobs": number,
         "rss_mb": round(psutil.Process().memory_info().rss / 2**20, 1),
         "jobs_per_second": round(number / seconds, 2),
-        "targets_lent": session.painter.pool.acquired_count,
+        "targets_acquired": session.painter.pool.acquired_count,
     }
 
 

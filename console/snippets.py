@@ -34,8 +34,8 @@ def snippets(
     ]
 
 
-def _json(value: Any, indent: int | None = 2) -> str:
-    return json.dumps(value, indent=indent, ensure_ascii=False)
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _curl(url: str, body: Mapping[str, Any]) -> str:

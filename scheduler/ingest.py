@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from farm_core.sandbox import Exhausted, Refused
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
+from motion.template import InputField
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer, is_fresh
 from scheduler.media import MediaUnavailable, fetched_media
@@ -96,11 +97,7 @@ async def ingest(
     """
     _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
-    declared = {field.id for field in fields}
-    values: dict[str, str | float] = {
-        field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None
-    }
-    values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
+    values = _values_of(job, fields)
     given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
     budget = _Budget(INGEST_SECONDS, gate)
     purposes = {source: f"input {name!r}" for name, source in given.items()}
@@ -115,9 +112,19 @@ async def ingest(
     of_layers = await _fetch_all(dependencies, job, fetchable, budget)
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
     media |= {source: stored.key for source, stored in of_layers.items()}
-    every = [*of_inputs.values(), *of_layers.values()]
-    stored = {document.key: document.bytes} | {one.key: one.stored_bytes for one in every}
-    return FrozenJob(job, document.key, media, sum(one.counted_bytes for one in every), document.notices, stored)
+    fetched = [*of_inputs.values(), *of_layers.values()]
+    stored = {document.key: document.bytes} | {one.key: one.stored_bytes for one in fetched}
+    return FrozenJob(job, document.key, media, sum(one.counted_bytes for one in fetched), document.notices, stored)
+
+
+def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str | float]:
+    """Return the job's inputs that the template declares, and the defaults of media inputs that it does not give."""
+    declared = {field.id for field in fields}
+    values: dict[str, str | float] = {
+        field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None
+    }
+    values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
+    return values
 
 
 def _check_room(job: ClaimedJob) -> None:

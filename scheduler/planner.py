@@ -6,13 +6,11 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from farm_core.jobs import claims
-from farm_core.jobs.claims import FrozenJob, PlannedJob
+from farm_core.jobs.claims import FrozenJob, PlannedJob, SameResult
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
@@ -20,15 +18,6 @@ from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
-
-
-@dataclass(frozen=True, slots=True)
-class _Video:
-    """A finished video and its receipt, by their keys in storage, and what the video leaves out."""
-
-    key: str
-    receipt_key: str | None
-    warnings: Sequence[Mapping[str, Any]] | None
 
 
 class Planner:
@@ -68,25 +57,24 @@ class Planner:
             changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(completed)
         )
 
-    async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, _Video]:
+    async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, SameResult]:
         """Return the videos of equal jobs by job id, if storage still has them."""
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
         if not wanted:
             return {}
-        rows = await self.dependencies.database.single(lambda connection: claims.same_results(connection, wanted))
-        found = {job_id: _Video(*row) for job_id, row in rows.items()}
+        found = await self.dependencies.database.single(lambda connection: claims.same_results(connection, wanted))
         stored = await asyncio.gather(
-            *(asyncio.to_thread(self.dependencies.storage.exists, video.key) for video in found.values())
+            *(asyncio.to_thread(self.dependencies.storage.exists, video.video_key) for video in found.values())
         )
         return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
 
-    def _ending(self, frozen: FrozenJob, video: _Video, key: str, renderer: str | None) -> Ending:
+    def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None) -> Ending:
         job = frozen.job
         return Ending(
-            job.id, lease_token=job.lease_token, video_key=video.key, receipt_key=video.receipt_key, plan_key=key,
+            job.id, lease_token=job.lease_token, video_key=video.video_key, receipt_key=video.receipt_key, plan_key=key,
             renderer=renderer,
-            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.key),
-            detail={"reused": video.key}, warnings=video.warnings,
+            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.video_key),
+            detail={"reused": video.video_key}, warnings=video.warnings,
         )  # fmt: skip
 
 

@@ -134,12 +134,15 @@ class RunningTaskWatcher(Service):
             name for name, state in states.items() if state.renderer == renderer and not self.running_tasks.load(name)
         )
         candidates = list(islice(idle_here, COPY_CANDIDATES_MAX))
-        now = self.dependencies.clock.now()
+        database, now = self.dependencies.database, self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=candidates)
-        idle = sorted(name for name, load in (await self.dependencies.database.single(usable)).items() if load == 0)
+        idle = sorted(name for name, load in (await database.single(usable)).items() if load == 0)
         if idle:
             begun = self.dependencies.clock.monotonic()
             copy = replace(assignment, token=f"{assignment.token}.copy")
             _log.info("straggler copied", **about(assignment), worker=idle[0])
+            async with database.connection() as session:
+                detail = {"task": assignment.index, "worker": idle[0]}
+                await write_event(session, now, assignment.job_id, "copy segment", detail)
             self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
             self.dependencies.executor.submit(copy, idle[0])

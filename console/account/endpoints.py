@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -100,11 +100,11 @@ async def _month(state: AppStateOf, account_id: str, now: datetime) -> Chart:
     return Chart(await statistics.bars(state.database, since, timedelta(days=1), days, account_id), timedelta(days=1))
 
 
-async def _webhooks(work: AsyncSession, account_id: str | None) -> list[Row[Any]]:
+async def _webhooks(work: AsyncSession, account_id: str | None) -> list[Delivery]:
     """Deliveries of the newest renders that have a webhook."""
-    newest = select(col(Job.id), col(Job.account_id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
+    newest = select(col(Job.id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
     if account_id is not None:
         newest = newest.where(col(Job.account_id) == account_id)
     jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(WEBHOOKS_MAX).subquery()
-    statement = select(Delivery, jobs.c.account_id).join(jobs, jobs.c.id == col(Delivery.job_id))
-    return list((await work.execute(statement.order_by(jobs.c.created_at.desc()).limit(WEBHOOKS_MAX))).all())
+    statement = select(Delivery).join(jobs, jobs.c.id == col(Delivery.job_id))
+    return list(await work.scalars(statement.order_by(jobs.c.created_at.desc()).limit(WEBHOOKS_MAX)))

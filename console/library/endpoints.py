@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from sqlalchemy import func, select, tuple_
+from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -145,14 +145,14 @@ async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tu
     return row[0], row[1]
 
 
-def _named(viewer: Viewer, text: str) -> Any:
+def _named(viewer: Viewer, text: str) -> Select[str]:
     """Return the ids of the templates whose name contains the text, among the newest SEARCHED_MAX."""
     newest = _visible(viewer).with_only_columns(col(Template.id), col(Template.name))
     searched = newest.order_by(*repository.ORDER).limit(SEARCHED_MAX).subquery()
     return select(searched.c.id).where(searched.c.name.icontains(text, autoescape=True))
 
 
-def _visible(viewer: Viewer) -> Any:
+def _visible(viewer: Viewer) -> Select[Template, Account]:
     joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
     joined = joined.where(col(Template.deleted_at).is_(None))
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)

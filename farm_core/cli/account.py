@@ -38,6 +38,9 @@ from farm_core.usage import repository as usage
 NAME_LENGTH_MAX = 120
 MS_PER_MINUTE = 60_000
 
+Shown = dict[str, Any]
+"""What a command prints of an account, as JSON."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`create NAME`, `set NAME`, `show NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
@@ -83,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _create(database: Database, arguments: argparse.Namespace) -> Any:
+async def _create(database: Database, arguments: argparse.Namespace) -> Shown:
     name = arguments.name.strip()
     if not 0 < len(name) <= NAME_LENGTH_MAX or not name.isprintable():
         raise Refused(f"a name has 1 to {NAME_LENGTH_MAX} printable characters")
@@ -100,7 +103,7 @@ async def _create(database: Database, arguments: argparse.Namespace) -> Any:
         return _shown(await _set_priorities(session, actor, account, arguments))
 
 
-async def _set(database: Database, arguments: argparse.Namespace) -> Any:
+async def _set(database: Database, arguments: argparse.Namespace) -> Shown:
     async with database.work() as session:
         actor, account = command_line_actor(), await account_of(session, arguments.name)
         account.plan = arguments.plan or account.plan
@@ -127,7 +130,7 @@ async def _set_priorities(
     return account
 
 
-async def _show(database: Database, arguments: argparse.Namespace) -> Any:
+async def _show(database: Database, arguments: argparse.Namespace) -> Shown:
     now = utc_now()
     async with database.reading() as session:
         account = await account_of(session, arguments.name)
@@ -148,19 +151,19 @@ async def _show(database: Database, arguments: argparse.Namespace) -> Any:
         }
 
 
-async def _suspend(database: Database, arguments: argparse.Namespace) -> Any:
+async def _suspend(database: Database, arguments: argparse.Namespace) -> Shown:
     async with database.work() as session:
         account = await account_of(session, arguments.name)
         return _shown(await controls.suspend(session, command_line_actor(), account.id))
 
 
-async def _unsuspend(database: Database, arguments: argparse.Namespace) -> Any:
+async def _unsuspend(database: Database, arguments: argparse.Namespace) -> Shown:
     async with database.work() as session:
         account = await account_of(session, arguments.name)
         return _shown(await controls.unsuspend(session, command_line_actor(), account.id))
 
 
-async def _delete(database: Database, arguments: argparse.Namespace) -> Any:
+async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:
     async with database.work() as session:
         account = await account_of(session, arguments.name)
         rows = ", ".join(f"{count} {table}" for table, count in (await contents(session, account.id)).items())
@@ -171,12 +174,12 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Any:
     return asdict(await delete_account(database, storage, command_line_actor(), account.id))
 
 
-async def _list(database: Database, _: argparse.Namespace) -> Any:
+async def _list(database: Database, _: argparse.Namespace) -> list[Shown]:
     async with database.work() as session:
         return [_shown(account) for account in await session.scalars(select(Account).order_by(col(Account.name)))]
 
 
-def _shown(account: Account) -> dict[str, Any]:
+def _shown(account: Account) -> Shown:
     limits = asdict(limits_of(account))
     return {
         "id": account.id,

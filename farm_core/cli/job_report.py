@@ -16,7 +16,10 @@ from farm_core.webhooks.models import Delivery
 
 TASKS_SHOWN = 12
 EVENTS_SHOWN = 20
-TROUBLE = ("retry task", "fail task", "rescue task", "lose segments", "adopt", "unpin", "requeue segment")
+TROUBLE = (
+    "retry task", "fail task", "rescue task", "copy segment", "restart worker", "lose segments", "adopt", "unpin",
+    "requeue segment",
+)  # fmt: skip
 
 
 def report(

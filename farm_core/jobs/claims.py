@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -88,6 +88,14 @@ class PlannedJob:
     tasks: Sequence[PlannedTask]
 
 
+class SameResult(NamedTuple):
+    """A finished video of an equal job and its receipt, by their keys in storage, and what the video leaves out."""
+
+    video_key: str
+    receipt_key: str | None
+    warnings: Sequence[Mapping[str, Any]] | None
+
+
 async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
     """Move the next queued jobs to processing, for this scheduler alone; one statement.
 
@@ -128,10 +136,8 @@ async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str
     await execute(session, "release_jobs", values)
 
 
-async def same_results(
-    session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]
-) -> dict[str, tuple[str, str | None, list[dict[str, Any]] | None]]:
-    """Return video, receipt and warnings of completed jobs with the same plan keys, by job id; one statement.
+async def same_results(session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]) -> dict[str, SameResult]:
+    """Return the results of completed jobs with the same plan keys, by job id; one statement.
 
     The jobs belong to the same accounts.
     """
@@ -141,7 +147,7 @@ async def same_results(
         "plan_keys": [key for _, key in keys],
     }
     rows = await execute(session, "same_results", values)
-    return {row.job_id: (row.video_key, row.receipt_key, row.warnings) for row in rows}
+    return {row.job_id: SameResult(row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
 async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:

@@ -1,6 +1,6 @@
 """The machines of jobs, tasks and deliveries: enums, edge tables, pure functions.
 
-The tables are the only statement of what may follow what; the diagrams in ARCHITECTURE.md are generated from them.
+The tables are the only statement of what may follow what; the diagrams in `docs/states.md` are generated from them.
 """
 
 from __future__ import annotations

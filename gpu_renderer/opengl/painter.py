@@ -121,17 +121,7 @@ class Painter:
         """Run the fragment shader over the whole of `into`, over the rectangles of `scissor`, or over instances."""
         program = self.programs.get(shader, FULLSCREEN if instances is None else instances.vertex, **(defines or {}))
         program.set("u_region", tuple(map(float, into.region)))
-        reads_target = False
-        for unit, (name, source) in enumerate((textures or {}).items()):
-            if isinstance(source, Target):
-                reads_target = True
-                source.texture.use(location=unit)
-                if f"{name}_region" in program.gl:
-                    program.set(f"{name}_region", tuple(map(float, source.region)))
-            else:
-                source.use(location=unit)
-            program.set(name, unit)
-        if reads_target:
+        if textures and _bind(program, textures):
             self.finish()
         for name, value in (uniforms or {}).items():
             program.set(name, value)
@@ -304,6 +294,21 @@ class Painter:
         """Draw into a part of a target from now on."""
         into.framebuffer.scissor = _box(into, part)
         into.framebuffer.use()
+
+
+def _bind(program: Program, textures: Mapping[str, Target | moderngl.Texture]) -> bool:
+    """Bind the textures to the program's samplers, with the regions of targets. Return True if one is a target."""
+    reads_target = False
+    for unit, (name, source) in enumerate(textures.items()):
+        if isinstance(source, Target):
+            reads_target = True
+            source.texture.use(location=unit)
+            if f"{name}_region" in program.gl:
+                program.set(f"{name}_region", tuple(map(float, source.region)))
+        else:
+            source.use(location=unit)
+        program.set(name, unit)
+    return reads_target
 
 
 def _parts_of(into: Target, rects: Region | Rects | None) -> Rects:

@@ -32,6 +32,7 @@ from motion.model.layer import Layer
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
+    EffectSnapshot,
     LayerSnapshot,
     LightWash,
     MaskPath,
@@ -160,7 +161,8 @@ def layer_snapshot(
     made = _unit(context, entry, visible, matte) if entry.unit is not None else _layer(context, layer, visible, matte)
     if made is None:
         return None
-    is_still = not values.timed if phase is not None else not values.moved and not layer.moves
+    # On one side of its keys a layer moves with time alone; else nothing at all may have moved it.
+    is_still = not (values.moved or layer.moves) if phase is None else not values.timed
     if is_still and entry.unit is None and _is_foldable(layer):
         layer.folded[key] = made
     return made
@@ -211,28 +213,27 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
     if layer.moves:
         placed, values.moved = transform(context, layer), True
     else:
-        placed = _folded(layer, "placement", values, False, lambda: transform(context, layer))
+        placed = _folded(layer, "placement", values, lambda: transform(context, layer))
     opacity = _opacity(layer, values)
     is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
     glass = None if is_placed else stacks.glass(layer.glass, values)
     blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
-    is_field = isinstance(
-        layer.content, ParticleContent
-    )  # particles take no masks, mattes and effects (layers.md 12.2)
+    takes_effects = not isinstance(layer.content, ParticleContent)  # nor masks and mattes (layers.md 12.2)
+    effects: tuple[EffectSnapshot, ...] = ()
+    if takes_effects and layer.effects:
+        effects = _folded(layer, "effects", values, lambda: stacks.effects(layer.effects, values))
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
-        source=_folded(layer, "source", values, False, lambda: _source(context, layer, values)),
+        source=_folded(layer, "source", values, lambda: _source(context, layer, values)),
         transform=placed,
         opacity=opacity,
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
-        masks=() if is_field else _masks(layer, values),
+        masks=_masks(layer, values) if takes_effects else (),
         matte=matte,
-        effects=()
-        if is_field or not layer.effects
-        else _folded(layer, "effects", values, False, lambda: stacks.effects(layer.effects, values)),
+        effects=effects,
         fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
         glass=glass,
         backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
@@ -267,7 +268,7 @@ def _mesh(context: EvaluationContext, layer: Layer, rig: Rig, values: Values) ->
         values.timed = values.timed or shown.timed
         return mesh(rig, *box(values), moved, places)
 
-    return _folded(layer, "mesh", values, False, made)
+    return _folded(layer, "mesh", values, made)
 
 
 def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
@@ -367,16 +368,16 @@ def _is_foldable(layer: Layer) -> bool:
     return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
 
 
-def _folded(layer: Layer, part: str, values: Values, moves: bool, make: Callable[[], T]) -> T:
+def _folded(layer: Layer, part: str, values: Values, make: Callable[[], T]) -> T:
     """A part of the layer, made once if making it looked at nothing that can change."""
     kept = layer.folded.get(part)
     if kept is not None:
         return cast(T, kept)
     moved, values.moved = values.moved, False
     made = make()
-    if not values.moved and not moves and _is_foldable(layer):
+    if not values.moved and _is_foldable(layer):
         layer.folded[part] = made
-    values.moved = values.moved or moved or moves
+    values.moved = values.moved or moved
     return made
 
 

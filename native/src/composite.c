@@ -13,7 +13,7 @@ struct piece {
     int square_count, inner_count, outer_count;
     struct edge square[4], inner[EDGES_MAX];  // of its quad; and of the interior that the shape's edge does not touch
     struct edge outer[4];                     // outside these an ellipse touches no pixel
-    struct held texels;                      // unused if `first` is 0
+    struct row_cache texels;                  // unused if `first` is 0
 };
 
 // ---------------------------------------------------------------------------------------------------------------- contents
@@ -36,7 +36,7 @@ static void mask_applied(const struct draw_op *of, struct row *r, int row, int f
 enum place { CUT, WHOLE, INSIDE };  // may contain the quad's edge; only the shape's edge; no edge
 
 // Composite content over columns [first, end) of a row. `left`: the column of the row's first number.
-static void composite_span(const struct draw_op *of, struct held *k, struct row *r, int row, int left, int first, int end,
+static void composite_span(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int left, int first, int end,
                  enum place where) {
     if (first >= end) return;
     int count = end - first, at = first - left;
@@ -70,7 +70,7 @@ static void flat(const struct draw_op *of, struct row *r, int at, int count) {
 
 // Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first
 // number.
-static void composite_content(struct piece *p, struct held *k, struct row *r, int row, int left, int first, int end) {
+static void composite_content(struct piece *p, struct row_cache *k, struct row *r, int row, int left, int first, int end) {
     const struct draw_op *of = p->of;
     span_of(p->square, p->square_count, row, -1.0, &first, &end);
     if (p->outer_count) span_of(p->outer, p->outer_count, row, 0.0, &first, &end);
@@ -162,7 +162,7 @@ static void matted(const struct draw_op *of, struct row *r, int row, int first, 
 }
 
 // Sample a glow on some columns of a row into r->texels.
-static void lit(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count) {
+static void lit(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count) {
     if (of->is_nearest) {
         own_pixels(of, r, row, first, count, r->texels);
     } else if (k) {
@@ -174,7 +174,7 @@ static void lit(const struct draw_op *of, struct held *k, struct row *r, int row
 }
 
 // Composite a glow, a layer buffer, or a buffer with its glow.
-static void composite_buffer(const struct draw_op *of, struct held *k, struct row *r, int row, int left, int first, int end) {
+static void composite_buffer(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int left, int first, int end) {
     int count = end - first;
     matted(of, r, row, first, count);
     if (of->kind == BUFFER) {
@@ -231,7 +231,7 @@ static int found_pieces(const struct draw_op *ops, int count, struct row *r, int
 
 static void composite_row(struct piece *p, struct row *r, int row, int left) {
     const struct draw_op *of = p->of;
-    struct held *k = p->texels.first ? &p->texels : 0;
+    struct row_cache *k = p->texels.first ? &p->texels : 0;
     int first = p->first, end = p->end;
     if (of->kind == QUANTISE) {
         quantise_row(r, left, first, end);
@@ -239,7 +239,7 @@ static void composite_row(struct piece *p, struct row *r, int row, int left) {
     }
     if (k) {
         int shown = first, shown_end = end;
-        hold(k, r, row, &shown, &shown_end);
+        cache_rows(k, r, row, &shown, &shown_end);
         if (of->kind != GLOWING_BUFFER && !of->mode) first = shown, end = shown_end;
         if (first >= end) return;
     }
@@ -309,21 +309,21 @@ int composite(const struct backdrop *on, int backdrop_row, const struct draw_op 
     struct row r;
     struct piece *pieces = malloc((size_t)count * sizeof *pieces + 1);
     if (!pieces) return 0;
-    for (int x = left, held; x < right; x += held) {
-        held = right - x < CHUNK ? right - x : CHUNK;
-        struct piece *end = pieces + found_pieces(ops, count, &r, x, top, x + held, bottom, pieces);
+    for (int x = left, columns; x < right; x += columns) {
+        columns = right - x < CHUNK ? right - x : CHUNK;
+        struct piece *end = pieces + found_pieces(ops, count, &r, x, top, x + columns, bottom, pieces);
         for (int row = top; row < bottom; row++) {
-            read_backdrop(on, &r, backdrop_row + row - top, x - left, held);
-            r.fine_first = x, r.fine_end = x + held;
+            read_backdrop(on, &r, backdrop_row + row - top, x - left, columns);
+            r.fine_first = x, r.fine_end = x + columns;
             for (struct piece *p = pieces; p < end; p++) {
                 if (row >= p->top && row < p->bottom) composite_row(p, &r, row, x);
             }
-            for (int channel = 0; channel < 3; channel++) patterns_of(r.scene[channel], r.patterns[channel], held);
+            for (int channel = 0; channel < 3; channel++) patterns_of(r.scene[channel], r.patterns[channel], columns);
             uint8_t *shown = picture + row * stride + (levels ? 4 : 8) * (ptrdiff_t)x;
             if (levels) {
-                shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], shown, held);
+                shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], shown, columns);
             } else {
-                opaque_halves(r.patterns[0], r.patterns[1], r.patterns[2], shown, held);
+                opaque_halves(r.patterns[0], r.patterns[1], r.patterns[2], shown, columns);
             }
         }
         for (struct piece *p = pieces; p < end; p++) free(p->texels.first);

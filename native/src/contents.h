@@ -97,7 +97,7 @@ static void graded_image(const struct draw_op *of, struct row *r, int count) {
 }
 
 // Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
-static void shaded(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
+static void shaded(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count, int is_inside) {
     if (is_shape(of)) {
         shaped(of, r, row, first, count, is_inside || is_hard(of));
         return;
@@ -124,7 +124,7 @@ static void shaded(const struct draw_op *of, struct held *k, struct row *r, int 
 }
 
 // Shade as `shaded` does, and apply the colour stage.
-static void drawn(const struct draw_op *of, struct held *k, struct row *r, int row, int first, int count, int is_inside) {
+static void drawn(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count, int is_inside) {
     shaded(of, k, r, row, first, count, is_inside);
     if (of->grade && of->kind != IMAGE && !is_of_one_colour(of)) graded(of->grade, r, count);
 }

@@ -119,16 +119,16 @@ void nv12(const uint8_t *restrict picture, ptrdiff_t stride, int width, int heig
         const uint32_t *lower = (const uint32_t *)(picture + (y + 1 < height ? y + 1 : y) * stride);
         for (int x = left; x < right; x += CHUNK) {
             int count = right - x < CHUNK ? right - x : CHUNK;
-            int held = x + count > width ? width - x : count;
+            int inside = x + count > width ? width - x : count;
             uint8_t *codes = luma + y * code_stride + x;
-            luma_codes(upper + x, codes, held);
-            luma_codes(lower + x, codes + code_stride, held);
-            column_sums(upper + x, lower + x, red_blue + 1, green + 1, held);
-            if (held < count) {
-                codes[held] = codes[held - 1];
-                codes[code_stride + held] = codes[code_stride + held - 1];
-                red_blue[held + 1] = red_blue[held];
-                green[held + 1] = green[held];
+            luma_codes(upper + x, codes, inside);
+            luma_codes(lower + x, codes + code_stride, inside);
+            column_sums(upper + x, lower + x, red_blue + 1, green + 1, inside);
+            if (inside < count) {
+                codes[inside] = codes[inside - 1];
+                codes[code_stride + inside] = codes[code_stride + inside - 1];
+                red_blue[inside + 1] = red_blue[inside];
+                green[inside + 1] = green[inside];
             }
             if (x > 0) {
                 column_sums(upper + x - 1, lower + x - 1, red_blue, green, 1);
@@ -208,10 +208,10 @@ static void chroma_row(const uint8_t *restrict near, const uint8_t *restrict far
                        uint16_t *restrict sixteenths, int count) {
     uint16_t quarters[CHUNK / 2 + 2];
     int first = left / 2 - 1, end = (left + count + 1) / 2 + 1;
-    int held_first = first < 0 ? 0 : first, held_end = end > columns ? columns : end;
-    blended(near + held_first, far + held_first, quarters + (held_first - first), held_end - held_first);
-    if (held_first > first) quarters[0] = quarters[1];
-    if (held_end < end) quarters[end - first - 1] = quarters[end - first - 2];
+    int inside_first = first < 0 ? 0 : first, inside_end = end > columns ? columns : end;
+    blended(near + inside_first, far + inside_first, quarters + (inside_first - first), inside_end - inside_first);
+    if (inside_first > first) quarters[0] = quarters[1];
+    if (inside_end < end) quarters[end - first - 1] = quarters[end - first - 2];
     spread(quarters, sixteenths, (count + 1) / 2);
 }
 
@@ -268,7 +268,7 @@ struct places {
 void resampled(const struct footage *of, const uint32_t *restrict weights, const uint32_t *restrict pixels,
                const struct places *columns, const struct places *rows, uint32_t *restrict room, uint8_t *restrict picture,
                ptrdiff_t stride) {
-    uint32_t *source = room, *held[2] = {room + of->width, room + of->width + columns->count};
+    uint32_t *source = room, *mixed[2] = {room + of->width, room + of->width + columns->count};
     int numbers[2] = {-1, -1};
     for (int y = 0; y < rows->count; y++) {
         int wanted[2] = {rows->first[y], rows->second[y]}, slots[2];
@@ -281,12 +281,12 @@ void resampled(const struct footage *of, const uint32_t *restrict weights, const
                     colour_row(of, weights, wanted[i], 0, of->width, source);
                     row = source;
                 }
-                mixed_columns(row, columns->first, columns->second, columns->share, held[slot], columns->count);
+                mixed_columns(row, columns->first, columns->second, columns->share, mixed[slot], columns->count);
                 numbers[slot] = wanted[i];
             }
             slots[i] = slot;
         }
-        mixed_rows(held[slots[0]], held[slots[1]], (uint32_t)rows->share[y], (uint32_t *)(picture + y * stride),
+        mixed_rows(mixed[slots[0]], mixed[slots[1]], (uint32_t)rows->share[y], (uint32_t *)(picture + y * stride),
                    columns->count);
     }
 }

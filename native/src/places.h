@@ -130,7 +130,7 @@ static void from_middle(const float *restrict m, int row, int first, int count, 
 }
 
 // Add 1 for each column whose sample, at an offset, lies on the quad.
-static void held(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
+static void add_hits(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
                  float *restrict covered) {
     float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
     float across = is_projective ? m[2] : 0.0f, rest = is_projective ? m[8] : 1.0f;
@@ -138,8 +138,8 @@ static void held(const float *restrict m, int is_projective, int row, int first,
     for (int i = 0; i < count; i++) {
         float x = ((float)(first + i) + 0.5f + right) + 1.0f / 1024.0f;
         float u = by + (m[0] * x + m[6]), v = ey + (m[1] * x + m[7]), far = hy + (across * x + rest);
-        int is_held = (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
-        covered[i] += (float)is_held;
+        int is_hit = (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
+        covered[i] += (float)is_hit;
     }
 }
 
@@ -149,13 +149,13 @@ static void coverage(const struct draw_op *of, int row, int first, int count, fl
     int is_projective = of->is_projective;
     set_all(covered, 0.0f, count);
     if (of->samples == 1) {
-        held(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
+        add_hits(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
         return;
     }
-    held(m, is_projective, row, first, count, -0.125f, 0.375f, covered);
-    held(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
-    held(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
-    held(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
+    add_hits(m, is_projective, row, first, count, -0.125f, 0.375f, covered);
+    add_hits(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
+    add_hits(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
+    add_hits(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
     scaled(covered, 0.25f, count);
 }
 

@@ -44,7 +44,7 @@ static void add_row(uint16_t *restrict sums, const uint8_t *restrict top, const 
     }
 }
 
-static inline int held(int at, int size) {
+static inline int clamped_to(int at, int size) {
     return at < 0 ? 0 : at < size ? at : size - 1;
 }
 
@@ -59,12 +59,12 @@ static inline float covered(int at, float moved, int size) {
 static void add_partly(uint16_t *restrict sums, const uint8_t *source, int width, int height, int y, Tap tap, int from,
                        int to) {
     int row = y + tap.down;
-    const uint8_t *top = source + 4 * (ptrdiff_t)width * held(row, height);
-    const uint8_t *bottom = source + 4 * (ptrdiff_t)width * held(row + 1, height);
+    const uint8_t *top = source + 4 * (ptrdiff_t)width * clamped_to(row, height);
+    const uint8_t *bottom = source + 4 * (ptrdiff_t)width * clamped_to(row + 1, height);
     float down = covered(y, tap.y, height);
     for (int x = from; x < to; x++) {
         float share = down * covered(x, tap.x, width);
-        int left = 4 * held(x + tap.across, width), next = 4 * held(x + tap.across + 1, width);
+        int left = 4 * clamped_to(x + tap.across, width), next = 4 * clamped_to(x + tap.across + 1, width);
         for (int c = 0; c < 4; c++) {
             uint16_t above = between(top[left + c], top[next + c], tap.right);
             uint16_t under = between(bottom[left + c], bottom[next + c], tap.right);
@@ -87,8 +87,8 @@ void streaked(const uint8_t *source, uint8_t *found, int width, int height, cons
             Tap tap = {right >> 8, below >> 8, (uint16_t)(right & 255), (uint16_t)(below & 255), (uint16_t)weights[k], x, down};
             int from = width, to = width, row = y + tap.down;
             if (covered(y, down, height) == 1.0f) {
-                from = held((int)ceilf(-x), width + 1);
-                to = held((int)floorf((float)width - x), width + 1);
+                from = clamped_to((int)ceilf(-x), width + 1);
+                to = clamped_to((int)floorf((float)width - x), width + 1);
                 if (from > to) from = to = width;
             }
             if (from < to) {
@@ -137,8 +137,8 @@ void contoured(const uint8_t *source, const float *field, uint8_t *found, int wi
                 count = 0;
                 for (int k = 0; k < taps; k++) {
                     int32_t right = (int32_t)(dx * steps[k] + beyond) - margin, below = (int32_t)(dy * steps[k] + beyond) - margin;
-                    int is_held = x + right >= 0 && y + below >= 0 && x + right < width && y + below < height;
-                    if (is_held) places[count++] = below * width + right;
+                    int is_inside = x + right >= 0 && y + below >= 0 && x + right < width && y + below < height;
+                    if (is_inside) places[count++] = below * width + right;
                 }
             }
             const uint8_t *middle = source + 4 * own;

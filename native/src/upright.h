@@ -1,15 +1,15 @@
-// Texels whose rows lie along those of the frame: what is held of them from row to row of a strip of columns. Between which
-// texels a column lies is the same for all rows, and a row of texels is filtered across once for all rows of the frame beside it.
+// Texels whose rows lie along those of the frame. The texels that a column lies between are the same for all rows. A row of texels is
+// filtered across once, and cached for the rows of the frame beside it.
 
 #ifndef UPRIGHT_H
 #define UPRIGHT_H
 
 #include "texels.h"
 
-struct held {
+struct row_cache {
     const struct draw_op *of;
     int32_t from, count;     // columns of the frame
-    int32_t lines[2];        // which rows of texels are held; -1 none
+    int32_t lines[2];        // which rows of texels are cached; -1 none
     int32_t shown[2], end[2];  // of each: the columns that are not transparent
     int32_t upper, lower;    // which of both the frame's row lies between
     struct part part;        // and how far from the upper one: in 256 parts
@@ -76,7 +76,7 @@ static int is_filtered_in_floats(const struct draw_op *of) {
 }
 
 // Columns [from, from + count) of a strip, CHUNK at the most. Without memory `first` stays 0, and all is looked up anew.
-static void begin(struct held *k, const struct draw_op *of, struct row *r, int from, int count) {
+static void begin(struct row_cache *k, const struct draw_op *of, struct row *r, int from, int count) {
     int is_numbers = is_filtered_in_floats(of);
     size_t column = 3 * sizeof(int32_t), row = (is_numbers ? 4 : 1) * sizeof(float);
     k->first = malloc((size_t)count * (column + 2 * row));
@@ -130,7 +130,7 @@ static void half_row(const uint16_t *restrict texels, const int32_t *restrict fi
 }
 
 // A row of bytes in single floats, channel by channel.
-static void exact_row(const struct held *k, const struct draw_op *of, struct row *r, ptrdiff_t start, float *found) {
+static void exact_row(const struct row_cache *k, const struct draw_op *of, struct row *r, ptrdiff_t start, float *found) {
     if (of->kind == COVERAGE) {
         taken_bytes((const uint8_t *)of->texels + start, k->first, r->found[0], k->count);
         taken_bytes((const uint8_t *)of->texels + start, k->next, r->found[1], k->count);
@@ -143,7 +143,7 @@ static void exact_row(const struct held *k, const struct draw_op *of, struct row
     }
 }
 
-// Whether a column of a held row can be seen. An alpha below 1/255 cannot, but for coverage in single floats.
+// Whether a column of a cached row can be seen. An alpha below 1/255 cannot, but for coverage in single floats.
 INLINE int is_shown(const struct draw_op *of, const void *row, int32_t count, int32_t column) {
     if (is_filtered_in_floats(of)) {
         float alpha = ((const float *)row)[(ptrdiff_t)(channels_of(of) - 1) * count + column];
@@ -152,15 +152,15 @@ INLINE int is_shown(const struct draw_op *of, const void *row, int32_t count, in
     return ((const uint32_t *)row)[column] >> (of->kind == COVERAGE ? 0 : 24) != 0;
 }
 
-static void find_shown(struct held *k, int32_t slot) {
+static void find_shown(struct row_cache *k, int32_t slot) {
     int32_t first = 0, end = k->count;
     while (first < end && !is_shown(k->of, k->rows[slot], k->count, first)) first++;
     while (first < end && !is_shown(k->of, k->rows[slot], k->count, end - 1)) end--;
     k->shown[slot] = first, k->end[slot] = end;
 }
 
-// Which held row is a row of texels, filtered across; it does not take the place of another one.
-static int32_t held_row(struct held *k, struct row *r, int32_t line, int32_t other) {
+// Return the cached row (0 or 1) of a row of texels, filtered across; it does not take the place of another one.
+static int32_t cached_row(struct row_cache *k, struct row *r, int32_t line, int32_t other) {
     const struct draw_op *of = k->of;
     int32_t slot = k->lines[0] == line ? 0 : k->lines[1] == line ? 1 : -1;
     if (slot >= 0) return slot;
@@ -204,8 +204,8 @@ static void number_rows(const float *restrict upper, const float *restrict lower
     for (int i = 0; i < count; i++) found[i] = between_two(upper[i], lower[i], share);
 }
 
-// Hold what a row of the frame is filtered from. Narrows columns [*first, *end) to those that are not transparent.
-static void hold(struct held *k, struct row *r, int row, int *first, int *end) {
+// Cache the rows of texels that a row of the frame is filtered from. Narrows columns [*first, *end) to those that are not transparent.
+static void cache_rows(struct row_cache *k, struct row *r, int row, int *first, int *end) {
     const struct draw_op *of = k->of;
     placed(of, r, row, *first, 1);
     if (of->is_nearest) {
@@ -220,7 +220,7 @@ static void hold(struct held *k, struct row *r, int row, int *first, int *end) {
         k->part = part_between(r->v[0], of->rows);
         line = k->part.first + (k->part.share == 256), next = k->part.first + (k->part.share != 0);
     }
-    int32_t one = k->upper = held_row(k, r, line, next), two = k->lower = held_row(k, r, next, line);
+    int32_t one = k->upper = cached_row(k, r, line, next), two = k->lower = cached_row(k, r, next, line);
     if (k->shown[one] >= k->end[one]) one = two;
     if (k->shown[two] >= k->end[two]) two = one;
     int shown = k->from + (k->shown[one] < k->shown[two] ? k->shown[one] : k->shown[two]);
@@ -229,8 +229,8 @@ static void hold(struct held *k, struct row *r, int row, int *first, int *end) {
     *end = shown_end < *end ? shown_end : *end;
 }
 
-// Columns of a row, from what is held: of COVERAGE r->alpha, of an IMAGE filtered in 8 bits r->found[0], else r->texels.
-static void found_upright(const struct held *k, struct row *r, int first, int count) {
+// Columns of a row, from the cached rows: of COVERAGE r->alpha, of an IMAGE filtered in 8 bits r->found[0], else r->texels.
+static void found_upright(const struct row_cache *k, struct row *r, int first, int count) {
     const struct draw_op *of = k->of;
     int at = first - k->from;
     if (of->is_nearest) {

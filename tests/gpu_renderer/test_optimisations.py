@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 
 import numpy as np
@@ -27,8 +28,38 @@ from tests.gpu_renderer.drawing import drawn, gradient, paper, pixels, rect, ren
 pytestmark = pytest.mark.gl
 SIZE = (320, 200)
 NAMES = [field.name for field in fields(Optimisations)]
+ALL_OFF = Optimisations(**dict.fromkeys(NAMES, False))
+Scene = Callable[[int], Snapshot]
+"""The snapshot of each frame."""
 BLUR = EffectSnapshot("b", "blur", (("amount", 5.0),))
 SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 10.0), ("softness", 6.0)))
+
+
+def only(flag: str) -> Optimisations:
+    """One optimisation alone."""
+    return replace(ALL_OFF, **{flag: True})
+
+
+def assert_same_bytes(painter: Painter, scene: Scene, frames: Iterable[int], *optimised: Optimisations | None) -> None:
+    """Draw frames in order without optimisations, and with each set of them: the pixels are the same."""
+    plain, others = renderer(painter, ALL_OFF), [renderer(painter, options) for options in optimised]
+    for frame in frames:
+        expected = pixels(plain.draw(scene(frame), *SIZE)).copy()
+        for other in others:
+            assert np.array_equal(pixels(other.draw(scene(frame), *SIZE)), expected), f"frame {frame}"
+    for each in (plain, *others):
+        each.release()
+
+
+def assert_drawn_as_afresh(
+    painter: Painter, scene: Scene, frames: Iterable[int], options: Optimisations | None = None
+) -> None:
+    """Draw frames in order with one renderer: each is what a new renderer draws."""
+    kept = renderer(painter, options)
+    for frame in frames:
+        shown = pixels(kept.draw(scene(frame), *SIZE))
+        assert np.array_equal(shown, drawn(painter, scene(frame), options=options)), f"frame {frame}"
+    kept.release()
 
 
 def busy(frame: int) -> Snapshot:
@@ -79,13 +110,7 @@ def glowing(frame: int) -> Snapshot:
 def test_soft_light_is_the_same_whatever_is_kept_and_whatever_part_of_the_frame_is_drawn(
     painter: Painter, flag: str
 ) -> None:
-    plain = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
-    switched = renderer(painter, replace(Optimisations(**dict.fromkeys(NAMES, False)), **{flag: True}))
-    for frame in (0, 1, 1, 4, 9, 3, 6, 13):
-        expected = pixels(plain.draw(glowing(frame), *SIZE)).copy()
-        assert np.array_equal(pixels(switched.draw(glowing(frame), *SIZE)), expected), f"frame {frame}"
-    plain.release()
-    switched.release()
+    assert_same_bytes(painter, glowing, (0, 1, 1, 4, 9, 3, 6, 13), only(flag))
 
 
 def test_a_group_over_a_blurred_backdrop_shows_what_moves_near_it_though_it_adjusts_its_own_layers(
@@ -100,10 +125,7 @@ def test_a_group_over_a_blurred_backdrop_shows_what_moves_near_it_though_it_adju
         below = rect("#ff0000", 90 + 6 * frame, 100, 30, 60, id="below")
         return snapshot(below, frosted, width=SIZE[0], height=SIZE[1], background="#ffffff")
 
-    kept = renderer(painter)
-    for frame in range(4):
-        assert np.array_equal(pixels(kept.draw(scene(frame), *SIZE)), drawn(painter, scene(frame))), f"frame {frame}"
-    kept.release()
+    assert_drawn_as_afresh(painter, scene, range(4))
 
 
 def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(painter: Painter) -> None:
@@ -143,29 +165,16 @@ def test_what_stands_still_for_long_follows_the_layer_above_that_its_effect_read
         chart = rect("#ff8000", 60 + 15 * frame, 100, 80, 120, id="map", opacity=0.01)
         return snapshot(below, still, chart, width=SIZE[0], height=SIZE[1])
 
-    kept = renderer(painter, options)
-    for frame in (0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 8):
-        shown = pixels(kept.draw(scene(frame), *SIZE))
-        assert np.array_equal(shown, drawn(painter, scene(frame), options=options)), f"frame {frame}"
-    kept.release()
+    assert_drawn_as_afresh(painter, scene, (0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 8), options)
 
 
 @pytest.mark.parametrize("flag", [name for name in NAMES if name != "native_kernels"])
 def test_a_flag_leaves_the_bytes_of_a_sequence_unchanged(painter: Painter, flag: str) -> None:
-    plain = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
-    switched = renderer(painter, replace(Optimisations(**dict.fromkeys(NAMES, False)), **{flag: True}))
-    for frame in (0, 0, 1, 2, 3, 4, 5, 2, 2, 1):
-        expected = pixels(plain.draw(busy(frame), *SIZE)).copy()
-        assert np.array_equal(pixels(switched.draw(busy(frame), *SIZE)), expected), f"frame {frame}"
-    plain.release()
-    switched.release()
+    assert_same_bytes(painter, busy, (0, 0, 1, 2, 3, 4, 5, 2, 2, 1), only(flag))
 
 
 def test_all_flags_together_leave_the_bytes_unchanged(painter: Painter) -> None:
-    frames = renderer(painter)
-    for frame in (0, 1, 2, 2, 5, 3, 7, 8, 9, 4):
-        assert np.array_equal(pixels(frames.draw(busy(frame), *SIZE)), drawn(painter, busy(frame)))
-    frames.release()
+    assert_drawn_as_afresh(painter, busy, (0, 1, 2, 2, 5, 3, 7, 8, 9, 4))
 
 
 def test_uniforms_handed_over_as_varyings_leave_the_bytes_unchanged(painter: Painter) -> None:
@@ -177,16 +186,16 @@ def test_uniforms_handed_over_as_varyings_leave_the_bytes_unchanged(painter: Pai
     flat.release()
 
 
-def test_without_optimisations_nothing_but_the_picture_stays_on_loan(painter: Painter) -> None:
+def test_without_optimisations_only_the_picture_stays_acquired(painter: Painter) -> None:
     before = painter.pool.acquired_count
-    frames = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
+    frames = renderer(painter, ALL_OFF)
     frames.draw(busy(0), *SIZE)
     assert painter.pool.acquired_count - before == 2
     frames.release()
     assert painter.pool.acquired_count == before
 
 
-def test_release_gives_back_what_outlived_frames(painter: Painter) -> None:
+def test_release_gives_back_the_targets_that_outlived_frames(painter: Painter) -> None:
     before = painter.pool.acquired_count
     frames = renderer(painter)
     for frame in range(4):
@@ -264,15 +273,7 @@ CURVE = EffectSnapshot("c", "posterize", (("levels", 5.0),))
 def test_an_adjustment_layer_gives_the_same_bytes_however_it_is_drawn(
     painter: Painter, flag: str, stack: tuple[EffectSnapshot, ...]
 ) -> None:
-    plain = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
-    switched = renderer(painter, replace(Optimisations(**dict.fromkeys(NAMES, False)), **{flag: True}))
-    together = renderer(painter)
-    for frame in (0, 0, 0, 0, 1, 2, 5, 3):
-        expected = pixels(plain.draw(adjusted(frame, *stack), *SIZE)).copy()
-        for frames in (switched, together):
-            assert np.array_equal(pixels(frames.draw(adjusted(frame, *stack), *SIZE)), expected), f"frame {frame}"
-    for frames in (plain, switched, together):
-        frames.release()
+    assert_same_bytes(painter, lambda frame: adjusted(frame, *stack), (0, 0, 0, 0, 1, 2, 5, 3), only(flag), None)
 
 
 def test_under_an_adjustment_layer_of_single_pixels_only_what_changed_is_drawn_again(painter: Painter) -> None:
@@ -298,10 +299,7 @@ def swarm(frame: int) -> Snapshot:
 
 
 def test_many_moving_layers_give_the_same_bytes_drawn_in_parts(painter: Painter) -> None:
-    frames = renderer(painter)
-    for frame in range(8):
-        assert np.array_equal(pixels(frames.draw(swarm(frame), *SIZE)), drawn(painter, swarm(frame)))
-    frames.release()
+    assert_drawn_as_afresh(painter, swarm, range(8))
 
 
 def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as_it_is(painter: Painter) -> None:
@@ -314,14 +312,11 @@ def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as
             height=SIZE[1],
         )
 
-    frames = renderer(painter)
-    for frame in range(6):
-        assert np.array_equal(pixels(frames.draw(scene(frame), *SIZE)), drawn(painter, scene(frame))), f"frame {frame}"
-    frames.release()
+    assert_drawn_as_afresh(painter, scene, range(6))
 
 
 def crowd(frame: int) -> Snapshot:
-    """More layers over one that blends than have their own passage through 8 bits, and another such layer above them."""
+    """More layers over a blended one than are quantised one by one, and another blended layer above them."""
     still = [rect("#60708040", 12 + 16 * (i % 20), 20 + 40 * (i // 20), 9, 13, id=f"c{i}") for i in range(80)]
     below = rect("#2080ff", 100, 90, 160, 110, id="below", blend="overlay", transform=Transform2D(100, 90, 12))
     above = rect("#ff8800", 160 + 8 * frame, 110, 90, 70, id="above", blend="screen", opacity=0.8)
@@ -339,13 +334,7 @@ def crowd(frame: int) -> Snapshot:
 
 @pytest.mark.parametrize("flag", ["damage", "static_prefix", "layer_cache"])
 def test_layers_over_a_blended_one_give_the_same_bytes_however_they_are_drawn(painter: Painter, flag: str) -> None:
-    plain = renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
-    switched = renderer(painter, replace(Optimisations(**dict.fromkeys(NAMES, False)), **{flag: True}))
-    for frame in range(8):
-        expected = pixels(plain.draw(crowd(frame), *SIZE)).copy()
-        assert np.array_equal(pixels(switched.draw(crowd(frame), *SIZE)), expected), f"frame {frame}"
-    plain.release()
-    switched.release()
+    assert_same_bytes(painter, crowd, range(8), only(flag))
 
 
 def test_a_blended_layer_that_moves_leaves_what_lies_beyond_it_as_it_is(painter: Painter) -> None:
@@ -362,11 +351,12 @@ def test_a_layer_whose_blend_mode_changes_gives_the_same_bytes_drawn_in_parts(
     painter: Painter, modes: tuple[str, str]
 ) -> None:
     below = paper(gradient("#203040", "#80a0ff80", angle=30), *SIZE)
-    frames = renderer(painter)
-    for mode in (*modes, *modes):
-        scene = snapshot(below, rect("#ff8800", 150, 90, 80, 60, id="light", blend=mode), width=SIZE[0], height=SIZE[1])
-        assert np.array_equal(pixels(frames.draw(scene, *SIZE)), drawn(painter, scene))
-    frames.release()
+
+    def scene(frame: int) -> Snapshot:
+        light = rect("#ff8800", 150, 90, 80, 60, id="light", blend=modes[frame % 2])
+        return snapshot(below, light, width=SIZE[0], height=SIZE[1])
+
+    assert_drawn_as_afresh(painter, scene, range(4))
 
 
 STACKS = [
@@ -379,7 +369,7 @@ STACKS = [
 
 @pytest.mark.parametrize("background", ["#26482f", None])
 @pytest.mark.parametrize("stack", STACKS)
-def test_layers_that_pass_what_is_below_through_8_bits_give_the_same_bytes_where_they_are_bounded(
+def test_layers_that_quantise_their_backdrop_give_the_same_bytes_within_their_bounds(
     painter: Painter, stack: tuple[str, ...], background: str | None
 ) -> None:
     blended = (
@@ -388,8 +378,4 @@ def test_layers_that_pass_what_is_below_through_8_bits_give_the_same_bytes_where
     )  # fmt: skip
     below = paper(gradient("#203040", "#80a0ff80", angle=30), 200, 200)
     scene = snapshot(below, *blended, width=SIZE[0], height=SIZE[1], background=background)
-    bounded, whole = renderer(painter), renderer(painter, Optimisations(**dict.fromkeys(NAMES, False)))
-    expected = pixels(whole.draw(scene, *SIZE)).copy()
-    assert np.array_equal(pixels(bounded.draw(scene, *SIZE)), expected)
-    bounded.release()
-    whole.release()
+    assert_same_bytes(painter, lambda _: scene, (0,), None)

@@ -10,11 +10,22 @@ from typing import Any
 import pytest
 
 from cluster import turns
+from farm_core.clock import SystemClock
 from farm_core.jobs.plan import TaskKind
+from farm_core.jobs.status import TaskStatus
 from scheduler.ports import SegmentAssignment, TaskAssignment
-from tests.scheduler.farm import farm
+from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
+
+
+class ClockAhead(SystemClock):
+    """The machine's clock, which a test can put forward."""
+
+    ahead_seconds = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead_seconds
 
 
 def test_another_accounts_job_is_done_while_slow_frames_hold_every_worker(
@@ -60,3 +71,31 @@ def test_a_job_beyond_a_time_limit_fails_and_says_which(database_url: str, tmp_p
             assert {task.attempt for task in await under_test.tasks(job.id) if task.kind == TaskKind.render} == {1}
 
     asyncio.run(story())
+
+
+def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_so(
+    database_url: str, tmp_path: Path
+) -> None:
+    clock, slow_tokens = ClockAhead(), list[str]()
+
+    def slow(assignment: TaskAssignment) -> bool:
+        if isinstance(assignment, SegmentAssignment) and assignment.index == 0 and not slow_tokens:
+            slow_tokens.append(assignment.token)
+        return assignment.token in slow_tokens
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
+            job_id = await under_test.create(seconds=60)
+            async with asyncio.timeout(30):
+                while not await _one_is_rendered(under_test, job_id):  # noqa: ASYNC110 - it is in the database
+                    await asyncio.sleep(0.02)
+            clock.ahead_seconds = 10.0
+            under_test.scheduler.task_watcher.wake()
+            assert (await under_test.ended(job_id)).status == "completed"
+            assert "copy segment" in await under_test.events(job_id)
+
+    asyncio.run(story())
+
+
+async def _one_is_rendered(under_test: FarmUnderTest, job_id: str) -> bool:
+    return any(task.status == TaskStatus.done for task in await under_test.tasks(job_id))

@@ -173,10 +173,8 @@ def of_buffer(layer: LayerBuffer, texels: HostTexels, within: Region, how: Compo
     halves, region, own = texels.halves(layer.sharp), layer.sharp.region.intersection(within), _placed(layer.sharp)
     if halves is None:
         return [None]
-    made, alone = (
-        partial(draw_op, opacity=opacity, own=own, texels=halves, matte=through),
-        Variant(BUFFER, matte_mode=how.matte_mode),
-    )
+    made = partial(draw_op, opacity=opacity, own=own, texels=halves, matte=through)
+    alone = Variant(BUFFER, matte_mode=how.matte_mode)
     if glow is None:
         return [made(alone, region)]
     behind = of_glow(glow, texels, within)
@@ -221,22 +219,26 @@ def of_drawable(
     content = _content_of(placed.shown, texels)
     if content is None or not is_within_limits(quad):
         return None
-    gradient = (
-        placed.shown.fill if isinstance(placed.shown, Shape) and isinstance(placed.shown.fill, Gradient) else None
-    )
     steps = drawable.grading(placed.shown, style.filter)
+    gradient, ramp_count = _gradient_of(placed.shown)
     variant = Variant(
         content.kind, placed.samples, not matrix.is_affine(quad),
         is_nearest=isinstance(placed.shown, Image) and placed.shown.is_nearest, mode=mode,
         is_exact=drawable.is_exact(placed.shown, style.filter, feeds_effects=False),
-        gradient=0 if gradient is None else 2 if gradient.is_radial else 1,
-        ramp_count=0 if gradient is None else len(gradient.stops) - 1, is_masked=mask is not None, grading=steps,
+        gradient=gradient, ramp_count=ramp_count, is_masked=mask is not None, grading=steps,
     )  # fmt: skip
     return draw_op(
         variant, placed.quad.touched.intersection(within), columns=matrix.columns(placed.quad.to_unit),
         opacity=style.opacity, color=content.color, own=content.own, texels=content.texels, mask=mask,
         grade=_grade(style.filter, steps) if steps else None,
     )  # fmt: skip
+
+
+def _gradient_of(shown: Drawable) -> tuple[int, int]:
+    """Return the kernels' number of a shape's gradient (0 none, 1 linear, 2 radial), and the number of its ramps."""
+    if not isinstance(shown, Shape) or not isinstance(shown.fill, Gradient):
+        return 0, 0
+    return 2 if shown.fill.is_radial else 1, len(shown.fill.stops) - 1
 
 
 def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:

@@ -78,6 +78,10 @@ async def _furnish(database: Database) -> None:
                 ),
                 JobEvent(job_id="job_bad", event="plan", status="processing", at=now - timedelta(seconds=28)),
                 JobEvent(job_id="job_bad", event="retry task", status="processing", at=now, detail=seen),
+                JobEvent(
+                    job_id="job_bad", event="copy segment", status="processing", at=now,
+                    detail={"task": 1, "worker": "render-1"},
+                ),
             ]
         )  # fmt: skip
 
@@ -122,6 +126,7 @@ def test_one_screen_tells_why_a_job_failed_and_where_its_time_went(command: Comm
     _, out, _ = command("jobs", "show", "job_bad")
     assert "Failed: Layer Logo cannot be decoded." in out
     assert "retry task 0, attempt 1: crash: The worker died. on render-1" in out
+    assert "copy segment 1 on render-1" in out
     phases = {cells[1].strip(): cells[2:4] for line in out.splitlines() if len(cells := line.split("│")) == 5}
     assert phases["queue"][0].strip() == "60.00"
     assert phases["render"][1].strip() == "draw 2.50, encode 0.90"
