@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
 import statistics
@@ -35,8 +34,8 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.tasks import LeasedTask, RenderedSegment
 from farm_core.usage import repository as usage
-from scheduler.dispatcher import jobs_of, leases_of, loads_of, split
-from scheduler.placement import FreeWorker, Placement, assign
+from scheduler.dispatcher import jobs_of, leases_of, loads_of
+from scheduler.placement import FreeWorker, assign
 
 DEPTH: Final = 100_000
 ACCOUNTS: Final = 10_000
@@ -245,21 +244,14 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
     now, leased = utc_now(), list[LeasedTask]()
     ids = [f"w{number}" for number in range(WORKERS)]
 
-    async def lease(placements: Sequence[Placement]) -> None:
-        leases = leases_of(placements, new_id("lease"))
-        leased.extend(await database.single(lambda connection: tasks.lease_tasks(connection, now, leases)))
-
-    async def place(connection: AsyncConnection) -> list[Placement]:
+    async def round_of_leases(connection: AsyncConnection) -> None:
         waiting = await tasks.open_work(connection, now, WORKERS, ["r"])
         loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
-        return assign(jobs_of(waiting), free, loads_of(waiting))[:WORKERS]
+        placements = assign(jobs_of(waiting), free, loads_of(waiting))[:WORKERS]
+        leased.extend(await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease"))))
 
-    async def one_round() -> None:
-        placements = await database.single(place)
-        await asyncio.gather(*(lease(part) for part in split(placements)))
-
-    cost = await meter.cost(one_round())
+    cost = await meter.cost(database.single(round_of_leases))
     assert len(leased) == WORKERS, f"{len(leased)} of {WORKERS} tasks were leased"
     done = [RenderedSegment(task.lease_token, f"segments/{task.task_id}", 7, task.worker, {}) for task in leased]
     await database.single(lambda connection: tasks.finish_tasks(connection, now, done))

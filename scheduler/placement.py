@@ -65,7 +65,6 @@ class Placement(NamedTuple):
 
     task_id: str
     job_id: str
-    account_id: str
     worker_id: str
     renderer: str
     is_first: bool = True
@@ -132,7 +131,7 @@ class _Share:
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
         """Return the account's next assignment, or None if no free worker can take one of its tasks."""
         for position in range(self.first, len(self.jobs)):
-            name, account_id, _, renderer, _, heads = self.jobs[position]
+            name, _, _, renderer, _, heads = self.jobs[position]
             at = self.cursors.get(name, 0)
             if at >= len(heads):
                 self.first += position == self.first
@@ -145,7 +144,7 @@ class _Share:
             if renderer is None:
                 self.pins[name] = worker.renderer
             self.leased_frames += frame_count
-            return Placement(task_id, name, account_id, worker.id, worker.renderer, renderer is None)
+            return Placement(task_id, name, worker.id, worker.renderer, renderer is None)
         return None
 
 
