@@ -34,7 +34,7 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
 def test_an_interrupted_first_start_says_how_to_go_on_and_the_next_one_does(tmp_path: Path) -> None:
     project = _clone(tmp_path / "farm")
     environment = os.environ | {"PIP_NO_INDEX": "1"}
-    command = ["env", "--default-signal=INT", project / "farm", "demo"]
+    command = ["env", "--default-signal=INT", str(project / "farm"), "demo"]
     with subprocess.Popen(
         command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as start:  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from farm_core.clock import SystemClock
 from farm_core.jobs.judge import FAILURES_MAX, stall
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
+from scheduler import breaker
 from scheduler.ports import SegmentAssignment, TaskAssignment
 from scheduler.watch import RunningTaskWatcher
 from tests.scheduler.farm import FarmUnderTest, farm
@@ -120,6 +122,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
 
     monkeypatch.setattr(InlineExecutor, "restart", restart)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
+    monkeypatch.setattr(breaker, "REST", timedelta(0))
 
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
