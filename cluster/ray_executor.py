@@ -21,7 +21,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from cluster.liveness import Liveness, wait_until_reachable
 from cluster.render_actor import ActorReport, RenderActor
 from cluster.slots import Growth, Slot, kept_slots, slots_of
-from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.judge import Failure, FailureKind, stall
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from scheduler.ports import (
@@ -204,7 +204,7 @@ class RayExecutor:
         if worker.fatal != token:
             return Failure(FailureKind.lost, "The worker is gone.", name)
         if worker.condemned:
-            return Failure(FailureKind.stall, "The render came to a halt.", name)
+            return stall(name, self._settings.frame_seconds_max)
         if _was_killed(error):
             return Failure(FailureKind.lost, "The worker is gone.", name)
         if isinstance(error, ray.exceptions.ActorUnavailableError) or not await self._lives(worker.slot.node_id):

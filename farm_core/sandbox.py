@@ -155,7 +155,7 @@ class _Worker:
     """One process of `farm_core.sandbox_worker`; a line of JSON in, a line of JSON out."""
 
     def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
-        command = [sys.executable, "-m", "farm_core.sandbox_worker", str(cpu_seconds), str(memory_bytes)]
+        command = [sys.executable, "-P", "-m", "farm_core.sandbox_worker", str(cpu_seconds), str(memory_bytes)]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             command,
             stdin=subprocess.PIPE,

@@ -165,6 +165,11 @@ class Settings(BaseSettings):
     worker_memory_bytes: int = Field(
         1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
     )
+    frame_seconds_max: float = Field(
+        30, gt=0,
+        description="Seconds without a new frame, or a stored segment, after which a render actor is restarted. A segment "
+        "to which that happens three times fails its job.",
+    )  # fmt: skip
     segment_seconds_max: float = Field(
         900, gt=0, description="Seconds of a worker's time that a segment may take; its job fails beyond."
     )

@@ -1,39 +1,34 @@
-"""Limits of what all layers of a project may ask for together, counted before a frame is drawn. Beyond one it is refused by name.
+"""Limits of what the layers of a project may ask for, each by itself and all together, counted before a frame is drawn.
 
-Each layer has limits of its own (`evaluate/`), which thousands of layers together would still exceed by far.
+A project beyond one is refused by name: one frame of it would hold a worker for a minute and more. Real projects need less than a tenth
+of each. What cannot be counted before it is drawn, such as the size of a blur, ends with the limit of a frame's time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from motion.errors import PropertyRefused
+from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
+from motion.evaluate.frame import MAX_NESTING
+from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.particles import PARTICLES_LIMIT
 from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT
 from motion.evaluate.path_ops.repeater import COPIES_LIMIT
-from motion.model.content import ParticleContent, ShapeContent
+from motion.model.composition import Plan
+from motion.model.content import InstanceContent, ParticleContent, ShapeContent
 from motion.model.layer import Layer
+from motion.snapshot import MaskPath, MaskPoint, PathPoint
 
-PARTICLES_MAX: Final = 400_000
-POINTS_MAX: Final = 4_000_000
-EXPRESSION_CHARACTERS_MAX: Final = 10_000_000
-
+Array = NDArray[np.float64]
+_Points = Sequence[PathPoint | MaskPoint | DataPoint]
 _PRIMITIVE_POINTS: Final = 48
 """Points of an ellipse, the most that a shape without a path has."""
-
-
-def check(layers: Iterable[Layer]) -> None:
-    """Raise PropertyRefused for layers that ask for more than all limits allow. Copies of a layer count each."""
-    particles = points = characters = 0
-    for layer in layers:
-        particles += particle_count(layer)
-        points += point_count(layer)
-        characters += sum(len(moving.expression or "") for moving in layer.moving.values())
-    _limit(particles, PARTICLES_MAX, "particles")
-    _limit(points, POINTS_MAX, "points of outlines after their path operators")
-    _limit(characters, EXPRESSION_CHARACTERS_MAX, "characters of expressions")
 
 
 def particle_count(layer: Layer) -> int:
@@ -46,15 +41,143 @@ def particle_count(layer: Layer) -> int:
 def point_count(layer: Layer) -> int:
     """Return the most points that the layer's outlines have after its repeaters."""
     content = layer.content
-    if not isinstance(content, ShapeContent) or not content.operators:
+    if not isinstance(content, ShapeContent):
         return 0
-    count = sum(len(run.points) for run in content.runs) or _PRIMITIVE_POINTS
+    count = max(sum(map(len, drawn)) for drawn in _drawn_outlines(layer))
+    if not content.operators:
+        return count
+    count = count or _PRIMITIVE_POINTS
     for operator in content.operators:
         if operator.type == "repeater" and not operator.is_inert:
             count = min(RUNS_POINT_LIMIT, count * math.floor(min(float(COPIES_LIMIT), operator.copies)))
     return count
 
 
-def _limit(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise PropertyRefused(f"All layers together have more than {most:,} {what}.", "scene.nodes")
+def crossing_count(layer: Layer) -> int:
+    """Return how often the layer's outlines and masks cross the box around them: their length over its longer side.
+
+    Drawing an outline costs a step for each line of pixels that it crosses, whatever its size and number of points.
+    """
+    outlines = max(map(_crossings, _drawn_outlines(layer)))
+    return math.floor(outlines + max(map(_crossings, _drawn_masks(layer))))
+
+
+def paint_count(layer: Layer) -> int:
+    """Return the number of fills and strokes of a shape."""
+    content = layer.content
+    return len(content.fills) + len(content.further_strokes) if isinstance(content, ShapeContent) else 0
+
+
+def expression_length(layer: Layer) -> int:
+    """Return the characters of the layer's expressions."""
+    return sum(len(moving.expression or "") for moving in layer.moving.values())
+
+
+class Budget(NamedTuple):
+    """Something that layers ask for, in the words of the message, and the most of it: for one layer, and for all layers together."""
+
+    what: str
+    count: Callable[[Layer], int]
+    layer_max: int
+    total_max: int
+
+
+BUDGETS: Final = (
+    Budget("effects", lambda layer: len(layer.effects), 100, 5_000),
+    Budget("fills and strokes", paint_count, 100, 20_000),
+    Budget("crossings of its box by its outlines", crossing_count, 10_000, 20_000),
+    Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
+    Budget("particles", particle_count, PARTICLES_LIMIT, 400_000),
+    Budget("characters of expressions", expression_length, 500_000, 10_000_000),
+    Budget("3D layers", lambda layer: int(layer.is_3d), 1, 1_000),
+    Budget("lights", lambda layer: int(layer.kind == "light"), 1, 30),
+)
+
+
+def check(plans: Mapping[str, Plan], rendered: Plan) -> None:
+    """Raise PropertyRefused for layers that ask for more than a budget allows. Copies of a layer count each.
+
+    `plans`: the composition that is rendered and all that it places. The message names a layer, the number and the limit.
+    """
+    layers = [layer for plan in plans.values() for layer in plan.layers.values()]
+    for budget in BUDGETS:
+        _check(budget, layers)
+    _check_placed(plans, rendered)
+
+
+def _check(budget: Budget, layers: Collection[Layer]) -> None:
+    total, beyond = 0, ""
+    for layer in layers:
+        count = budget.count(layer)
+        if count > budget.layer_max:
+            raise _refused(f"Layer “{layer.name}” has {count:,} {budget.what}", budget.layer_max)
+        total += count
+        if total > budget.total_max and not beyond:
+            beyond = layer.name
+    if beyond:
+        raise _refused(f"All layers together have {total:,} {budget.what}", budget.total_max, beyond)
+
+
+def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
+    counts: dict[tuple[str, int], int] = {}
+
+    def placed(plan: Plan, depth: int) -> int:
+        """Layers that one placement of the composition brings. Below MAX_NESTING nothing is drawn."""
+        key = plan.key, depth
+        if key not in counts:
+            counts[key] = sum(of_layer(layer, depth) for layer in plan.layers.values())
+        return counts[key]
+
+    def of_layer(layer: Layer, depth: int) -> int:
+        inner = plans.get(layer.content.plan or "") if isinstance(layer.content, InstanceContent) else None
+        return 1 + (0 if inner is None or depth >= MAX_NESTING else placed(inner, depth + 1))
+
+    if (total := placed(rendered, 0)) > LAYERS_MAX:
+        name = max(rendered.layers.values(), key=lambda layer: of_layer(layer, 0)).name
+        fact = f"The composition has {total:,} layers with those of placed compositions, most of them in layer “{name}”"
+        raise _refused(fact, LAYERS_MAX)
+
+
+def _refused(fact: str, most: int, beyond: str = "") -> PropertyRefused:
+    named = f" Layer “{beyond}” is the first beyond the limit." if beyond else ""
+    return PropertyRefused(f"{fact}; at most {most:,} are allowed.{named}", "scene.nodes")
+
+
+def _drawn_outlines(layer: Layer) -> Iterator[list[_Points]]:
+    """The outlines of a shape that are drawn together: those stored, then those of each keyframe."""
+    yield [run.points for run in layer.content.runs] if isinstance(layer.content, ShapeContent) else []
+    track = layer.data.get("path.points")
+    if track is not None and track.kind == "points":
+        yield from ([cast(_Points, key.value)] for key in track.keys)
+
+
+def _drawn_masks(layer: Layer) -> Iterator[list[_Points]]:
+    yield _points(layer.masks)
+    if layer.mask_track is not None:
+        yield from map(_points, layer.mask_track.shapes)
+
+
+def _points(masks: Iterable[MaskPath]) -> list[_Points]:
+    return [mask.points for mask in masks]
+
+
+def _crossings(outlines: Sequence[_Points]) -> float:
+    """Return the length of the curves' control polygons over the longer side of the box around their points."""
+    curves = [_curves(outline) for outline in outlines if outline]
+    if not curves:
+        return 0.0
+    box = np.ptp(np.concatenate(curves)[:, 0], axis=0)
+    return sum(map(_length, curves)) / max(float(box.max()), 1.0)
+
+
+def _curves(outline: _Points) -> Array:
+    """Return each vertex with its incoming and outgoing handle, as an array of shape (points, 3, 2), px."""
+    points = np.array([point[:6] for point in outline], dtype=np.float64).reshape(-1, 3, 2)
+    return np.where(np.isnan(points), points[:, :1], points)  # a handle that is None lies on the vertex
+
+
+def _length(curves: Array) -> float:
+    vertices, arriving, leaving = curves[:, 0], curves[:, 1], curves[:, 2]
+    following, arrived = np.roll(vertices, -1, axis=0), np.roll(arriving, -1, axis=0)
+    steps = (leaving - vertices, arrived - leaving, following - arrived)
+    return float(sum(np.hypot(step[:, 0], step[:, 1]).sum() for step in steps))

@@ -34,7 +34,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     moving = animations(document)
     maker = PlanMaker(by_id, table, lines, moving, lines[settings.id], parity)
     plan = maker.plan(settings)
-    budgets.check(layer for made in maker.plans.values() for layer in made.layers.values())
+    budgets.check(maker.plans, plan)
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
     return Composition(
         id=settings.id,

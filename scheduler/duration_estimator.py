@@ -5,12 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-GRACE_SECONDS: Final = 60.0
-"""Least time before a worker counts as hung: opening a document may fetch fonts and decode pictures."""
-
-STALL_FACTOR: Final = 20.0
-"""A worker without a new frame for this many times the learned frame time counts as hung, after GRACE_SECONDS."""
-
 STRAGGLER_FACTOR: Final = 3.0
 """A segment that takes this many times its expected time is given to a second worker as well."""
 
@@ -40,11 +34,6 @@ class DurationEstimator:
         if job_id in self.by_job:
             return self.by_job[job_id]
         return None if self.per_megapixel is None else self.per_megapixel * width * height / 1e6
-
-    def is_stalled(self, job_id: str, width: int, height: int, quiet_seconds: float) -> bool:
-        """Return True if a worker without a new frame for `quiet_seconds` counts as hung."""
-        expected = self.frame_seconds(job_id, width, height) or 0.0
-        return quiet_seconds > max(GRACE_SECONDS, STALL_FACTOR * expected)
 
     def is_straggler(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
         """Return True if a segment is so much slower than its siblings that a second copy is worth its cost."""

@@ -95,10 +95,11 @@ class RunningTaskWatcher(Service):
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
         now = self.dependencies.clock.monotonic()
-        size = assignment.video_format.width, assignment.video_format.height
         quiet = now - self._moved(running_task, states)
-        if self.estimator.is_stalled(assignment.job_id, *size, quiet) and self._is_first_at_worker(running_task):
-            _log.warning("worker hangs", worker=running_task.worker_id, **about(assignment))
+        if quiet > self.dependencies.settings.frame_seconds_max and self._is_first_at_worker(running_task):
+            _log.warning(
+                "worker hangs, or draws a frame for too long", worker=running_task.worker_id, **about(assignment)
+            )
             running_task.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
         elif not self._has_copy(running_task) and self.estimator.is_straggler(

@@ -45,7 +45,7 @@ async def health() -> Health:
 
 @router.get("/api/ready", responses={503: {"model": Readiness, "description": "Something is missing; see `checks`."}})
 async def ready(state: AppStateOf) -> Readiness:
-    """Ready: Postgres, Redis and storage answer, and at least one worker is there."""
+    """Ready: Postgres, Redis and storage answer, storage has room for new objects, and at least one worker is there."""
     checks = {
         "postgres": _postgres(state),
         "redis": _redis(state),
@@ -87,7 +87,7 @@ async def _redis(state: AppState) -> bool:
 
 
 async def _storage(state: AppState) -> bool:
-    await asyncio.to_thread(state.storage.exists, "ready/probe")
+    await asyncio.to_thread(state.storage.check)
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import orjson
 
@@ -12,13 +12,20 @@ from motion.errors import DocumentError
 from motion.notices import of_document, of_lines
 
 
-def undrawn(source: str, composition_id: str | None) -> list[dict[str, Any]]:
+class Drawable(TypedDict):
+    """Notices of a document; or why no frame can be made from it."""
+
+    refused: str | None
+    notices: list[dict[str, Any]]
+
+
+def undrawn(source: str, composition_id: str | None) -> Drawable:
     """Return the notices of the document, which `source` holds as JSON."""
     from motion.build import build  # noqa: PLC0415 - brings NumPy, and the API only names this function
 
     document = orjson.loads(Path(source).read_bytes())
     try:
-        lines = tuple(build(document, composition_id).warnings)
+        lines, refused = build(document, composition_id).warnings, None
     except DocumentError as error:
-        lines = (error.message,)
-    return [asdict(one) for one in (*of_document(document), *of_lines(lines))]
+        lines, refused = (), error.message
+    return {"refused": refused, "notices": [asdict(one) for one in (*of_document(document), *of_lines(lines))]}

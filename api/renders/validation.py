@@ -48,6 +48,9 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
     faults = await rules.faults_of(state, template, wanted, uploads, caller.account.id)
     if not faults:
         template = found(template, "template")
+    refused, warnings = (None, []) if template is None else await _examined(state, template, wanted)
+    if refused is not None:
+        faults = [*faults, ("templateId", refused)]
     needed = 0.0 if template is None else template.duration_seconds / 60
     quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
     return Validation(
@@ -56,7 +59,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         render_minutes=round(needed, 4),
         remaining_minutes=None if quota is None else max(0.0, round(quota - used, 4)),
         expected_seconds=None if template is None or faults else _expected(state, template, wanted, seconds_per_pixel),
-        warnings=[] if template is None else await _warnings(state, template, wanted),
+        warnings=warnings,
     )
 
 
@@ -82,12 +85,13 @@ def _expected(
     return None if seconds_per_pixel is None else round(seconds_per_pixel * frames * output.width * output.height, 1)
 
 
-async def _warnings(state: AppState, template: Template, wanted: RenderRequest) -> list[JobWarning]:
-    """Return the warnings that are known without drawing."""
+async def _examined(state: AppState, template: Template, wanted: RenderRequest) -> tuple[str | None, list[JobWarning]]:
+    """Return why no frame can be made from the template, if so, and the warnings that are known without drawing."""
     with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
-        found = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
+        made = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
+    found = made["notices"]
     output, faults = rules.output_of(template, wanted.output, state.settings.accepted_formats)
     if not faults and state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound:
         found = [one for one in found if one["code"] != "sound_not_rendered"]
-    return [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]
+    return made["refused"], [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]

@@ -41,6 +41,7 @@ def published(source: str, target: str, inputs: list[dict[str, Any]], allow_priv
             f"These inputs write to no layer of the document that takes their kind: {', '.join(lost[:20])}."
         )
     unrenderable = template.unrenderable_layers(document, fields) + _unreachable(document, fields, allow_private)
+    _check_budgets(document, None)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
 
@@ -58,6 +59,7 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     if not found.has_media:
         return {"has_media": False}
     _check_limits(composition)
+    _check_budgets(document, composition_id)
     if len(found.fields) > INPUTS_MAX:
         raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
     fields, private = _without_private_defaults(found.fields, allow_private)
@@ -128,6 +130,13 @@ def _without_private_defaults(fields: Iterable[InputField], allow_private: bool)
         if fault:
             warnings.append(f"Layer “{field.label}”: {fault} A source must be given with every render.")
     return kept, warnings
+
+
+def _check_budgets(document: Document, composition_id: str | None) -> None:
+    """Raise DocumentError for a document that no frame can be made from: its jobs would fail one by one, each at a worker's cost."""
+    from motion.build import build  # noqa: PLC0415 - brings NumPy, and the API only names these functions
+
+    build(document, composition_id)
 
 
 def _check_limits(composition: CompositionSettings) -> None:

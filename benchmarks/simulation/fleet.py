@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.judge import Failure, FailureKind, stall
 from scheduler.ports import (
     AssemblyAssignment,
     DrawnStill,
@@ -27,6 +27,7 @@ BATCH_SECONDS: Final = 0.02
 """Reports arrive at multiples of this: in reality a round of statements takes about as long, and reports wait for it together."""
 
 ASSEMBLY_SECONDS: Final = 0.05
+FRAME_SECONDS_MAX: Final = 30.0
 NOTICE_SECONDS: Final = 3.0
 """A lost node is noticed after so long."""
 
@@ -129,7 +130,7 @@ class Fleet:
         if worker is not None:
             _stopped(worker)
             for assigned in worker.assigned:
-                failure = Failure(FailureKind.stall, "The render came to a halt.", worker_id)
+                failure = stall(worker_id, FRAME_SECONDS_MAX)
                 assigned.executor.report_after(0.0, Ended(assigned.assignment.token, failure))
             worker.assigned.clear()
 

@@ -39,6 +39,9 @@ class NullStorage:
         """Return False."""
         return False
 
+    def check(self) -> None:
+        """Do nothing."""
+
     def delete(self, key: str) -> None:
         """Do nothing."""
 

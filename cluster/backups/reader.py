@@ -57,6 +57,8 @@ def unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
                 _extract(archive, member, folder)
                 done += member.size
                 progress(min(done, manifest.object_bytes), manifest.object_bytes)
+    except tarfile.ReadError as error:
+        raise layout.BadBackup(f"{source} is no backup of a farm, or damaged: {error}") from error
     except (tarfile.TarError, OSError) as error:
         raise layout.BadBackup(f"{source} cannot be restored: {error}") from error
     if not (folder / layout.DUMP).exists():

@@ -178,7 +178,7 @@ class LocalFarm:
     def _service_parts(self) -> list[Part]:
         environment = self._environment | self._urls
         parts: list[Part] = []
-        python = (sys.executable, "-m")
+        python = (sys.executable, "-P", "-m")
         for name, words in scheduler_words(len(self._settings.ray_addresses), self._options.schedulers).items():
             command = (*python, "scheduler", "--wait-for-schema", *words)
             parts.append(ProcessPart(name, command, environment, self._log(name)))
@@ -187,7 +187,7 @@ class LocalFarm:
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
         """Return the API's processes. Several share the port and their metrics."""
         address = ("--host", self._options.host, "--port", str(self._options.port))
-        command = (sys.executable, "-m", "api", "--wait-for-schema", *address)
+        command = (sys.executable, "-P", "-m", "api", "--wait-for-schema", *address)
         if self._options.api_workers == 1:
             return [ProcessPart("api", command, environment, self._log("api"))]
         metrics = self._data / "metrics"

@@ -21,13 +21,13 @@ set_up() {
     install_system_packages "$python"
     if ! "$2/bin/python" -m pip --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
-        "$python" -m venv --clear "$2" || fail "the environment could not be made."
+        said=$("$python" -m venv --clear "$2" 2>&1) || fail "the environment could not be made: $said" # a traceback if interrupted
     fi
     cmp -s "$1/requirements.lock" "$2/requirements.installed" || install_dependencies "$1" "$2"
     [ "$kernels" = "$(cat "$2/kernels.installed" 2>/dev/null)" ] || install_kernels "$1" "$2"
     if ! cmp -s "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"; then
         say "installing the fonts that compositions need"
-        if PYTHONPATH="$1" "$2/bin/python" -m farm_core fonts --base; then
+        if PYTHONPATH="$1" "$2/bin/python" -P -m farm_core fonts --base; then
             cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
         fi
     fi

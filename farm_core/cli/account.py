@@ -166,7 +166,9 @@ async def _unsuspend(database: Database, arguments: argparse.Namespace) -> Shown
 async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:
     async with database.work() as session:
         account = await account_of(session, arguments.name)
-        rows = ", ".join(f"{count} {table}" for table, count in (await contents(session, account.id)).items())
+        rows = ", ".join(
+            f"{count} {table.replace('_', ' ')}" for table, count in (await contents(session, account.id)).items()
+        )
     if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
         raise Refused("nothing was deleted")
     chosen = data_folder.settings_of(arguments)

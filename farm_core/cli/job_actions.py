@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
 from farm_core.cli.acting import Refused, account_of, command_line_actor, confirmed
 from farm_core.controls import jobs as controls
 from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
+from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 
 FILTERS: Final = "--account, --status, --template, --older-than, --newer-than, --text"
@@ -31,6 +36,7 @@ async def act(database: Database, arguments: argparse.Namespace) -> int:
     request = _request(arguments.words)
     chosen = await _filter(database, arguments, request)
     async with database.reading() as session:
+        await _check_known(session, request.ids)
         matching = await controls.count(session, chosen, AMONG[request.action])
     if not matching:
         print("No job matches.")
@@ -53,6 +59,13 @@ async def requeue(database: Database, words: Sequence[str]) -> int:
         await controls.requeue_segment(session, command_line_actor(), job_id, index)
     print(f"Segment {index} of {job_id} is rendered again.")
     return 0
+
+
+async def _check_known(session: AsyncSession, job_ids: Sequence[str]) -> None:
+    """Raise Refused for names of no job: a slip of the pen would pass for a job that has ended."""
+    known = set(await session.scalars(select(col(Job.id)).where(col(Job.id).in_(job_ids)))) if job_ids else set()
+    if unknown := [job_id for job_id in job_ids if job_id not in known]:
+        raise Refused(f"there is no job {', '.join(map(repr, unknown))}; `./farm jobs` lists the last ones")
 
 
 def _counted(jobs: int) -> str:

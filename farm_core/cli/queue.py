@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import account_of, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
@@ -80,6 +81,9 @@ async def _recount(database: Database, name: str | None) -> str:
         else:
             accounts = list(await session.scalars(select(col(Account.id)).order_by(col(Account.id))))
     wrong = await recount(database, accounts)
+    target = "queue" if name is None else f"account {accounts[0]}"
+    async with database.work() as session:
+        await record(session, command_line_actor(), "recount", target, {"accounts": len(accounts), "wrong": wrong})
     return f"The jobs of {len(accounts)} accounts are counted anew. The counts of {wrong} were wrong."
 
 

@@ -9,7 +9,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlmodel import col
 
+from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder, screen
+from farm_core.cli.acting import command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
@@ -64,6 +66,8 @@ async def _again(database: Database, job_id: str) -> int:
     values = {"job_id": job_id, "now": SystemClock().now()}
     async with database.work() as session:
         renewed = await execute(session, "repeat_delivery", values)
+        if renewed:
+            await record(session, command_line_actor(), "send webhook again", f"job {job_id}")
         await notify(session, "deliveries", job_id)
     if not renewed:
         print(f"farm: job {job_id!r} has no webhook that has ended", file=sys.stderr)

@@ -20,7 +20,7 @@ class FailureKind(StrEnum):
     crash = "crash"
     """The worker's process died or raised something unforeseen while it had this task."""
     stall = "stall"
-    """No frame came for longer than the deadline allows."""
+    """No frame came for longer than FRAME_SECONDS_MAX."""
     lost = "lost"
     """The worker, its machine or the cluster went away: no fault of the task."""
     store = "store"
@@ -34,6 +34,12 @@ class Failure:
     kind: FailureKind
     public_message: str
     worker: str | None = None
+
+
+def stall(worker: str, frame_seconds_max: float) -> Failure:
+    """Return the failure of a worker that was restarted because no frame came."""
+    message = f"A frame took longer than {frame_seconds_max:g} s to draw (FRAME_SECONDS_MAX)."
+    return Failure(FailureKind.stall, message, worker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
             return Retry(STORE_PAUSE_SECONDS, None, failures)
         case FailureKind.crash | FailureKind.stall:
             if failures + 1 >= FAILURES_MAX:
-                return Fail(REPEATED_FAILURE)
+                return Fail(failure.public_message if failure.kind is FailureKind.stall else REPEATED_FAILURE)
             return Retry(backoff_seconds(failures), failure.worker, failures + 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from farm_core.jobs.sql import Transaction, column, execute
 
@@ -44,15 +44,27 @@ STRIKES_SHARE: Final = 0.02
 """The same for each job in processing. The larger number counts."""
 
 
-async def striking_accounts(session: Transaction, now: datetime) -> dict[str, int]:
+STALL_STRIKES: Final = 3
+"""Strikes for a frame that held its worker: it costs much more of the worker's time than a death does."""
+
+
+class Strikes(NamedTuple):
+    """Strikes of an account, and when the last one was."""
+
+    number: int
+    last_at: datetime
+
+
+async def striking_accounts(session: Transaction, now: datetime) -> dict[str, Strikes]:
     """Failures of workers, by the accounts whose jobs have caused too many of them lately, and did not end well."""
     values = {
         "since": now - timedelta(seconds=STRIKE_SECONDS),
+        "stall_strikes": STALL_STRIKES,
         "strikes_max": STRIKES_MAX,
         "strikes_share": STRIKES_SHARE,
     }
     rows = await execute(session, "striking_accounts", values)
-    return {row.account_id: row.strikes for row in rows}
+    return {row.account_id: Strikes(row.strikes, row.last_at) for row in rows}
 
 
 async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:

@@ -63,6 +63,10 @@ class Storage(Protocol):
         """Return True if the key holds an object."""
         ...
 
+    def check(self) -> None:
+        """Raise StorageUnavailable if the store is away, or has no room for new objects as far as it can tell."""
+        ...
+
     def delete(self, key: str) -> None:
         """Remove the object, if it is there."""
         ...

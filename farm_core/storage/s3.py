@@ -105,6 +105,10 @@ class S3Storage:
             return False
         return True
 
+    def check(self) -> None:
+        """Raise StorageUnavailable if the server is away. Nothing tells how much room a bucket has."""
+        self.exists("ready/probe")
+
     def delete(self, key: str) -> None:
         """Remove the object, if it is there."""
         try:

@@ -19,7 +19,7 @@ from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
 from motion.timing import round_half_up
 
-MAX_LAYERS_A_FRAME = 100_000
+MAX_LAYERS_A_FRAME = 20_000
 SCALES = frozenset(("scale", "scaleX", "scaleY"))
 
 

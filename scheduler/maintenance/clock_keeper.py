@@ -20,9 +20,9 @@ WRONG_SECONDS: Final = 2.0
 
 
 class ClockKeeper(Service):
-    """Ask Postgres for the time, every half minute."""
+    """Ask Postgres for the time, more often than others take what this scheduler has seen for old (`LIVE_SECONDS` of workers)."""
 
-    every_seconds = 30.0
+    every_seconds = 5.0
 
     async def tick(self) -> int:
         """Set the clock, if it is one that follows. Return 0."""

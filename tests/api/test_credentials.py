@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import jwt
 import pytest
@@ -60,6 +60,18 @@ def test_every_route_refuses_a_caller_without_a_valid_credential(world: World) -
         assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer"), headers
     for method, path in [*KEY_ROUTES, *(route[:2] for route in ROUTES)]:
         assert Someone(world, {}, "").ask(method, path).status_code == 401, path
+
+
+def test_a_token_made_while_the_clock_was_ahead_is_valid_once_it_is_right(world: World) -> None:
+    ada, now = world.account(), datetime.now(UTC)
+    claims = {
+        "iss": tokens.ISSUER,
+        "sub": ada.account_id,
+        "iat": now + timedelta(hours=5),
+        "exp": now + timedelta(days=1),
+    }
+    token = jwt.encode(claims, farm_secret(world.settings), algorithm="HS256")
+    assert Someone(world, {"Authorization": f"Bearer {token}"}, "").get("/usage").status_code == 200
 
 
 def test_a_refusal_says_what_is_wrong_with_the_credential(world: World) -> None:

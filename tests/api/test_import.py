@@ -194,3 +194,12 @@ def test_an_import_counts_as_one_request_and_nothing_else(world: World) -> None:
     assert imported(ada.new_key(), bundle(PROJECT)).status_code == 201
     usage = ada.usage()
     assert (usage["apiRequests"], usage["assetProcessingBytes"], usage["reservedRenderMinutes"]) == (1, 0, 0)
+
+
+def test_a_project_that_no_frame_can_be_made_from_in_time_is_refused_by_name(world: World) -> None:
+    blurs = [{"id": f"e{n}", "type": "blur", "params": {"amount": 90}} for n in range(500)]
+    photo = layer("n1", "Photo", "image", src=PUBLIC)
+    photo["components"].append({"id": "fx", "type": "fx", "props": {"effects": blurs}})
+    answer = imported(world.account(), bundle(document(photo)))
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "Layer “Photo” has 500 effects; at most 100 are allowed."

@@ -195,3 +195,15 @@ def test_templates_are_listed_newest_first_in_pages(own_world: World) -> None:
     page = ada.get("/templates", params={"limit": 2}).json()
     assert [one["id"] for one in page["items"]] == [made[2], made[1]]
     assert page["total"] == 3
+
+
+def test_a_document_that_no_frame_can_be_made_from_in_time_is_refused_by_name(world: World) -> None:
+    ada = world.account()
+    body = template_body()
+    blurs = [{"id": f"e{n}", "type": "blur", "params": {"amount": 90}} for n in range(20_000)]
+    layer = next(one for one in body["document"]["scene"]["nodes"] if one["parent"])
+    layer["components"].append({"id": "fx", "type": "fx", "props": {"effects": blurs}})
+    answer = ada.post("/templates", json=body)
+    assert answer.status_code == 400
+    assert answer.json()["message"] == f"Layer “{layer['name']}” has 20,000 effects; at most 100 are allowed."
+    assert ada.get("/templates").json()["total"] == 0

@@ -9,9 +9,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cluster.local.ray_head import free_port
@@ -47,18 +48,25 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path: Path, c
 
 
 @contextmanager
-def _running(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+def _running(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A farm without Ray on a small disk, and its log."""
     environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1", "TMPDIR": tempfile.gettempdir()}
     environment.pop("DATABASE_URL", None)
     log = folder.with_name("up.log")
-    words = _words(folder, "500m", "up", "--port", str(free_port()), "--data", str(folder / "data"))
+    words = _words(folder, "500m", "up", "--port", str(port), "--data", str(folder / "data"))
     with log.open("w") as output, subprocess.Popen(words, cwd=ROOT, env=environment, stderr=output, text=True) as up:
         try:
             yield up, log
         finally:
             up.send_signal(signal.SIGTERM)
             up.wait(SECONDS)
+
+
+def _filled(path: Path) -> None:
+    """A file that takes all the space that is left."""
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 20))
 
 
 def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
@@ -69,11 +77,23 @@ def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
+def _has_room(port: int) -> bool:
+    """What `/api/ready` says of storage, once the API answers."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            return bool(httpx.get(f"http://127.0.0.1:{port}/api/ready", timeout=10).json()["checks"]["storage"])
+        except httpx.TransportError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
 @pytest.mark.slow
 def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again(tmp_path: Path) -> None:
+    port = free_port()
     folder = tmp_path / "disk"
     folder.mkdir()
-    with _running(folder) as (up, log):
+    with _running(folder, port) as (up, log):
         inside = Path(f"/proc/{up.pid}/root{folder}")
         deadline = time.monotonic() + SECONDS
         while not (inside / "data" / "postgres" / "PG_VERSION").exists():
@@ -83,6 +103,11 @@ def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again
         with ballast.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, 350_000_000)
         _appears("the disk is nearly full", log, up)
+        assert _has_room(port)
+        _filled(inside / "rest")
+        assert not _has_room(port)
+        (inside / "rest").unlink()
+        assert _has_room(port)
         ballast.unlink()
         _appears("the disk has space again", log, up)
     assert log.read_text().count("the disk is nearly full") == 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,26 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
         [project / "farm", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
+    assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
+    assert (project / ".venv" / "bin" / "pip").exists()
+
+
+@pytest.mark.thorough
+def test_an_interrupted_first_start_says_how_to_go_on_and_the_next_one_does(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    command = ["env", "--default-signal=INT", str(project / "farm"), "demo"]
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as start:  # fmt: skip
+        assert start.stderr is not None
+        next(line for line in start.stderr if "making the environment" in line)
+        while not (project / ".venv" / "bin").exists():
+            time.sleep(0.01)
+        os.killpg(start.pid, signal.SIGINT)
+        assert start.stderr.read() == "farm: interrupted. Start again to go on.\n"
+    assert start.returncode == 130
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
     assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
     assert (project / ".venv" / "bin" / "pip").exists()
 

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from farm_core.jobs.judge import FAILURES_MAX, Fail, Failure, FailureKind, Retry, judge
+from farm_core.jobs.judge import FAILURES_MAX, Fail, Failure, FailureKind, Retry, judge, stall
 
 
 def test_a_document_that_cannot_be_rendered_fails_at_once_with_its_own_message() -> None:
@@ -10,13 +8,18 @@ def test_a_document_that_cannot_be_rendered_fails_at_once_with_its_own_message()
     assert judge(0, failure) == Fail("The picture of layer Logo cannot be decoded.")
 
 
-@pytest.mark.parametrize("kind", [FailureKind.crash, FailureKind.stall])
-def test_a_task_that_kills_its_worker_is_tried_elsewhere_and_fails_the_third_time(kind: FailureKind) -> None:
-    failure = Failure(kind, "segmentation fault at 0x0", "w1")
+def test_a_task_that_kills_its_worker_is_tried_elsewhere_and_fails_the_third_time() -> None:
+    failure = Failure(FailureKind.crash, "segmentation fault at 0x0", "w1")
     first, second, third = (judge(failures, failure) for failures in range(FAILURES_MAX))
     assert first == Retry(0.5, "w1", 1)
     assert second == Retry(1.0, "w1", 2)
     assert third == Fail("The render failed repeatedly.")
+
+
+def test_a_frame_that_takes_too_long_is_tried_elsewhere_and_the_reason_names_the_limit() -> None:
+    failure = stall("w1", 30)
+    assert judge(1, failure) == Retry(1.0, "w1", 2)
+    assert judge(2, failure) == Fail("A frame took longer than 30 s to draw (FRAME_SECONDS_MAX).")
 
 
 def test_a_lost_machine_is_never_held_against_the_task() -> None:

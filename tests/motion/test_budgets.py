@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -12,7 +13,7 @@ from motion.build import build
 from motion.errors import PropertyRefused
 from motion.evaluate.expressions import own_keys
 from motion.evaluate.keyframes import ScalarTrack, scalar_track
-from tests.motion.documents import document, keys, node
+from tests.motion.documents import document, keys, node, root
 
 
 def particles(number: int) -> dict[str, Any]:
@@ -24,22 +25,123 @@ def repeated(number: int) -> dict[str, Any]:
     return node(f"s{number}", "shape", fx={"pathOps": operators})
 
 
+def limits(monkeypatch: pytest.MonkeyPatch, what: str, **changes: Any) -> None:
+    budgets_changed = [one._replace(**changes) if what in one.what else one for one in budgets.BUDGETS]
+    assert budgets_changed != list(budgets.BUDGETS)
+    monkeypatch.setattr(budgets, "BUDGETS", budgets_changed)
+
+
 @pytest.mark.parametrize(
-    ("make", "what"), [(particles, "particles"), (repeated, "points of outlines after their path operators")]
+    ("make", "what", "total_max"), [(particles, "particles", 90_000), (repeated, "points", 240_000)]
 )
-def test_what_many_layers_ask_for_together_is_limited(make: Any, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "PARTICLES_MAX", 90_000)
-    monkeypatch.setattr(budgets, "POINTS_MAX", 240_000)
+def test_what_many_layers_ask_for_together_is_limited(
+    make: Any, what: str, total_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits(monkeypatch, what, total_max=total_max)
     build(document(*(make(number) for number in range(4))))
-    with pytest.raises(PropertyRefused, match=f"more than .* {what}"):
+    with pytest.raises(PropertyRefused) as refused:
         build(document(*(make(number) for number in range(6))))
+    assert refused.match(f"^All layers together have [0-9,]+ {what}")
+    assert refused.match(
+        f"at most {total_max:,} are allowed. Layer “{make(4)['name']}” is the first beyond the limit.$"
+    )
 
 
 def test_the_length_of_all_expressions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budgets, "EXPRESSION_CHARACTERS_MAX", 10)
+    limits(monkeypatch, "expressions", total_max=10)
     build(document(node("a"), expressions={"a": {"Transform.x": "time"}}))
     with pytest.raises(PropertyRefused, match="characters of expressions"):
         build(document(node("a"), expressions={"a": {"Transform.x": "time * 100 + 5"}}))
+
+
+def curves(count: int, reach: float = 3_000.0) -> list[dict[str, float]]:
+    """Points around a circle, their handles on the other side of the layer."""
+    points = []
+    for index in range(count):
+        x, y = 500 * math.cos(index), 500 * math.sin(index)
+        points.append({"x": x, "y": y, "inX": -reach, "inY": -reach, "outX": reach, "outY": reach})
+    return points
+
+
+def blurs(count: int) -> dict[str, Any]:
+    return {"effects": [{"id": f"e{n}", "type": "blur", "params": {"amount": 90}} for n in range(count)]}
+
+
+def mask(points: list[dict[str, float]]) -> dict[str, Any]:
+    return {"paths": [{"id": "m", "mode": "add", "points": points, "closed": True}]}
+
+
+ABSURD: dict[str, tuple[dict[str, Any], str]] = {
+    "effects": (node("Glare", fx=blurs(20_000)), "Layer “Glare” has 20,000 effects; at most 100 are allowed."),
+    "fills": (
+        node("Paint", fx={"fills": [{"type": "solid", "color": "#ff0000"}] * 500}),
+        "Layer “Paint” has 500 fills and strokes; at most 100 are allowed.",
+    ),
+    "path": (node("Knot", geometry={"points": curves(3_000)}), "Layer “Knot” has .* crossings .* at most 10,000"),
+    "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
+}
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_a_layer_that_asks_for_too_much_is_refused_by_name_with_number_and_limit(name: str) -> None:
+    layer, message = ABSURD[name]
+    with pytest.raises(PropertyRefused, match=message):
+        build(document(layer))
+
+
+def test_a_keyframed_outline_counts_as_the_one_that_costs_most() -> None:
+    key = {"t": 1, "value": curves(3_000), "easing": "linear"}
+    still = {"t": 0, "value": curves(4), "easing": "linear"}
+    data = {"Knot": {"path.points": {"kind": "points", "keyframes": [still, key]}}}
+    with pytest.raises(PropertyRefused, match=r"“Knot” has .* crossings"):
+        build(document(node("Knot", geometry={"points": curves(4)}), data=data))
+
+
+def test_the_points_of_an_outline_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits(monkeypatch, "points", layer_max=100)
+    with pytest.raises(PropertyRefused, match=r"Layer “Dust” has 150 points of outlines .* at most 100 are allowed"):
+        build(document(node("Dust", geometry={"points": curves(150, reach=0.0)})))
+
+
+def placing(width: int, levels: int) -> dict[str, Any]:
+    """Compositions that each place the next one `width` times; the last holds as many shapes."""
+    names = ["comp_root", *(f"comp_{level}" for level in range(1, levels))]
+    layers, roots = [], []
+    for level, name in enumerate(names):
+        ids = [f"l{level}_{number}" for number in range(width)]
+        inner = {"__compRef": names[level + 1]} if level + 1 < levels else {}
+        layers += [node(one, "comp" if inner else "shape", parent=name, **inner) for one in ids]
+        roots += [root(*ids, node_id=name)] if level else []
+    size = {"width": 400, "height": 300, "fps": 30, "durationSeconds": 10}
+    return document(*layers, roots=tuple(roots), comps={name: {"id": name, "name": name, **size} for name in names[1:]})
+
+
+def test_layers_of_placed_compositions_count_as_often_as_they_are_placed() -> None:
+    build(placing(9, 4))
+    with pytest.raises(PropertyRefused, match=r"has 73,810 layers .* layer “l0_0”; at most 20,000 are allowed"):
+        build(placing(9, 5))
+
+
+def test_a_long_chain_of_placed_compositions_is_counted_as_deep_as_it_is_drawn() -> None:
+    build(placing(1, 2_000))
+
+
+def test_planes_and_lights_of_all_compositions_together_are_limited() -> None:
+    lights = [node(f"Lamp {n}", "light", z=-100) for n in range(40)]
+    build(document(*lights[:30]))
+    with pytest.raises(PropertyRefused, match=r"together have 40 lights; at most 30 are allowed. Layer “Lamp 30”"):
+        build(document(*lights))
+    with pytest.raises(PropertyRefused, match=r"have 1,001 3D layers; at most 1,000 are allowed. Layer “P1000”"):
+        build(document(*(node(f"P{n}", z=n + 1) for n in range(1_001))))
+
+
+def test_an_illustration_of_many_small_curves_is_within_all_budgets() -> None:
+    subpaths = []
+    for index in range(1_500):
+        x, y = 10.0 * (index % 50), 10.0 * (index // 50)
+        ring = [(x + 4 * math.cos(turn), y + 4 * math.sin(turn)) for turn in range(20)]
+        subpaths.append({"points": [{"x": a, "y": b, "inX": a, "inY": b, "outX": a, "outY": b} for a, b in ring]})
+    build(document(node("Traced", geometry={"subpaths": subpaths})))
 
 
 def track(times: list[float]) -> ScalarTrack:

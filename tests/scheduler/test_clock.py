@@ -11,10 +11,12 @@ from sqlalchemy import text
 
 from farm_core.clock import FollowingClock
 from farm_core.db.database import Database
+from farm_core.jobs import workers
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.__main__ import parts_of
+from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.scheduler import Scheduler
 from tests.scheduler.farm import Gate, farm, parts_for
 
@@ -69,3 +71,7 @@ def test_a_step_of_the_machines_clock_moves_nothing() -> None:
     moment = datetime(2026, 6, 1, tzinfo=UTC)
     assert clock.follow(moment, clock.monotonic()) > 4 * 365 * 86400
     assert abs(clock.now() - moment) < timedelta(seconds=10)
+
+
+def test_a_step_of_postgres_clock_is_followed_before_workers_count_as_gone() -> None:
+    assert ClockKeeper.every_seconds < workers.LIVE_SECONDS / 2

@@ -18,6 +18,7 @@ import psycopg
 import pytest
 from sqlalchemy import select
 
+from farm_core.audit import log
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
 from farm_core.webhooks.models import Delivery
@@ -180,6 +181,11 @@ def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, t
             assert (await asked("job"), await asked("job_none")) == (0, 1)
             delivery = await scenario.later(hours=2)
             assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 1, 2)
+        database = Database(database_url)
+        async with database.reading() as session:
+            (entry,) = await log.page(session, action="send webhook again")
+        await database.close()
+        assert (entry.role, entry.target) == ("command line", "job job")
 
     asyncio.run(plot())
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -13,8 +15,10 @@ from farm_core.jobs import repository
 from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler import breaker, watch
+from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad
 from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
+from tests.clock import ManualClock
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.inline_executor import InlineExecutor
 from tests.scheduler.test_assignment import job
@@ -87,6 +91,7 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
+    monkeypatch.setattr(breaker, "REST", timedelta(0))
     monkeypatch.setattr(worker_records, "STRIKES_MAX", 3)
     held, most, lock = 0, 0, threading.Lock()
 
@@ -124,9 +129,12 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     asyncio.run(story())
 
 
-def test_a_restricted_account_has_one_task_and_the_others_all() -> None:
-    circuit: Any = breaker.CircuitBreaker.__new__(breaker.CircuitBreaker)
-    circuit.restricted = frozenset({"a"})
+def test_a_restricted_account_rests_then_has_one_task_and_the_others_all() -> None:
+    clock = ManualClock()
+    circuit = breaker.CircuitBreaker(cast(Dependencies, SimpleNamespace(clock=clock)))
+    circuit.restricted = {"a": worker_records.Strikes(5, clock.now())}
+    assert [found.id for found in circuit.admitted([job("one", "a"), job("other", "b")], {})] == ["other"]
+    clock.advance(breaker.REST.total_seconds())
     admitted = circuit.admitted([job("one", "a"), job("two", "a"), job("other", "b")], {})
     assert [(found.id, len(found.heads)) for found in admitted] == [("one", 1), ("other", 3)]
     admitted = circuit.admitted([job("one", "a"), job("other", "b")], {"a": AccountLoad(30)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,14 @@ import pytest
 
 from cluster import turns
 from farm_core.clock import SystemClock
+from farm_core.jobs.judge import FAILURES_MAX, stall
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
+from scheduler import breaker
 from scheduler.ports import SegmentAssignment, TaskAssignment
+from scheduler.watch import RunningTaskWatcher
 from tests.scheduler.farm import FarmUnderTest, farm
+from tests.scheduler.inline_executor import InlineExecutor
 
 pytestmark = pytest.mark.service
 
@@ -99,3 +104,35 @@ def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_
 
 async def _one_is_rendered(under_test: FarmUnderTest, job_id: str) -> bool:
     return any(task.status == TaskStatus.done for task in await under_test.tasks(job_id))
+
+
+def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames: list[threading.Event] = []
+
+    def slow(assignment: TaskAssignment) -> None:
+        if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a":
+            frames.append(threading.Event())
+            assert frames[-1].wait(30)
+
+    def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
+        executor._threads[worker_id].fail_active(stall(worker_id, 0.2))
+        frames[-1].set()
+
+    monkeypatch.setattr(InlineExecutor, "restart", restart)
+    monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
+    monkeypatch.setattr(breaker, "REST", timedelta(0))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
+            absurd = await under_test.ended(await under_test.create(seconds=1))
+            assert (absurd.status, absurd.error) == (
+                "failed",
+                "A frame took longer than 0.2 s to draw (FRAME_SECONDS_MAX).",
+            )
+            assert len(frames) == FAILURES_MAX
+            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
+            assert honest.status == "completed"
+
+    asyncio.run(story())

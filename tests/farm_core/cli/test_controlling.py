@@ -106,6 +106,17 @@ def test_jobs_are_counted_before_they_are_cancelled_and_nothing_happens_unasked(
     assert statuses(database_url) == {"job_bad": "failed", "job_one": "cancelled", "job_two": "cancelled"}
 
 
+@pytest.mark.parametrize("words", [("cancel",), ("retry",), ("priority", "3")])
+def test_a_name_of_no_job_is_an_error_and_nothing_is_done(
+    command: Command, database_url: str, words: tuple[str, ...]
+) -> None:
+    before = statuses(database_url)
+    status, out, err = command("jobs", *words, "job_one", "job_onne", "--yes")
+    assert (status, out) == (1, "")
+    assert "there is no job 'job_onne'; `./farm jobs` lists the last ones" in err
+    assert statuses(database_url) == before
+
+
 def test_without_a_filter_all_must_be_said(command: Command) -> None:
     status, _, err = command("jobs", "cancel", "--yes")
     assert status == 1
@@ -155,6 +166,9 @@ def test_jobs_are_counted_anew(command: Command, database_url: str) -> None:
     on(database_url, damaged)
     assert command("queue", "recount", "--account", "studio")[1].endswith("The counts of 1 were wrong.\n")
     assert command("queue", "recount")[1].endswith("The counts of 0 were wrong.\n")
+    listed = command("audit", "--action", "recount")[1]
+    assert listed.count("│ recount") == 2
+    assert "│ queue" in listed
 
 
 def test_a_paused_queue_does_not_say_when_it_will_be_done(command: Command, database_url: str) -> None:

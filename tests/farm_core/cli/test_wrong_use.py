@@ -238,3 +238,21 @@ def test_an_account_that_is_misspelled_is_not_made(
     file = str(write_document(folder, document(layer("square"))))
     error = command_error("template", "add", file, "--account", "studoi", "--data", str(folder))
     assert error == "farm: there is no account 'studoi'; `./farm account list` lists all\n"
+
+
+def test_modules_of_the_folder_where_a_command_is_given_are_left_alone(tmp_path: Path) -> None:
+    for name in ("argparse", "json", "farm_core"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the wrong folder')")
+    done = subprocess.run([ROOT / "farm", "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("render-farm ")
+
+
+def test_a_file_that_is_no_backup_is_called_so(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear all," * 1000)
+    command = [str(ROOT / "farm"), "restore", str(file), "--data", str(tmp_path / "data")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"farm: {file} is no backup of a farm, or damaged")
+    assert not (tmp_path / "data").exists()

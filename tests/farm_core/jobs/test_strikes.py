@@ -44,7 +44,23 @@ def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_pro
             named = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
         found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
         await database.close()
-        assert {named[account_id]: strikes for account_id, strikes in found.items()} == {"small": 6}
+        assert {named[account_id]: strikes.number for account_id, strikes in found.items()} == {"small": 6}
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(("stalls", "strikes"), [(1, []), (2, [6])])
+def test_a_frame_that_holds_its_worker_counts_three_times(database_url: str, stalls: int, strikes: list[int]) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            await rows.template(session, await rows.account(session, "small"))
+            await session.execute(text(JOBS))
+            await session.execute(text(STRIKES.replace("crash", "stall").replace("6", str(stalls))))
+        found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
+        await database.close()
+        assert [one.number for one in found.values()] == strikes
 
     asyncio.run(story())
 

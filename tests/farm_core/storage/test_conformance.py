@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from farm_core.storage import local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
@@ -78,6 +79,7 @@ def test_a_second_put_replaces_the_first(storage: Storage, key: str) -> None:
 
 def test_a_deleted_object_is_gone_and_deleting_again_is_no_error(storage: Storage, key: str) -> None:
     storage.put_bytes(key, b"1")
+    storage.check()
     assert storage.exists(key)
     storage.delete(key)
     storage.delete(key)
@@ -151,6 +153,7 @@ def test_a_store_that_is_away_says_so_and_works_again_when_it_is_back(tmp_path: 
         lambda: storage.get_file("kept.txt", tmp_path / "x"),
         lambda: storage.get_bytes("kept.txt"),
         lambda: storage.exists("kept.txt"),
+        storage.check,
         lambda: storage.delete("kept.txt"),
         lambda: list(storage.listed("")),
     ):
@@ -166,3 +169,10 @@ def test_a_disk_that_fails_is_a_store_that_is_away(tmp_path: Path) -> None:
     (tmp_path / "storage" / "objects" / "a").write_bytes(b"a file where a folder should be")
     with pytest.raises(StorageUnavailable):
         storage.put_bytes("a/b.txt", b"1")
+
+
+def test_a_folder_on_a_full_disk_is_a_store_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = LocalStorage(tmp_path / "storage", LINKS)
+    monkeypatch.setattr(local, "ROOM_BYTES", 1 << 60)
+    with pytest.raises(StorageUnavailable, match="MB free"):
+        storage.check()
