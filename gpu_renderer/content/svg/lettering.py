@@ -230,7 +230,7 @@ def _paints(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
     for glyph in shaped(piece.text, chain, ligatures=spacing == 0):
         yield glyph, pen
         is_space = piece.text[glyph.start : glyph.start + 1] == " "
-        pen += glyph.advance * size + spacing * glyph.ends_cluster + (words if is_space else 0.0)
+        pen += glyph.advance * size + spacing * glyph.is_spaced + (words if is_space else 0.0)
 
 
 def _advance(piece: Piece, fonts: Fonts) -> float:

@@ -132,7 +132,7 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
 def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
     spacing = style.letter_spacing if spaced else 0.0
     glyphs = shaped(text, chain_of(style, fonts), ligatures=spacing == 0)
-    return advance(glyphs) * style.size + spacing * len(text)
+    return advance(glyphs) * style.size + spacing * sum(glyph.is_spaced for glyph in glyphs)
 
 
 def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[GlyphPlace]:

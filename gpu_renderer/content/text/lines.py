@@ -106,7 +106,7 @@ def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     placed: list[Placed] = []
     for index, line in enumerate(lines):
         glyphs, y = shaped(line, chain, ligatures=style.letter_spacing == 0), first + index * gap
-        moves = [glyph.advance * style.size + style.letter_spacing * glyph.ends_cluster for glyph in glyphs]
+        moves = [glyph.advance * style.size + style.letter_spacing * glyph.is_spaced for glyph in glyphs]
         width = sum(moves)
         starts = {"right": box[0] - SIDE_PADDING_PX - width, **dict.fromkeys(("left", "justify"), SIDE_PADDING_PX)}
         x = starts.get(source.align, (box[0] - width) / 2)

@@ -20,7 +20,12 @@ from gpu_renderer.content.text.families import Chain, Styled
 
 T = TypeVar("T")
 
-_NO_LIGATURES = {"liga": False, "clig": False}
+_NO_LIGATURES = {"liga": False, "clig": False, "calt": False}
+"""A browser's choice for spaced letters: contextual forms, such as the arrows of Inter, go with the ligatures."""
+_CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
+"""Scripts whose letters join: letter spacing does not part them."""
+_INVISIBLE = ("Cc", "Cf")
+"""Categories of controls and format characters, which take no letter spacing."""
 _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
 _WORDS = re.compile(r" |[^ ]+")
 """Every space is a word of its own."""
@@ -31,7 +36,10 @@ _CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": 
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """A glyph in visual order: lengths in ems, y down. `start` is the index of its cluster's first character."""
+    """A glyph in visual order: lengths in ems, y down. `start` is the index of its cluster's first character.
+
+    `is_spaced`: letter spacing follows it.
+    """
 
     styled: Styled
     glyph: int
@@ -39,14 +47,14 @@ class Glyph:
     advance: float
     dx: float
     dy: float
-    ends_cluster: bool
+    is_spaced: bool
 
 
 Shaped = tuple[Glyph, ...]
 
 
 def shaped(text: str, chain: Chain, *, ligatures: bool = True) -> Shaped:
-    """A line's glyphs from left to right. Tabs and carriage returns count as spaces."""
+    """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures."""
     return _shaped_line(text.translate(_BLANKS), chain, ligatures)
 
 
@@ -86,7 +94,7 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if backward else "ltr"
     hb.shape(styled.face.shaper, buffer, {} if ligatures else _NO_LIGATURES)
-    em = styled.face.units_per_em
+    em, is_cursive = styled.face.units_per_em, buffer.script in _CURSIVE
     infos, positions = buffer.glyph_infos, buffer.glyph_positions
     following = [info.cluster for info in infos[1:]] + [-1]
     return [
@@ -97,7 +105,7 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
             place.x_advance / em,
             place.x_offset / em,
             -place.y_offset / em,
-            after != info.cluster,
+            after != info.cluster and not is_cursive and unicodedata.category(piece[info.cluster]) not in _INVISIBLE,
         )
         for info, place, after in zip(infos, positions, following, strict=True)
     ]

@@ -51,6 +51,13 @@ def test_a_run_keeps_no_kerning_and_text_outside_one_does() -> None:
     assert beside[0].advance + beside[1].advance == pytest.approx(61.637, abs=0.001)
 
 
+def test_a_mark_takes_no_letter_spacing() -> None:
+    style = TextStyle(family="DejaVu Sans", weight=400, letter_spacing=10)
+    rest = (GlyphPose(),) * 3
+    a, _, b = places(text("a\u0301b", style, has_animators=True, poses=rest))
+    assert b.x - b.own_width / 2 == pytest.approx(a.x - a.own_width / 2 + line_width("a", style, reference_fonts()) + 10)
+
+
 def test_later_runs_win_key_by_key() -> None:
     runs = (TextRun(0, 3, size=20.0, fill="red"), TextRun(1, 2, fill="blue"))
     style, in_run = glyph_style(1, TextStyle(), runs)

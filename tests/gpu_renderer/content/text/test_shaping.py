@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpu_renderer.content.text.families import Style
 from gpu_renderer.content.text.shaping import clusters, levels, shaped, visual_order
 from tests.gpu_renderer.fonts import reference_fonts
@@ -40,6 +42,22 @@ def test_ligatures_are_off_when_letters_are_spaced() -> None:
     chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
     assert len(shaped("fi", chain)) == 1
     assert len(shaped("fi", chain, ligatures=False)) == 2
+
+
+def test_spaced_letters_have_no_contextual_forms() -> None:
+    chain = reference_fonts().chain(Style("Inter", 400, italic=False))
+    alone = [shaped(sign, chain)[0].glyph for sign in "->"]
+    assert [glyph.glyph for glyph in shaped("->", chain)] != alone  # an arrow
+    assert [glyph.glyph for glyph in shaped("->", chain, ligatures=False)] == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "spaces"),
+    [("ab", 2), ("مرحبا", 0), ("e\u0301x", 2), ("a\u200bb", 2), ("so\u00adft", 4), ("a\u200db", 2), ("שלום", 4)],
+)
+def test_letter_spacing_leaves_joined_letters_marks_and_invisible_characters_alone(text: str, spaces: int) -> None:
+    chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
+    assert sum(glyph.is_spaced for glyph in shaped(text, chain, ligatures=False)) == spaces
 
 
 def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:
