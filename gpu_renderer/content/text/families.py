@@ -77,7 +77,6 @@ class Face:
         self.shaper = hb.Font(face)
         self.units_per_em: int = face.upem
         tables = set(face.table_tags)
-        self.is_hinted = "glyf" in tables
         self.is_color = bool(tables & {"CBDT", "sbix", "COLR", "SVG "})
         ascent, descent = 0, 0
         if "OS/2" in tables:
@@ -117,10 +116,10 @@ class Styled:
     emboldened: bool = False
 
     def font(self, size: float) -> Any:
-        """Return the Skia font of the face at a size in px: unhinted advances, sub-pixel positions, grey anti-aliasing."""
+        """Return the Skia font of the face at a size in px: hinted outlines at unhinted advances, sub-pixel positions, grey edges."""
         font = skia.Font(self.face.typeface, size)
         font.setEdging(skia.Font.Edging.kAntiAlias)
-        font.setHinting(skia.FontHinting.kSlight if self.face.is_hinted else skia.FontHinting.kNone)
+        font.setHinting(skia.FontHinting.kSlight)
         font.setSubpixel(True)
         font.setLinearMetrics(True)
         font.setBaselineSnap(True)

@@ -42,8 +42,8 @@ class Placed(NamedTuple):
 
 def glyph_coverage(glyphs: Iterable[Placed], color: Rgba, width: int, height: int) -> Pixels:
     """Return the coverage of the glyphs that have outlines, as the reference paints them in the colour: (rows, columns)."""
-    outlined = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=_kind)
-    drawn = [_drawn(kind, list(group), color, width, height) for kind, group in groupby(outlined, key=_kind)]
+    outlined = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=_is_large)
+    drawn = [_drawn(large, list(group), color, width, height) for large, group in groupby(outlined, key=_is_large)]
     return reduce(_union, drawn) if drawn else np.zeros((height, width), np.uint8)
 
 
@@ -54,28 +54,40 @@ def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], paint: Any) -> None
             canvas.drawTextBlob(_blob([placed]), 0, 0, paint)
 
 
-def _kind(placed: Placed) -> str:
-    if placed.size > MASK_MAX_PX:
-        return "large"
-    return "hinted" if placed.styled.face.is_hinted else "unhinted"
+def _is_large(placed: Placed) -> bool:
+    return placed.size > MASK_MAX_PX
 
 
-def _drawn(kind: str, glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
+def _drawn(is_large: bool, glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
+    if not is_large:
+        return glyph_masks(glyphs, color, width, height)
     pixels, canvas = coverage(width, height)
-    if kind != "large":
-        glyphs = [placed._replace(y=math.floor(placed.y + 0.5)) for placed in glyphs]
-    if kind == "hinted":
-        grey = skia.Paint(Color=skia.ColorSetARGB(255, NEUTRAL, NEUTRAL, NEUTRAL), AntiAlias=True)
-        for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
-            canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
-        return contrast_table(color)[_raw_of_neutral()][pixels]
-    paint = skia.Paint(AntiAlias=True)
     for placed in glyphs:
         if outline := glyph_outline(placed.styled, placed.glyph, placed.size):
             moved = skia.Path(outline)
-            moved.offset(placed.x if kind == "large" else on_quarter(placed.x), placed.y)
-            canvas.drawPath(moved, paint)
-    return pixels if kind == "large" else contrast_table(color)[pixels]
+            moved.offset(placed.x, placed.y)
+            canvas.drawPath(moved, skia.Paint(AntiAlias=True))
+    return pixels
+
+
+def glyph_masks(
+    glyphs: Iterable[Placed], color: Rgba, width: int, height: int, matrix: Any = None, stroke_width: float = 0.0
+) -> Pixels:
+    """Return the coverage of glyphs, or of their strokes of round joins, as Skia's own glyph masks: (rows, columns).
+
+    Skia hints what stands upright, also if it is stretched or stroked, and puts pens on quarter pixels and rows. A stroke
+    of width 0 beside the fill makes it draw masks from the hinted outlines, as the reference's browser does, and not by
+    FreeType. `matrix`: from the places of the glyphs to the pixels.
+    """
+    pixels, canvas = coverage(width, height)
+    if matrix is not None:
+        canvas.setMatrix(matrix)
+    grey = skia.Paint(Color=skia.ColorSetARGB(255, NEUTRAL, NEUTRAL, NEUTRAL), AntiAlias=True, StrokeWidth=stroke_width)
+    grey.setStyle(skia.Paint.kStroke_Style if stroke_width > 0 else skia.Paint.kStrokeAndFill_Style)
+    grey.setStrokeJoin(skia.Paint.kRound_Join)
+    for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
+        canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
+    return contrast_table(color)[_raw_of_neutral()][pixels]
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:
@@ -85,10 +97,8 @@ def _union(a: Pixels, b: Pixels) -> Pixels:
 
 @lru_cache(maxsize=4096)
 def glyph_outline(styled: Styled, glyph: int, size: float) -> Any:
-    """Return the outline at a size, pen at the origin; None where the glyph has none."""
-    font = styled.font(size)
-    font.setHinting(skia.FontHinting.kNone)
-    return font.getPath(glyph)
+    """Return the unhinted outline at a size, pen at the origin; None where the glyph has none."""
+    return styled.font(size).getPath(glyph)
 
 
 def _blob(glyphs: Sequence[Placed]) -> Any:

@@ -22,9 +22,9 @@ from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, pat
 from gpu_renderer.content.text.glyph_raster import (
     MASK_MAX_PX,
     Placed,
-    contrast_table,
     draw_color_glyphs,
     glyph_coverage,
+    glyph_masks,
     glyph_outline,
     luminance,
     on_quarter,
@@ -143,11 +143,6 @@ class _Linear(NamedTuple):
     def larger_scale(self) -> float:
         """Factor of the axis that is scaled more. The reference's canvas compares it with the limit of masks."""
         return max(math.hypot(self.a, self.b), math.hypot(self.c, self.d))
-
-    @property
-    def is_upright(self) -> bool:
-        """True if glyphs are only scaled, by the same factor along both axes, so that they are hinted."""
-        return self.b == self.c == 0 and self.a == self.d > 0
 
     @property
     def has_level_baseline(self) -> bool:
@@ -317,23 +312,11 @@ def _mask(placed: Placed, linear: _Linear, color: Rgba, stroke_width: float) -> 
     outline = glyph_outline(placed.styled, placed.glyph, placed.size)
     if outline is None or outline.isEmpty():
         return None
-    path = _stroked(outline, stroke_width, linear.larger_scale) if stroke_width > 0 else skia.Path(outline)
-    path.transform(linear.matrix(placed.x, placed.y))
-    bounds = path.getBounds()
-    left, top = math.floor(bounds.left()) - _MARGIN_PX, math.floor(bounds.top()) - _MARGIN_PX
-    width, height = math.ceil(bounds.right()) + _MARGIN_PX - left, math.ceil(bounds.bottom()) + _MARGIN_PX - top
-    if linear.is_upright and not stroke_width:
-        moved = placed._replace(x=placed.x - left, y=placed.y - top, size=placed.size * linear.a)
-        return _Mask(glyph_coverage([moved], color, width, height), left, top)
-    raw, canvas = coverage(width, height)
-    canvas.translate(-left, -top)
-    canvas.drawPath(path, skia.Paint(AntiAlias=True))
-    return _Mask(contrast_table(color)[raw], left, top)
-
-
-def _stroked(outline: Any, width: float, scale: float) -> Any:
-    """Return the area that a stroke of round joins covers, as precise as it must be at a scale."""
-    paint = skia.Paint(Style=skia.Paint.kStroke_Style, StrokeWidth=width, StrokeJoin=skia.Paint.kRound_Join)
-    area = skia.Path()
-    paint.getFillPath(outline, area, None, scale)
-    return area
+    matrix, touched = linear.matrix(placed.x, placed.y), outline.getBounds()
+    touched.outset(stroke_width / 2, stroke_width / 2)
+    part = matrix.mapRect(touched).roundOut()
+    part.outset(_MARGIN_PX, _MARGIN_PX)
+    matrix.postTranslate(-part.left(), -part.top())
+    at_pen = [placed._replace(x=0.0, y=0.0)]
+    pixels = glyph_masks(at_pen, color, part.width(), part.height(), matrix, stroke_width)
+    return _Mask(pixels, part.left(), part.top())

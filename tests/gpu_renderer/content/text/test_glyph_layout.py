@@ -55,7 +55,9 @@ def test_a_mark_takes_no_letter_spacing() -> None:
     style = TextStyle(family="DejaVu Sans", weight=400, letter_spacing=10)
     rest = (GlyphPose(),) * 3
     a, _, b = places(text("a\u0301b", style, has_animators=True, poses=rest))
-    assert b.x - b.own_width / 2 == pytest.approx(a.x - a.own_width / 2 + line_width("a", style, reference_fonts()) + 10)
+    assert b.x - b.own_width / 2 == pytest.approx(
+        a.x - a.own_width / 2 + line_width("a", style, reference_fonts()) + 10
+    )
 
 
 def test_later_runs_win_key_by_key() -> None:
