@@ -6,9 +6,7 @@ ellipse every coverage is 0, 1/4, 1/2, 3/4 or 1, at the standard sample position
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,11 +15,6 @@ import skia
 from gpu_renderer.content.vector.surface import Pixels, coverage, image
 from motion.snapshot import PathPoint, Run, ShapeSource
 
-CUBIC_PARTS = 4
-LONG_PX = 40.0
-ERROR_PX = 0.00053
-"""How far a chord of a filled ellipse may lie from it, at the scale 1 of its box; sets the number of vertices."""
-VERTICES_LEAST, VERTICES_MAX = 64, 4096
 _QUARTER_TURN = 90.0
 SAMPLES = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
 """Places of the samples in a pixel (the standard pattern of 4x multisampling)."""
@@ -30,11 +23,14 @@ _QUARTER_LEVEL = 64
 
 
 def outline(source: ShapeSource) -> Any:
-    """Return the whole outline as one non-zero path."""
+    """Return the whole outline as one non-zero path. An ellipse is open at its rightmost point, as a canvas's is: strokes have caps there."""
     if source.primitive == "ellipse":
         width, height = source.width, source.height
         box = skia.Rect.MakeLTRB(-width / 2, -height / 2, width / 2, height / 2)
-        return skia.Path().addOval(box, skia.PathDirection.kCW, 1)
+        path = skia.Path()
+        path.arcTo(box, 0.0, 2 * _QUARTER_TURN, True)
+        path.arcTo(box, 2 * _QUARTER_TURN, 2 * _QUARTER_TURN, False)
+        return path
     if source.primitive == "path":
         return runs_outline(source.runs)
     return _rectangle(source.width, source.height, source.radii)
@@ -53,20 +49,6 @@ def _rectangle(width: float, height: float, radii: tuple[float, float, float, fl
     _corner(path, -right, -bottom, top_left, 2 * _QUARTER_TURN)
     path.close()
     return path
-
-
-def fill_outline(source: ShapeSource) -> Any:
-    """Return the outline for filling: of an ellipse a polygon that is nearer to it than Skia's filling of its own arcs is."""
-    return _many_sided(source.width, source.height) if source.primitive == "ellipse" else outline(source)
-
-
-@lru_cache(maxsize=64)
-def _many_sided(width: float, height: float) -> Any:
-    radius = max(width, height, 0.0) / 2
-    count = 16 * math.ceil(math.pi / 16 * math.sqrt(radius / ERROR_PX))
-    count = min(VERTICES_MAX, max(VERTICES_LEAST, count))
-    angles = (math.tau * index / count for index in range(count))
-    return skia.Path().addPoly([skia.Point(width / 2 * math.cos(a), height / 2 * math.sin(a)) for a in angles], True)
 
 
 def runs_outline(runs: Sequence[Run]) -> Any:
@@ -100,29 +82,8 @@ def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
     straight = start[4:6] == start[:2] and end[2:4] == end[:2]
     if straight:
         path.lineTo(end.x, end.y)
-    elif math.dist(start[:2], end[:2]) < LONG_PX:
-        path.cubicTo(start.out_x, start.out_y, end.in_x, end.in_y, end.x, end.y)
     else:
-        _cubic(path, *(complex(*pair) for pair in (start[:2], start[4:6], end[2:4], end[:2])))
-
-
-def _cubic(path: Any, a: complex, b: complex, c: complex, d: complex) -> None:
-    """Add the cubic in equal parts: Skia follows a single long one only to a quarter of a pixel."""
-    share = 1 / CUBIC_PARTS
-    for part in range(CUBIC_PARTS):
-        low, high = part * share, (part + 1) * share
-        last = _at(high, a, b, c, d)
-        out = _at(low, a, b, c, d) + share / 3 * _slope(low, a, b, c, d)
-        into = last - share / 3 * _slope(high, a, b, c, d)
-        path.cubicTo(out.real, out.imag, into.real, into.imag, last.real, last.imag)
-
-
-def _at(t: float, a: complex, b: complex, c: complex, d: complex) -> complex:
-    return (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t**2 * (1 - t) * c + t**3 * d
-
-
-def _slope(t: float, a: complex, b: complex, c: complex, d: complex) -> complex:
-    return 3 * ((1 - t) ** 2 * (b - a) + 2 * t * (1 - t) * (c - b) + t**2 * (d - c))
+        path.cubicTo(start.out_x, start.out_y, end.in_x, end.in_y, end.x, end.y)
 
 
 def fill(canvas: Any, size: tuple[int, int], path: Any, paint: Any) -> None:

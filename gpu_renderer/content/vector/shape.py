@@ -11,7 +11,7 @@ import skia
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blur_filter
-from gpu_renderer.content.vector.outline import fill, fill_outline, outline, runs_outline
+from gpu_renderer.content.vector.outline import fill, outline, runs_outline
 from gpu_renderer.content.vector.paints import Style, as_pen, solid
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image, rgba
 from gpu_renderer.geometry.color import Rgba
@@ -96,7 +96,7 @@ class _Drawing:
     def draw(self) -> None:
         source = self._source
         if not source.painted_apart:
-            self._fill_with(fill_outline(source), len(source.fills), 1.0)
+            self._fill_with(outline(source), len(source.fills), 1.0)
             self._stroke_with(outline(source), source.runs, 1.0, 1.0)
             return
         for run in source.runs:

@@ -114,6 +114,36 @@ def test_an_ellipse_is_dashed_from_its_rightmost_point() -> None:
     assert at(source, 9.8, -2)[3] == 0
 
 
+def test_an_ellipses_stroke_has_caps_at_its_rightmost_point() -> None:
+    source = ShapeSource("ellipse", 60, 40, (), strokes=(Stroke(WHITE, 20, cap="square"),))
+    assert at(source, 39, 9)[3] == at(source, 39, -9)[3] == 255
+    butt = replace(source, strokes=(Stroke(WHITE, 20, cap="butt"),))
+    assert at(butt, 39, 9)[3] == at(butt, 39, -9)[3] == 0
+
+
+CURVE = (PathPoint(-70, 0, -70, 60, -70, -60), PathPoint(70, 10, 70, -70, 70, 60))
+
+
+@pytest.mark.parametrize(
+    ("source", "row", "column", "expected"),
+    [
+        (ShapeSource("ellipse", 163, 101, (WHITE,)), 5, 209, [255, 255, 255, 245, 194, 140, 85, 31, 0]),
+        (
+            ShapeSource("path", 160, 100, (WHITE,), runs=(Run(CURVE, closed=True),)),
+            228,
+            262,
+            [255, 255, 255, 205, 149, 92, 35, 0, 0],
+        ),
+    ],
+)
+def test_long_curves_have_the_levels_of_a_browsers_canvas(
+    source: ShapeSource, row: int, column: int, expected: list[int]
+) -> None:
+    """Part of a row, measured in Chromium 156."""
+    levels = rgba_of(shape_raster(source, 2))[row, column : column + len(expected), 3]
+    assert np.abs(levels.astype(int) - expected).max() <= 8
+
+
 def test_a_positive_offset_moves_the_dashes_toward_the_start() -> None:
     source = rect(20, 20, strokes=(Stroke(WHITE, 2, dash=(5, 100), dash_offset=3),))
     assert at(source, -9, -10.5)[3] == 255
