@@ -133,5 +133,5 @@ class VectorBlur(Effect):
 @effect("unsharp-mask")
 class UnsharpMask(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas.box_blurred(math.floor(values.number("radius") / math.sqrt(3)), 3, repeat_edge=True)
+        soft = canvas.surroundings(math.floor(values.number("radius") / math.sqrt(3)), 3)
         canvas.apply(self.shader, values, spent={"u_soft": soft})

@@ -18,6 +18,7 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import Chain
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
+    WINDOW_MARGIN_MAX,
     Kernel,
     box_blurred,
     bytes_of,
@@ -37,6 +38,7 @@ from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
+BOTH_AXES: tuple[Axis, ...] = (0, 1)
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
 
@@ -238,18 +240,33 @@ class Canvas(Surface):
         """Return a browser's blur of a picture over a region, transparent outside the picture; the caller owns it."""
         return canvas_blurred(self.painter, source, sigma, region, self.blur_kernel)
 
-    def box_blurred(
-        self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool
-    ) -> Target:
-        """Return the picture after box blurs of 2 radius + 1 px (effects.md 6), premultiplied; the caller owns it."""
-        with self.premultiplied() as source:
-            return box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
-
     def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
-        """Replace the picture by its box blur, which loses the colours of transparent pixels."""
-        soft = self.box_blurred(radius, iterations, axes, repeat_edge=repeat_edge)
+        """Replace the picture by its box blur (effects.md 6), which loses the colours of transparent pixels."""
+        with self.premultiplied() as source:
+            soft = box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
         self.replace(soft)
         self._is_straight = False
+
+    def surroundings(self, radius: int, iterations: int = 1) -> Target:
+        """Return the straight bytes of the picture after box blurs of 2 radius + 1 px, its edge repeated; the caller owns them.
+
+        Colours of faint pixels keep their precision, which premultiplied bytes would lose: for effects that compare the
+        picture with its blur.
+        """
+        if (native := window_kernels(self.painter)) is not None:
+            pixels, margin, threads = self.straight_pixels(), min(radius, WINDOW_MARGIN_MAX), self.painter.thread_count
+            for axis in BOTH_AXES * (iterations if radius > 0 else 0):
+                native.window(pixels, axis, margin, "weighted mean", thread_count=threads)
+            soft = self.painter.pool.take(self.target.region, "f1", clear=False)
+            soft.texture.write(pixels, alignment=1)
+            return soft
+        with self.premultiplied() as source:
+            blurred = box_blurred(self.painter, source, radius, iterations, repeat_edge=True, format="f2")
+        straight = self.painter.applied(
+            "effects/baked/restore.frag", blurred, format="f1", defines={"STRAIGHT_OUT": "1"}, uniforms=self.common()
+        )
+        self.painter.pool.give_back(blurred)
+        return straight
 
     def at_working_size(self, shader: str, values: EffectValues, radius: int) -> None:
         """A kernel of (2 radius + 1)^2 taps (`u_window`: the radius), at a size that bounds its cost (effects.md 8.1)."""
@@ -266,13 +283,7 @@ class Canvas(Surface):
 
     def shrunk(self, size: Region) -> Target:
         """Return the means, straight bytes, of the cells of pixels that each px of a smaller size stands for; the caller owns it."""
-        with self.premultiplied() as source:
-            return self.painter.applied(
-                "effects/baked/shrink.frag",
-                source,
-                region=size,
-                uniforms=self.uniforms("effects/baked/shrink.frag", None, None),
-            )
+        return self.passed("effects/baked/shrink.frag", region=size)
 
     def luma_field(self, smoothness: int) -> Target:
         """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""

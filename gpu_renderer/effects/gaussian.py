@@ -33,6 +33,8 @@ code values there, ten where several ends meet. Those take finer cells than a si
 """
 BOX_RADIUS_MAX = 32
 """A wider box first halves the picture along its axes."""
+WINDOW_MARGIN_MAX = 2**14 - 1
+"""Bounds the work of an absurd box, and the sums of the native kernels."""
 BOX_SIGMA_MIN = 2.0
 """A smaller sigma is a Gaussian on every canvas."""
 SIGMA_MAX = 1000.0
@@ -224,12 +226,13 @@ def box_blurred(
     axes: tuple[Axis, ...] = (0, 1),
     *,
     repeat_edge: bool,
+    format: Format | None = None,
 ) -> Target:
     """Box blurs of 2 radius + 1 px of an 8-bit target, one axis after the other, stored in between (effects.md 6).
 
-    The caller owns the result. Shaders work out a wide box at a smaller size.
+    The caller owns the result. Shaders work out a wide box at a smaller size, and can store another format.
     """
-    radius = max(0, min(radius, max(source.size)))
+    radius = min(radius, WINDOW_MARGIN_MAX)
     steps: tuple[Axis, ...] = axes * (iterations if radius > 0 else 0)
     if (native := window_kernels(painter)) is not None:
         pixels = bytes_of(source)
@@ -240,7 +243,9 @@ def box_blurred(
         return soft
     levels = max(0, math.ceil(math.log2(max(1, radius) / BOX_RADIUS_MAX)))
     current = (
-        halved(painter, source, levels, axes=axes) if levels else painter.applied("effects/baked/crop.frag", source)
+        halved(painter, source, levels, format, axes=axes)
+        if levels
+        else painter.applied("effects/baked/crop.frag", source, format=format)
     )
     kernel = box((2 * radius + 1) / 2**levels)
     for axis in steps:

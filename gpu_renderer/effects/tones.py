@@ -44,7 +44,7 @@ class Colorama(Effect):
 @effect("shadow-highlight")
 class ShadowHighlight(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas.box_blurred(math.floor(values.number("radius")), 1, repeat_edge=True)
+        soft = canvas.surroundings(math.floor(values.number("radius")))
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 

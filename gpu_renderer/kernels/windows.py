@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
-Operation = Literal["mean", "largest", "smallest"]
+Operation = Literal["mean", "largest", "smallest", "weighted mean"]
 Axis = Literal[0, 1]
 """0 is across, 1 is down."""
 Channels = tuple[bool, bool, bool, bool]
 ALL: Channels = (True, True, True, True)
 THREADS_MAX, BAND_LINES = 8, 64
 """Threads of a process, and lines that are worth another thread."""
-_OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2}
+_OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2, "weighted mean": 3}
 _STRIP, _BLOCK = 64, 8
 """`STRIP` of windows.c, and what its widths are multiples of, px."""
 
@@ -74,7 +74,8 @@ class WindowKernels:
     ) -> None:
         """Replace channels, in place, by the mean or an extreme of 2 margin + 1 px along an axis.
 
-        Beyond the edge its pixels repeat, or all is 0. Means are rounded to the nearest.
+        Beyond the edge its pixels repeat, or all is 0. Means are rounded to the nearest. In a weighted mean the colours of
+        straight pixels count by their alpha; it needs all channels and a margin below 2^14.
         """
         rows, columns = pixels.shape[:2]
         chosen = np.array(channels, np.uint8) * np.uint8(255)

@@ -12,7 +12,7 @@ enum { BLOCK = 8 };  // px in a vector that the processor holds in a register: w
 enum { BLOCK = 4 };
 #endif
 enum { STRIP = 64, PART_MAX = 255 };  // columns of px; taps whose count fits a byte
-enum operation { MEAN, LARGEST, SMALLEST };
+enum operation { MEAN, LARGEST, SMALLEST, WEIGHTED_MEAN };
 typedef uint8_t bytes __attribute__((vector_size(4 * BLOCK)));
 
 // `units` bytes from `first` on and `gap` bytes further: the larger or the smaller of both.
@@ -76,6 +76,36 @@ static void pixel_means(const uint8_t *restrict held, uint8_t *restrict found, i
     }
 }
 
+// The nearest whole number, the even one of two. x is 0 to 255.5: adding 1.5 * 2^23 leaves a float no room for a fraction.
+static uint8_t nearest(float x) {
+    return (uint8_t)(int32_t)(x + 12582912.0f - 12582912.0f);
+}
+
+static void weigh(const uint8_t *restrict pixels, uint32_t *restrict sums, int unit, uint32_t sign) {
+    for (int i = 0; i < unit; i += 4) {
+        uint32_t alpha = sign * pixels[i + 3];
+        for (int c = 0; c < 3; c++) sums[i + c] += alpha * pixels[i + c];
+        sums[i + 3] += alpha;
+    }
+}
+
+// Sliding means of straight pixels, whose colours count by their alpha. At most 2^15 positions.
+static void weighted_means(const uint8_t *restrict held, uint8_t *restrict found, int count, int length, int unit) {
+    uint32_t sums[4 * STRIP] = {0};
+    for (int p = 0; p < length - 1; p++) weigh(held + (ptrdiff_t)p * unit, sums, unit, 1);
+    for (int p = 0; p < count; p++) {
+        const uint8_t *oldest = held + (ptrdiff_t)p * unit;
+        uint8_t *mean = found + (ptrdiff_t)p * unit;
+        weigh(oldest + (ptrdiff_t)(length - 1) * unit, sums, unit, 1);
+        for (int i = 0; i < unit; i += 4) {
+            float alpha = (float)(int32_t)(sums[i + 3] ? sums[i + 3] : 1);
+            for (int c = 0; c < 3; c++) mean[i + c] = nearest((float)(int32_t)sums[i + c] / alpha);
+            mean[i + 3] = nearest((float)(int32_t)sums[i + 3] / (float)length);
+        }
+        weigh(oldest, sums, unit, -1u);
+    }
+}
+
 // `count` positions of `unit` bytes, `stride` bytes apart, with `margin` positions on both sides: the edge repeated, or nothing.
 static void padded(const uint8_t *restrict line, ptrdiff_t stride, int count, int unit, int margin, int repeats_edge,
                    uint8_t *restrict held) {
@@ -113,7 +143,10 @@ void window(uint8_t *pixels, int width, int height, int axis, int margin, int op
         ptrdiff_t stride = axis ? row : 4;
         uint8_t *other = room + (ptrdiff_t)(count + 2 * margin) * unit;
         padded(own, stride, count, unit, margin, repeats_edge, room);
-        if (operation != MEAN) {
+        if (operation == WEIGHTED_MEAN) {
+            found = other;
+            weighted_means(room, other, count, length, unit);
+        } else if (operation != MEAN) {
             found = extremes(room, other, count, length, unit, operation == LARGEST);
         } else {
             found = other;

@@ -1,7 +1,7 @@
 // Flat tones and dark edges (format/effects.md 8.9).
 #include "effect.glsl"
 
-uniform sampler2D u_soft;  // the canvas box-blurred, premultiplied
+uniform sampler2D u_soft;  // the canvas box-blurred, straight
 uniform float u_levels, u_edge_threshold, u_edge_width, u_edge_opacity;
 
 float luma_at(ivec2 p) {
@@ -15,7 +15,7 @@ void main() {
         return;
     }
     float steps = clamp(floor(u_levels + 0.5), 2.0, 64.0) - 1.0;
-    vec3 flat_ = floor(unpremultiplied_bytes(texelFetch(u_soft, pixel(), 0)).rgb * steps + 0.5) / steps;
+    vec3 flat_ = floor(texelFetch(u_soft, pixel(), 0).rgb * steps + 0.5) / steps;
     int s = int(max(1.0, floor(u_edge_width + 0.5)));
     ivec2 p = pixel();
     float tl = luma_at(p + ivec2(-s, -s)), t = luma_at(p + ivec2(0, -s)), tr = luma_at(p + ivec2(s, -s));

@@ -1,5 +1,5 @@
-// The canvas at a smaller size: the mean of the cell of pixels that each small one stands for (format/effects.md 8.1).
-// in: premultiplied. out: straight.
+// The canvas at a smaller size: the mean of the cell of pixels that each small one stands for, as straight bytes
+// (format/effects.md 8.1). Whole numbers: a mean of two pixels is often a tie, which floats of 0 to 1 would break at random.
 #include "canvas.glsl"
 
 void main() {
@@ -7,8 +7,11 @@ void main() {
     ivec2 high = max(ivec2(floor((floor(v_frame) + 1.0) * u_canvas_size / u_region.zw)), low + 1);
     vec4 sum = vec4(0.0);
     for (int y = low.y; y < high.y; y++) {
-        for (int x = low.x; x < high.x; x++) sum += texelFetch(u_source, ivec2(x, y), 0);
+        for (int x = low.x; x < high.x; x++) {
+            vec4 t = roundEven(straight_at(ivec2(x, y)) * 255.0);
+            sum += vec4(t.rgb * t.a, t.a);
+        }
     }
-    vec4 mean = sum / float((high.x - low.x) * (high.y - low.y));
-    f_color = mean.a > 0.0 ? vec4(mean.rgb / mean.a, mean.a) : vec4(0.0);
+    float count = float((high.x - low.x) * (high.y - low.y));
+    f_color = roundEven(vec4(sum.a > 0.0 ? sum.rgb / sum.a : vec3(0.0), sum.a / count)) / 255.0;
 }

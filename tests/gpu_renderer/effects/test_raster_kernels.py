@@ -242,3 +242,23 @@ def test_an_offset_wraps_on_canvases_whose_sides_are_no_powers_of_two(
     picture = np.dstack([10 * columns, 10 * rows, 0 * rows, 255 + 0 * rows]).astype(np.uint8)
     found = run(painter, picture, entry("offset", shiftX=shift[0], shiftY=shift[1]), REST)
     assert np.array_equal(found, np.roll(picture, (int(shift[1]), int(shift[0])), axis=(0, 1)))
+
+
+def test_a_channel_blur_wider_than_the_canvas_counts_taps_beyond_it(painter: Painter) -> None:
+    pixels = opaque(0, 255, 255)
+    pixels[:, 4:, 0] = 255
+    across = {"redBlurriness": 20.0, "greenBlurriness": 20.0, "dimensions": 1.0}
+    repeated = run(painter, pixels, entry("channel-blur", **across, repeatEdge=True))[4]
+    assert repeated[[0, 7], 0].tolist() == [round(255 * 17 / 41), round(255 * 24 / 41)]
+    cut = run(painter, pixels, entry("channel-blur", **across, repeatEdge=False))[4]
+    assert cut[:, 0].tolist() == [round(255 * 4 / 41)] * 8
+    assert cut[:, 1].tolist() == [round(255 * 8 / 41)] * 8
+    assert cut[:, 2].tolist() == [255] * 8
+
+
+@pytest.mark.parametrize("effect", ["smart-blur", "bilateral-blur", "camera-lens-blur"])
+def test_cells_of_the_working_size_round_ties_to_even(painter: Painter, effect: str) -> None:
+    """At 116 x 115 px a radius of 24 px works at half the width: a cell is the mean of 100 and 101."""
+    pixels = opaque(100, 100, 100, rows=115, columns=116)
+    pixels[:, 1::2, :3] = 101
+    assert np.all(run(painter, pixels, entry(effect, radius=24.0))[..., :3] == 100)

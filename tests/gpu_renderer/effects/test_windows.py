@@ -16,6 +16,8 @@ WIDE_BLUR = 4
 """Shaders work out a wide box at a smaller size."""
 STREAK = 2
 """Displaced copies are filtered with shares of 256ths of a pixel, and a rasteriser may find the share next to it."""
+TONE = 5
+"""Neighbouring ones of 64 tones: a mean halfway between two may take either."""
 CONTOUR = 2
 """A tap halfway between two pixels may take the other one."""
 Stored = dict[str, ParameterValue]
@@ -33,7 +35,11 @@ EFFECTS: list[tuple[str, Stored, int]] = [
     ("gaussian-blur", {"blurriness": 60.0}, WIDE_BLUR),
     ("gaussian-blur", {"blurriness": 60.0, "dimensions": 1.0}, WIDE_BLUR),
     ("gaussian-blur", {"blurriness": 60.0, "dimensions": 2.0, "repeatEdge": False}, WIDE_BLUR),
+    ("gaussian-blur", {"blurriness": 200.0, "repeatEdge": False}, WIDE_BLUR),
+    ("fast-box-blur", {"blurRadius": 120.0}, WIDE_BLUR),
     ("unsharp-mask", {"radius": 6.0, "amount": 80.0}, EXACT),
+    ("shadow-highlight", {"shadowAmount": 90.0, "radius": 12.0}, EXACT),
+    ("cartoon", {"smoothness": 3.0, "levels": 64.0, "edgeOpacity": 0.0}, TONE),
     ("directional-blur", {}, STREAK),
     ("directional-blur", {"length": 40.0, "direction": 90.0}, STREAK),
     ("directional-blur", {"length": 7.3, "direction": -30.0}, STREAK),
@@ -71,3 +77,24 @@ def test_kernels_and_shaders_make_the_same_picture(
     by_shaders = baked_pixels(shaders_alone, soft_ring(), effect, **stored).astype(int)
     assert np.abs(by_kernels - by_shaders).max() <= levels
     assert np.any(by_kernels != soft_ring()), "the effect changes the picture"
+
+
+def test_colours_keep_their_precision_where_a_blur_is_faint(painter: Painter, shaders_alone: Painter) -> None:
+    """A picture of one colour is like its own blur, however little of it the wide window holds."""
+    pixels = np.zeros((64, 80, 4), np.uint8)
+    pixels[:, 38:41] = (200, 121, 43, 255)
+    for each in (painter, shaders_alone):
+        assert np.array_equal(
+            baked_pixels(each, pixels, "unsharp-mask", radius=20.0, amount=500.0, threshold=0.0), pixels
+        )
+
+
+@pytest.mark.parametrize("effect", ["gaussian-blur", "fast-box-blur"])
+def test_a_window_wider_than_the_canvas_counts_whole(painter: Painter, effect: str) -> None:
+    stored: Stored = {"blurriness": 41 * 3**0.5} if effect == "gaussian-blur" else {"blurRadius": 41.0}
+    pixels = np.full((8, 8, 4), 255, np.uint8)
+    found = baked_pixels(painter, pixels, effect, **stored, dimensions=1.0, repeatEdge=False)
+    alpha = 255
+    for _ in range(3 if effect == "gaussian-blur" else 1):
+        alpha = round(alpha * 8 / 83)
+    assert np.all(found == alpha)
