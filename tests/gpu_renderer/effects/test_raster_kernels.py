@@ -247,10 +247,15 @@ def test_an_offset_wraps_on_canvases_whose_sides_are_no_powers_of_two(
 def test_a_channel_blur_wider_than_the_canvas_counts_taps_beyond_it(painter: Painter) -> None:
     pixels = opaque(0, 255, 255)
     pixels[:, 4:, 0] = 255
-    across = {"redBlurriness": 20.0, "greenBlurriness": 20.0, "dimensions": 1.0}
-    repeated = run(painter, pixels, entry("channel-blur", **across, repeatEdge=True))[4]
+    repeated, cut = (
+        run(
+            painter,
+            pixels,
+            entry("channel-blur", redBlurriness=20.0, greenBlurriness=20.0, dimensions=1.0, repeatEdge=repeats),
+        )[4]
+        for repeats in (True, False)
+    )
     assert repeated[[0, 7], 0].tolist() == [round(255 * 17 / 41), round(255 * 24 / 41)]
-    cut = run(painter, pixels, entry("channel-blur", **across, repeatEdge=False))[4]
     assert cut[:, 0].tolist() == [round(255 * 4 / 41)] * 8
     assert cut[:, 1].tolist() == [round(255 * 8 / 41)] * 8
     assert cut[:, 2].tolist() == [255] * 8
