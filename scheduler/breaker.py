@@ -1,4 +1,4 @@
-"""A circuit breaker for each account: one whose jobs bring workers down again and again gets one worker at a time, and rests between.
+"""A circuit breaker for each account: one whose jobs bring workers down again and again gets one worker at a time, and rests after stalls.
 
 Deaths and stalls of workers are in the history of jobs, and count for a bounded time (`farm_core.jobs.workers.STRIKE_SECONDS`).
 """
@@ -6,7 +6,7 @@ Deaths and stalls of workers are in the history of jobs, and count for a bounded
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from farm_core.jobs import workers
@@ -19,7 +19,7 @@ _log = logs.logger(__name__)
 
 
 REST: Final = timedelta(seconds=60)
-"""Time after a failure for which a restricted account gets no worker: it holds one for a third of the time at most."""
+"""Time after a stall for which a restricted account gets no worker: its slow frames hold one for a third of the time at most."""
 
 
 class CircuitBreaker(Service):
@@ -46,7 +46,7 @@ class CircuitBreaker(Service):
     def admitted(self, jobs: Sequence[OpenJob], loads: Mapping[str, AccountLoad]) -> list[OpenJob]:
         """Return the jobs that can get a worker now.
 
-        A restricted account gets one task, of its first job, while nothing of it runs and REST is over.
+        A restricted account gets one task, of its first job, while nothing of it runs and its REST is over.
         """
         now = self.dependencies.clock.now()
         busy = {account_id for account_id, load in loads.items() if load.leased_frames}
@@ -54,7 +54,11 @@ class CircuitBreaker(Service):
         for job in jobs:
             if job.account_id not in self.restricted:
                 admitted.append(job)
-            elif job.account_id not in busy and now >= self.restricted[job.account_id].last_at + REST:
+            elif job.account_id not in busy and not _rests(self.restricted[job.account_id], now):
                 busy.add(job.account_id)
                 admitted.append(job._replace(heads=job.heads[:1]))
         return admitted
+
+
+def _rests(strikes: workers.Strikes, now: datetime) -> bool:
+    return strikes.last_stall_at is not None and now < strikes.last_stall_at + REST

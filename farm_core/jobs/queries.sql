@@ -529,7 +529,7 @@ UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE worker
 -- Accounts whose jobs have brought workers down again and again. Jobs that were completed in the end were not to blame, and an account with
 -- thousands of jobs under way meets some broken workers by chance.
 SELECT jobs.account_id, sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN :stall_strikes ELSE 1 END) AS strikes,
-    max(job_events.at) AS last_at
+    max(job_events.at) FILTER (WHERE job_events.detail ->> 'kind' = 'stall') AS last_stall_at
 FROM job_events JOIN jobs ON jobs.id = job_events.job_id
     JOIN account_queues ON account_queues.account_id = jobs.account_id
 WHERE job_events.at > :since AND (job_events.detail ->> 'kind') IN ('crash', 'stall') AND jobs.status <> 'completed'

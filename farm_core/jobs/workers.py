@@ -49,10 +49,10 @@ STALL_STRIKES: Final = 3
 
 
 class Strikes(NamedTuple):
-    """Strikes of an account, and when the last one was."""
+    """Strikes of an account, and when a frame of it last held a worker too long, if one did."""
 
     number: int
-    last_at: datetime
+    last_stall_at: datetime | None
 
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, Strikes]:
@@ -64,7 +64,7 @@ async def striking_accounts(session: Transaction, now: datetime) -> dict[str, St
         "strikes_share": STRIKES_SHARE,
     }
     rows = await execute(session, "striking_accounts", values)
-    return {row.account_id: Strikes(row.strikes, row.last_at) for row in rows}
+    return {row.account_id: Strikes(row.strikes, row.last_stall_at) for row in rows}
 
 
 async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -91,7 +90,6 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
-    monkeypatch.setattr(breaker, "REST", timedelta(0))
     monkeypatch.setattr(worker_records, "STRIKES_MAX", 3)
     held, most, lock = 0, 0, threading.Lock()
 

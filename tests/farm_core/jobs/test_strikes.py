@@ -44,7 +44,9 @@ def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_pro
             named = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
         found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
         await database.close()
-        assert {named[account_id]: strikes.number for account_id, strikes in found.items()} == {"small": 6}
+        assert {named[account_id]: strikes for account_id, strikes in found.items()} == {
+            "small": workers.Strikes(6, None)
+        }
 
     asyncio.run(story())
 
@@ -61,6 +63,7 @@ def test_a_frame_that_holds_its_worker_counts_three_times(database_url: str, sta
         found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
         await database.close()
         assert [one.number for one in found.values()] == strikes
+        assert all(one.last_stall_at is not None for one in found.values())
 
     asyncio.run(story())
 
