@@ -163,7 +163,9 @@ class Settings(BaseSettings):
     )
     workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
     worker_memory_bytes: int = Field(
-        1_500_000_000, ge=1, description="A render actor that has grown beyond this is replaced between two orders."
+        1_500_000_000,
+        ge=1,
+        description="A render actor that has grown beyond this is replaced between two assignments.",
     )
     frame_seconds_max: float = Field(
         30, gt=0,

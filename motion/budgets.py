@@ -43,7 +43,7 @@ def point_count(layer: Layer) -> int:
     content = layer.content
     if not isinstance(content, ShapeContent):
         return 0
-    count = max(sum(map(len, drawn)) for drawn in _drawn_outlines(layer))
+    count = max(sum(map(len, drawn)) for drawn in _shapes_over_time(layer))
     if not content.operators:
         return count
     count = count or _PRIMITIVE_POINTS
@@ -58,8 +58,8 @@ def crossing_count(layer: Layer) -> int:
 
     Drawing an outline costs a step for each line of pixels that it crosses, whatever its size and number of points.
     """
-    outlines = max(map(_crossings, _drawn_outlines(layer)))
-    return math.floor(outlines + max(map(_crossings, _drawn_masks(layer))))
+    of_shape, of_masks = _shapes_over_time(layer), _masks_over_time(layer)
+    return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)))
 
 
 def paint_count(layer: Layer) -> int:
@@ -143,15 +143,16 @@ def _refused(fact: str, most: int, beyond: str = "") -> PropertyRefused:
     return PropertyRefused(f"{fact}; at most {most:,} are allowed.{named}", "scene.nodes")
 
 
-def _drawn_outlines(layer: Layer) -> Iterator[list[_Points]]:
-    """The outlines of a shape that are drawn together: those stored, then those of each keyframe."""
+def _shapes_over_time(layer: Layer) -> Iterator[list[_Points]]:
+    """Yield the outlines that the shape has at a time: those stored, then those of each keyframe."""
     yield [run.points for run in layer.content.runs] if isinstance(layer.content, ShapeContent) else []
     track = layer.data.get("path.points")
     if track is not None and track.kind == "points":
         yield from ([cast(_Points, key.value)] for key in track.keys)
 
 
-def _drawn_masks(layer: Layer) -> Iterator[list[_Points]]:
+def _masks_over_time(layer: Layer) -> Iterator[list[_Points]]:
+    """Yield the masks that the layer has at a time: those stored, then those of each keyframe."""
     yield _points(layer.masks)
     if layer.mask_track is not None:
         yield from map(_points, layer.mask_track.shapes)
