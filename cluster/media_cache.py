@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,7 @@ class MediaCache:
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
-        """Return the object as a file that exists at least until the next assignment. Raises ObjectMissing."""
+        """Return the object as a file that exists until it is trimmed. Raises ObjectMissing."""
         path = self._folder / Path(key).name
         if key in self._sizes:
             self._sizes.move_to_end(key)
@@ -36,8 +36,11 @@ class MediaCache:
         """Return a function from a document's source to its file, or None for a source without media."""
         return lambda source: self.path(media[source]) if source in media else None
 
-    def trim(self) -> None:
-        """Delete files above the budget. Call it between assignments, when no file is in use."""
-        while len(self._sizes) > 1 and sum(self._sizes.values()) > self._bytes_max:
-            key, _ = self._sizes.popitem(last=False)
+    def trim(self, in_use: Collection[str]) -> None:
+        """Delete the files above the budget that were used longest ago, but none whose key is `in_use`."""
+        surplus_bytes = sum(self._sizes.values()) - self._bytes_max
+        for key in [key for key in self._sizes if key not in in_use]:
+            if surplus_bytes <= 0:
+                return
+            surplus_bytes -= self._sizes.pop(key)
             (self._folder / Path(key).name).unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import orjson
 
@@ -21,11 +21,19 @@ from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
 from motion.schema.stored import Document
-from scheduler.ports import SegmentAssignment, StillAssignment
+from scheduler.ports import SegmentAssignment, StillAssignment, VideoFormat
 
 _log = logs.logger(__name__)
 OPENED_MAX: Final = 4
 """Documents kept open: a worker mostly gets segments of the same few jobs."""
+
+
+class _DocumentKey(NamedTuple):
+    """What an open document depends on. `media` is the pairs of sources and storage keys of the assignment, sorted."""
+
+    document_key: str
+    video_format: VideoFormat
+    media: tuple[tuple[str, str], ...]
 
 
 class SessionMaker:
@@ -41,8 +49,8 @@ class SessionMaker:
                 pipeline=PipelineOptions(encode_from_gpu=settings.encode_from_gpu),
             )
         )
-        self._opened: OrderedDict[object, OpenDocument] = OrderedDict()
-        self._opened_stills: OrderedDict[object, OpenDocument] = OrderedDict()
+        self._opened: OrderedDict[_DocumentKey, OpenDocument] = OrderedDict()
+        self._opened_stills: OrderedDict[_DocumentKey, OpenDocument] = OrderedDict()
         self._in_use: list[OpenDocument] = []
         identity = self._session.identity
         self.backend = identity.backend
@@ -95,20 +103,14 @@ class SessionMaker:
         """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/backends/gl/handover.py`)."""
         return not self._session.from_gpu.works
 
-    def _close_surplus(self, documents: OrderedDict[object, OpenDocument]) -> None:
-        """Make room for one more document. Those of paused segments stay open."""
-        idle = [place for place, opened in documents.items() if opened not in self._in_use]
-        for place in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
-            documents.pop(place).close()
-
     def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> OpenDocument:
         documents = self._opened if isinstance(assignment, SegmentAssignment) else self._opened_stills
-        place = (assignment.document_key, (assignment.video_format, tuple(sorted(assignment.media.items()))))
-        if place in documents:
-            documents.move_to_end(place)
-            return documents[place]
-        document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
         video_format = assignment.video_format
+        key = _DocumentKey(assignment.document_key, video_format, tuple(sorted(assignment.media.items())))
+        if key in documents:
+            documents.move_to_end(key)
+            return documents[key]
+        document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
         output = Output(
             video_format.width,
             video_format.height,
@@ -119,8 +121,15 @@ class SessionMaker:
             named(video_format.format),
         )
         self._close_surplus(documents)
-        documents[place] = self._session.open(document, output, media.resolver(assignment.media))
-        return documents[place]
+        documents[key] = self._session.open(document, output, media.resolver(assignment.media))
+        media.trim({stored for opened in (*self._opened, *self._opened_stills) for _, stored in opened.media})
+        return documents[key]
+
+    def _close_surplus(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> None:
+        """Make room for one more document. Those of paused segments stay open."""
+        idle = [key for key, opened in documents.items() if opened not in self._in_use]
+        for key in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
+            documents.pop(key).close()
 
 
 def _warm(session: RenderSession) -> None:

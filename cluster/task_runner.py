@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cluster.assembly import write_file
-from cluster.media_cache import MediaCache
+from cluster.media_cache import BYTES_MAX, MediaCache
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
@@ -90,14 +90,16 @@ class SegmentMaker(Protocol):
 
 
 class TaskRunner:
-    """Execute assignments, one after the other, on one thread."""
+    """Execute assignments, one after the other, on one thread. `media_bytes_max`: budget of the media on disk."""
 
-    def __init__(self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path) -> None:
+    def __init__(
+        self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path, media_bytes_max: int = BYTES_MAX
+    ) -> None:
         self.worker_id = worker_id
         self.maker = maker
         self._storage = storage
         self._scratch = scratch
-        self._media = MediaCache(storage, scratch / "media")
+        self._media = MediaCache(storage, scratch / "media", media_bytes_max)
         self._failed = FailureOf(worker_id)
 
     def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:

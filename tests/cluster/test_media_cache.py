@@ -1,0 +1,58 @@
+"""Media on a worker's own disk: bounded, and there while a document is open."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from PIL import Image
+
+from cluster.segment_maker import OPENED_MAX, SessionMaker
+from cluster.task_runner import TaskRunner
+from farm_core.settings import Settings
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from scheduler.ports import Finished, SegmentAssignment, VideoFormat
+from tests.gpu_renderer.documents import document, layer, track
+
+VIDEO = VideoFormat(64, 36, 30, 30, None, 1.0)
+
+
+def picture(seed: int) -> bytes:
+    """A PNG of noise, about 190 kB."""
+    file = io.BytesIO()
+    Image.fromarray(np.random.default_rng(seed).integers(0, 256, (250, 250, 3), np.uint8)).save(file, "PNG")
+    return file.getvalue()
+
+
+def segment(storage: LocalStorage, number: int, first_frame: int) -> SegmentAssignment:
+    """Two frames of a document that shows a picture of its own."""
+    name, token = f"media/{number}.png", f"t{number}.{first_frame}"
+    source = f"https://example.com/{number}.png"
+    shown = document(layer("a", __kind="image", width=60, height=30, src=source), a=track("x", (0, 20), (1, 40)))
+    storage.put_bytes(name, picture(number))
+    storage.put_bytes(f"frozen/{number}.json", orjson.dumps(shown))
+    return SegmentAssignment(token, token, "j", f"frozen/{number}.json", {source: name}, VIDEO, first_frame, 2)
+
+
+@pytest.mark.gl
+def test_a_worker_deletes_old_media_above_its_budget_but_none_of_open_documents(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    maker = SessionMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
+    runner = TaskRunner("w", maker, storage, tmp_path / "scratch", media_bytes_max=300_000)
+
+    def rendered(number: int, first_frame: int) -> Finished:
+        report = runner.execute(segment(storage, number, first_frame), lambda _: None, lambda: False)
+        assert isinstance(report, Finished), report
+        assert (report.cached, report.warnings) == (False, ())
+        return report
+
+    for number in range(OPENED_MAX + 4):
+        rendered(number, 0)
+    kept = sorted(path.name for path in (tmp_path / "scratch" / "media").glob("*.png"))
+    assert kept == [f"{number}.png" for number in range(4, OPENED_MAX + 4)]
+    for number in (4, 0):
+        rendered(number, 2)
