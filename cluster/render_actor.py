@@ -70,7 +70,7 @@ class RenderActor:
         self._writer = ProgressWriter(settings.redis_url)
         make = partial(_sandboxed_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
         self._thread: RenderThread[TaskRunner] = RenderThread(
-            make, self._writer, may_pause=lambda work: work.maker.may_pause
+            make, self._writer, may_pause=lambda runner: runner.maker.may_pause
         )
         self._leaving = False
         self._lock = threading.Lock()
@@ -99,7 +99,7 @@ class RenderActor:
         return self._report()
 
     def _report(self) -> ActorReport:
-        maker = self._thread.work().maker
+        maker = self._thread.runner().maker
         memory = int(self._process.memory_info().rss)
         thread = self._thread
         return ActorReport(
@@ -180,9 +180,9 @@ def _sandboxed_runner(
     from cluster import sandbox  # noqa: PLC0415 - see above
     from cluster.execution import task_runner  # noqa: PLC0415
 
-    work = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
+    runner = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
     sandbox.enter(settings, scratch)
-    return work
+    return runner
 
 
 def _cuda_index() -> int | None:

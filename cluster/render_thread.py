@@ -26,7 +26,7 @@ OnProgress = Callable[[str, int], None]
 class RenderThread(Generic[RunnerT]):
     """The drawing thread. `make` makes the runner on it, because a GL context belongs to one thread.
 
-    `on_progress` gets token and frames done, on this thread. `may_pause`: whether accounts can take turns between frames.
+    `on_progress` gets token and frames done, on this thread. `may_pause` returns True if accounts can take turns between frames.
     """
 
     def __init__(
@@ -38,6 +38,9 @@ class RenderThread(Generic[RunnerT]):
     ) -> None:
         self._writer, self._on_progress, self._may_pause = writer, on_progress, may_pause
         self._arriving: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
+        """Submitted entries. None only ends the wait of an idle thread."""
+        self._awaited: Entry | None = None
+        """Entry that ended the wait of an idle thread: the first of the next arrivals."""
         self._entries: dict[str, Entry] = {}
         self._ready: Future[RunnerT] = Future()
         self._turns: Turns | None = None
@@ -49,7 +52,7 @@ class RenderThread(Generic[RunnerT]):
         self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
         self._thread.start()
 
-    def work(self) -> RunnerT:
+    def runner(self) -> RunnerT:
         """Return the runner, once it is ready. Raises the error of `make`."""
         return self._ready.result()
 
@@ -62,7 +65,7 @@ class RenderThread(Generic[RunnerT]):
 
     def still(self, assignment: StillAssignment) -> DrawnStill:
         """Draw a still between the frames of the segments under way, and wait for it. Nothing is raised."""
-        return self._stills.draw(assignment, self.work())
+        return self._stills.draw(assignment, self.runner())
 
     def cancel(self, token: str) -> None:
         """Stop an assignment at its next frame, or before it begins."""
@@ -108,31 +111,28 @@ class RenderThread(Generic[RunnerT]):
 
     def _run(self, make: Callable[[], RunnerT]) -> None:
         try:
-            work = make()
+            runner = make()
         except BaseException as error:
             self._ready.set_exception(error)
             raise
         turns = Turns(
-            lambda assignment, boundary: self._execute(work, assignment, boundary),
-            self._arrivals, may_pause=lambda: self._may_pause(work),
+            lambda assignment, boundary: self._execute(runner, assignment, boundary),
+            self._arrivals, may_pause=lambda: self._may_pause(runner),
         )  # fmt: skip
         self._turns = turns
-        self._ready.set_result(work)
+        self._ready.set_result(runner)
         while not (turns.is_idle and self._closing and self._arriving.empty() and self._stills.is_empty):
             if turns.is_idle:
                 if self._stills.is_empty:  # else the wake-up of a waiting still may be spent already
                     self._await_arrival()
-                self._stills.draw_next(work, beside_segments=False)
+                self._stills.draw_next(runner, beside_segments=False)
             turns.run_next()
 
     def _await_arrival(self) -> None:
-        """Wait for an entry, and leave it in the queue's place for `_arrivals`."""
-        self._first = self._arriving.get()
-
-    _first: Entry | None = None
+        self._awaited = self._arriving.get()
 
     def _arrivals(self) -> Iterator[Entry]:
-        first, self._first = self._first, None
+        first, self._awaited = self._awaited, None
         if first is not None:
             yield first
         while True:
@@ -143,7 +143,7 @@ class RenderThread(Generic[RunnerT]):
             if entry is not None:
                 yield entry
 
-    def _execute(self, work: RunnerT, assignment: TaskAssignment, boundary: Callable[[], bool]) -> Finished | Ended:
+    def _execute(self, runner: RunnerT, assignment: TaskAssignment, boundary: Callable[[], bool]) -> Finished | Ended:
         token = assignment.token
         self.progress = {**self.progress, token: 0}
 
@@ -153,11 +153,11 @@ class RenderThread(Generic[RunnerT]):
 
         def between_frames() -> bool:
             if self._turns is not None:
-                self._turns.leave_out(self._stills.draw_next(work, beside_segments=True))
+                self._turns.leave_out(self._stills.draw_next(runner, beside_segments=True))
             return boundary()
 
         try:
-            report = execute_and_report(work, assignment, self._writer, on_frames, between_frames)
+            report = execute_and_report(runner, assignment, self._writer, on_frames, between_frames)
         finally:
             self.progress = {other: frames for other, frames in self.progress.items() if other != token}
             self._entries.pop(token, None)

@@ -18,11 +18,6 @@ _log = logs.logger(__name__)
 class Runner(Drawer, Protocol):
     """Execute assignments on the calling thread (`TaskRunner`)."""
 
-    @property
-    def worker_id(self) -> str:
-        """Name of the worker."""
-        ...
-
     def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
         """Return the assignment's one report; nothing is raised."""
         ...

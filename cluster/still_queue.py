@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from cluster.still_file import still_file
-from cluster.task_runner import StillPicture
+from cluster.task_runner import StillPicture, failure_of
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 
@@ -28,12 +28,13 @@ TOO_LATE: Final = "No render worker answered in time. Try again."
 class Drawer(Protocol):
     """Draw frames of stills on the thread of the GL context (`TaskRunner`)."""
 
-    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
-        """Draw one frame. Raises the errors that `still_failure` translates."""
+    @property
+    def worker_id(self) -> str:
+        """Name of the worker."""
         ...
 
-    def still_failure(self, error: Exception) -> Failure:
-        """Return the failure to report for an error of `still`."""
+    def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+        """Draw one frame. Raises the errors that `failure_of` translates."""
         ...
 
 
@@ -86,13 +87,13 @@ class StillQueue:
         began = time.perf_counter()
         deadline = self._clock() + assignment.seconds_max
         try:
-            frames = [self._frame(assignment, index, deadline) for index in assignment.frames]
+            frames = [self._await_frame(assignment, index, deadline) for index in assignment.frames]
             picture = still_file([frame.pixels for frame in frames], assignment.columns, assignment.format)
         except StillFailed as failed:
             return DrawnStill(failure=failed.failure, worker_ends=failed.worker_ends)
         except Exception as error:
             # The worker's boundary: every failure becomes an answer.
-            return DrawnStill(failure=drawer.still_failure(error))
+            return DrawnStill(failure=failure_of(error, drawer.worker_id))
         warnings = tuple(dict.fromkeys(warning for frame in frames for warning in frame.warnings))
         return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
 
@@ -116,7 +117,7 @@ class StillQueue:
             with suppress(InvalidStateError):
                 frame.picture.set_result(picture)
         self._active = None
-        return self._counted(frame)
+        return self._count(frame)
 
     def fail_active(self, failure: Failure) -> bool:
         """Fail the still whose frame is being drawn, from another thread: the process is about to end. False without one."""
@@ -127,7 +128,7 @@ class StillQueue:
             frame.picture.set_exception(StillFailed(failure, worker_ends=True))
         return True
 
-    def _frame(self, assignment: StillAssignment, index: int, deadline: float) -> StillPicture:
+    def _await_frame(self, assignment: StillAssignment, index: int, deadline: float) -> StillPicture:
         frame = _Frame(assignment, index)
         with self._lock:
             self._waiting.append(frame)
@@ -143,13 +144,14 @@ class StillQueue:
         with self._lock:
             self._waiting = [frame for frame in self._waiting if not frame.picture.cancelled()]
             self._ahead = {account: until for account, until in self._ahead.items() if until > now}
-            for place, frame in enumerate(self._waiting):
+            for position, frame in enumerate(self._waiting):
                 is_ahead = self._ahead.get(frame.assignment.account_id, now) - now > BURST_SECONDS
                 if not (beside_segments and is_ahead) and frame.picture.set_running_or_notify_cancel():
-                    return self._waiting.pop(place)
+                    return self._waiting.pop(position)
         return None
 
-    def _counted(self, frame: _Frame) -> float:
+    def _count(self, frame: _Frame) -> float:
+        """Count the drawing time against the frame's account, and return it in seconds."""
         now = self._clock()
         took, account = now - self._began, frame.assignment.account_id
         ahead = max(self._ahead.get(account, 0.0), self._began) + 2 * took

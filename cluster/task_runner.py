@@ -27,7 +27,10 @@ _log = logs.logger(__name__)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
 Progress = Callable[[int], None]
+"""Called with the frames done of a segment."""
+
 Stopped = Callable[[], bool]
+"""Called between frames. Returns True if the assignment must stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class SegmentMaker(Protocol):
 
     @property
     def renderer(self) -> str:
-        """Names build, GL renderer and encoder: what bytes depend on besides the assignment."""
+        """Build, GL renderer and encoder: everything that bytes depend on besides the assignment."""
         ...
 
     @property
@@ -100,7 +103,6 @@ class TaskRunner:
         self._storage = storage
         self._scratch = scratch
         self._media = MediaCache(storage, scratch / "media", media_bytes_max)
-        self._failed = FailureOf(worker_id)
 
     def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
         """Execute the assignment and return its one report. Nothing is raised."""
@@ -109,9 +111,9 @@ class TaskRunner:
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
             match assignment:
                 case SegmentAssignment():
-                    return self._segment(assignment, on_progress, should_stop)
+                    return self._render_or_reuse(assignment, on_progress, should_stop)
                 case AssemblyAssignment():
-                    return self._assembly(assignment)
+                    return self._assemble(assignment)
         except SegmentMissing as missing:
             return Ended(
                 assignment.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys
@@ -119,17 +121,13 @@ class TaskRunner:
         except Exception as error:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
             _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
-            return Ended(assignment.token, self._failed(error))
+            return Ended(assignment.token, failure_of(error, self.worker_id))
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
-        """Draw one frame of a still on the drawing thread. Raises the errors that `still_failure` translates."""
+        """Draw one frame of a still on the drawing thread. Raises the errors that `failure_of` translates."""
         return self.maker.still(assignment, frame_index, self._media)
 
-    def still_failure(self, error: Exception) -> Failure:
-        """Return the failure to report for an error of `still`."""
-        return self._failed(error)
-
-    def _segment(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
+    def _render_or_reuse(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
         began = time.perf_counter()
         ending = FORMATS[assignment.video_format.format].segment_ending
         key = f"segments/{self.maker.segment_key(assignment, self._media)}{ending}"
@@ -142,11 +140,11 @@ class TaskRunner:
             return Finished(assignment.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
         path = self._scratch / f"{assignment.token}{ending}"
         try:
-            return self._rendered(assignment, key, path, began, on_progress, should_stop)
+            return self._render_and_store(assignment, key, path, began, on_progress, should_stop)
         finally:
             path.unlink(missing_ok=True)
 
-    def _rendered(
+    def _render_and_store(
         self,
         assignment: SegmentAssignment,
         key: str,
@@ -165,12 +163,12 @@ class TaskRunner:
             assignment.token, self.worker_id, key, sha256, size, seconds, stages_ms=stages_ms, warnings=warnings
         )
 
-    def _assembly(self, assignment: AssemblyAssignment) -> Finished:
+    def _assemble(self, assignment: AssemblyAssignment) -> Finished:
         began = time.perf_counter()
         folder = self._scratch / "assembly"
         folder.mkdir(exist_ok=True)
         try:
-            paths = self._segments(assignment, folder)
+            paths = self._fetch_segments(assignment, folder)
             file_format = FORMATS[assignment.video_format.format]
             output = folder / f"video{file_format.ending}"
             warnings = write_file(assignment, paths, output, self._media)
@@ -186,7 +184,7 @@ class TaskRunner:
             warnings=warnings,
         )  # fmt: skip
 
-    def _segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
+    def _fetch_segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
         paths, missing = [], []
         for index, key in enumerate(assignment.segment_keys):
             path = folder / f"{index:05}{Path(key).suffix}"
@@ -200,31 +198,23 @@ class TaskRunner:
         return paths
 
 
-class FailureOf:
-    """Translate an exception to a failure: its kind, which decides about another try, and its public message."""
-
-    def __init__(self, worker_id: str) -> None:
-        self._worker_id = worker_id
-
-    def __call__(self, error: Exception) -> Failure:
-        """Return the failure to report."""
-        match error:
-            case RenderStopped():
-                return Failure(FailureKind.lost, "The render was stopped.", self._worker_id)
-            case GpuUnavailable() | EncoderUnavailable():
-                return Failure(FailureKind.crash, "The worker could not render.", self._worker_id)
-            case RenderError():
-                return Failure(FailureKind.document, error.public_message, self._worker_id)
-            case DocumentError():
-                return Failure(FailureKind.document, error.message, self._worker_id)
-            case ObjectMissing():
-                return Failure(
-                    FailureKind.crash, "Something that the render needs is no longer there.", self._worker_id
-                )
-            case StorageUnavailable():
-                return Failure(FailureKind.store, "Storage could not be reached.", self._worker_id)
-            case _:
-                return Failure(FailureKind.crash, "The render failed unexpectedly.", self._worker_id)
+def failure_of(error: Exception, worker_id: str) -> Failure:
+    """Translate an error to the failure to report: its kind, which decides about another try, and its public message."""
+    match error:
+        case RenderStopped():
+            return Failure(FailureKind.lost, "The render was stopped.", worker_id)
+        case GpuUnavailable() | EncoderUnavailable():
+            return Failure(FailureKind.crash, "The worker could not render.", worker_id)
+        case RenderError():
+            return Failure(FailureKind.document, error.public_message, worker_id)
+        case DocumentError():
+            return Failure(FailureKind.document, error.message, worker_id)
+        case ObjectMissing():
+            return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
+        case StorageUnavailable():
+            return Failure(FailureKind.store, "Storage could not be reached.", worker_id)
+        case _:
+            return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
 
 
 def _digest(path: Path) -> str:

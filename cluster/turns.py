@@ -26,7 +26,7 @@ PAUSED_MAX: Final = 4
 """Paused assignments: each holds a document, an encoder and some frames in memory."""
 
 Boundary = Callable[[], bool]
-"""Called between frames, on the worker's thread. Returns whether the assignment is to stop."""
+"""Called between frames, on the worker's thread. Returns True if the assignment must stop."""
 
 Execute = Callable[[TaskAssignment, Boundary], Finished | Ended]
 
@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def account_id(self) -> str:
-        """Whose assignment it is."""
+        """Account of the assignment's job."""
         return self.assignment.account_id
 
     @property
@@ -108,7 +108,7 @@ class Turns:
             entry.result.set_result(self._judged(entry, report))
 
     def _boundary(self, entry: Entry) -> bool:
-        """Between two frames of the entry."""
+        """Give way between two frames if another account's turn has come. Return True if the entry must stop."""
         self.moved = self._clock()
         if entry.is_cancelled:
             return True
@@ -143,7 +143,7 @@ class Turns:
         return min(candidates, key=lambda entry: self._used.get(entry.account_id, 0.0))
 
     def _take_arrivals(self) -> None:
-        """Accounts that were not here begin at the time of the one that has used the least."""
+        """Take new entries. An account that had none here begins at the time of the one that has used the least."""
         for entry in self._arrivals():
             present = {other.account_id for other in self._entries}
             if entry.account_id not in present:

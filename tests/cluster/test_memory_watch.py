@@ -24,9 +24,6 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
         def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
             raise AssertionError("no still is asked for")
 
-        def still_failure(self, error: Exception) -> Failure:
-            raise AssertionError("no still is asked for") from error
-
         def execute(
             self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
         ) -> Finished | Ended:
@@ -36,7 +33,7 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
             return Finished(assignment.token, "w", "k", "", 0, 0.0)
 
     thread = RenderThread(Greedy, ProgressWriter(None))
-    thread.work()
+    thread.runner()
     failure = Failure(FailureKind.document, "too much")
     watch = MemoryWatch(resident_bytes() + 100 * MEGABYTES, lambda: thread.fail_active(failure), every_seconds=0.01)
     result = thread.submit(SegmentAssignment("t", "t", "j", "d", {}, VideoFormat(8, 8, 30, 30, None, 1), 0, 30))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -57,8 +56,10 @@ def render_segments(folder: Path, *, together: bool) -> list[str]:
         maker = SessionMaker(Settings(data_folder=folder, gl_software=True), raster_threads=0)
         return TaskRunner("w", maker, storage, folder)
 
-    waiting: Callable[[TaskRunner], bool] = lambda work: work.maker.may_pause  # noqa: E731
-    thread = RenderThread(make, ProgressWriter(None), lambda token, _: drawn.append(token), waiting)
+    def may_pause(runner: TaskRunner) -> bool:
+        return runner.maker.may_pause
+
+    thread = RenderThread(make, ProgressWriter(None), lambda token, _: drawn.append(token), may_pause)
     results = []
     for assignment in assignments(storage):
         result = thread.submit(assignment)

@@ -54,7 +54,7 @@ def still(frame: int, width: int = 160, format: str = "png") -> StillAssignment:
 
 def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
     thread, storage = farm
-    thread.work()
+    thread.runner()
     alone = thread.submit(segment("one")).result()
     assert isinstance(alone, Finished)
     expected = storage.get_bytes(alone.key)
@@ -86,7 +86,7 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
 
 
 def test_stills_that_arrive_together_at_an_idle_worker_are_all_drawn(farm: Farm) -> None:
-    farm[0].work()
+    farm[0].runner()
     together, drawn = threading.Barrier(6), []
 
     def ask(frame: int) -> None:

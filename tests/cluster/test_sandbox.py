@@ -104,9 +104,9 @@ def test_drawing_encoding_and_storing_work_in_the_sandbox_with_the_same_bytes(pl
     settings = Settings(data_folder=places["data"], gl_software=True)
 
     def make() -> TaskRunner:
-        work = TaskRunner("w", SessionMaker(settings, raster_threads=0), storage, places["scratch"])
+        runner = TaskRunner("w", SessionMaker(settings, raster_threads=0), storage, places["scratch"])
         assert sandbox.enter(settings, places["scratch"])
-        return work
+        return runner
 
     def free() -> TaskRunner:
         return TaskRunner("w", SessionMaker(settings, raster_threads=0), storage, places["scratch"])

@@ -47,9 +47,6 @@ class Work:
         assert self.go_on.wait(30)
         return PICTURE
 
-    def still_failure(self, error: Exception) -> Failure:
-        raise AssertionError from error
-
     def execute(
         self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
     ) -> Finished | Ended:

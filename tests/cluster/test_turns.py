@@ -17,11 +17,10 @@ from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment,
 class NoStills:
     """A worker that nobody asks for stills."""
 
+    worker_id = "w"
+
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
         raise AssertionError("nobody asks for stills")
-
-    def still_failure(self, error: Exception) -> Failure:
-        return Failure(FailureKind.crash, str(error))
 
 
 FORMAT = VideoFormat(64, 36, 30, 30, None, 1)
@@ -149,8 +148,6 @@ def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     class Slow(NoStills):
-        worker_id = "w"
-
         def execute(
             self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
         ) -> Finished | Ended:
@@ -175,8 +172,6 @@ def test_what_fails_from_outside_fails_the_active_assignment_alone() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     class Slow(NoStills):
-        worker_id = "w"
-
         def execute(self, assignment: TaskAssignment, *_: object) -> Finished | Ended:
             begun.set()
             assert go_on.wait(20)

@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import select, text
 from sqlmodel import col
 
-from cluster.task_runner import FailureOf, StillPicture
+from cluster.task_runner import StillPicture
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import Clock, SystemClock
@@ -98,9 +98,6 @@ class DummyWork:
         self.stills.append((assignment, frame_index))
         size = (assignment.video_format.height, assignment.video_format.width, 4)
         return StillPicture(np.full(size, 10 * frame_index % 256, np.uint8), self.warnings)
-
-    def still_failure(self, error: Exception) -> Failure:
-        return FailureOf(self.worker_id)(error)
 
 
 @dataclass(slots=True)
