@@ -35,7 +35,7 @@ from farm_core.jobs.models import Job
 from farm_core.jobs.tasks import LeasedTask, RenderedSegment
 from farm_core.usage import repository as usage
 from scheduler.dispatcher import jobs_of, leases_of, loads_of
-from scheduler.placement import FreeWorker, assign
+from scheduler.placement import FreeWorker, place_tasks
 
 DEPTH: Final = 100_000
 ACCOUNTS: Final = 10_000
@@ -248,7 +248,7 @@ async def _dispatch(database: Database, meter: Meter) -> Cost:
         waiting = await tasks.open_work(connection, now, WORKERS, ["r"])
         loads = await workers.usable_workers(connection, now, ids)
         free = [FreeWorker(name, "r", 1, load) for name, load in loads.items()]
-        placements = assign(jobs_of(waiting), free, loads_of(waiting))[:WORKERS]
+        placements = place_tasks(jobs_of(waiting), free, loads_of(waiting))[:WORKERS]
         leased.extend(await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease"))))
 
     cost = await meter.cost(database.single(round_of_leases))

@@ -1,4 +1,4 @@
-"""Claim queued jobs, adopt orphaned ones, and prepare them: ingest, then plan. Renewed leases hold them."""
+"""Claim queued jobs, adopt orphaned ones, and prepare them: ingest, then plan. Renewed leases keep them from other schedulers."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ from scheduler.service import Service, in_a_line
 _log = logs.logger(__name__)
 
 PREPARATIONS_MAX: Final = 32
+"""Jobs whose media are fetched at once."""
+
 ACCOUNT_PREPARATIONS_MAX: Final = 4
-"""Jobs of one account whose media are fetched at once; its others wait and take no room from other accounts."""
+"""The same of one account; its others wait and take no room from other accounts."""
 
 ADOPTION_SECONDS: Final = 0.5
 """Time between two searches for jobs of schedulers that are gone."""
 
-HELD_MAX: Final = 512
-"""Jobs held in all, waiting ones included."""
+CLAIMED_MAX: Final = 512
+"""Jobs that are claimed and not planned yet, waiting ones included."""
+
 ATTEMPTS_MAX: Final = 5
 
 
 class Claimer(Service):
-    """Keep up to PREPARATIONS_MAX jobs in preparation."""
+    """Claim jobs, and prepare them. The next ones are claimed as soon as there is room."""
 
     every_seconds = 1.0
 
@@ -48,9 +51,11 @@ class Claimer(Service):
         self.freezer = Freezer(dependencies)
         self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
+        """By the token of the job's lease."""
         self._full = False
         self._gates: dict[str, asyncio.Semaphore] = {}
-        self._held: Counter[str] = Counter()
+        self._claimed_jobs: Counter[str] = Counter()
+        """Claimed jobs by account."""
         self._next_adoption = 0.0
 
     async def tick(self) -> int:
@@ -58,14 +63,14 @@ class Claimer(Service):
 
         If they fill the room, the end of a preparation wakes the claimer.
         """
-        active = sum(min(ACCOUNT_PREPARATIONS_MAX, held) for held in self._held.values())
-        room = min(PREPARATIONS_MAX - active, HELD_MAX - len(self.preparations))
+        active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
+        room = min(PREPARATIONS_MAX - active, CLAIMED_MAX - len(self.preparations))
         jobs = await self._take(room)
         self._full = len(jobs) >= room
         for job in jobs:
             task = asyncio.create_task(self._prepare(job), name=job.id)
             self.preparations[job.lease_token] = task
-            self._held[job.account_id] += 1
+            self._claimed_jobs[job.account_id] += 1
             task.add_done_callback(partial(self._forget, job))
         return 0
 
@@ -109,9 +114,9 @@ class Claimer(Service):
 
     def _forget(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
         self.preparations.pop(job.lease_token, None)
-        self._held[job.account_id] -= 1
-        if not self._held[job.account_id]:
-            del self._held[job.account_id]
+        self._claimed_jobs[job.account_id] -= 1
+        if not self._claimed_jobs[job.account_id]:
+            del self._claimed_jobs[job.account_id]
             self._gates.pop(job.account_id, None)
         if self._full:
             self.wake()
@@ -168,7 +173,7 @@ def _already_frozen(job: ClaimedJob) -> FrozenJob | None:
 
 
 class ClaimKeeper(Service):
-    """Renew the leases of jobs in preparation, and cancel preparations of jobs that another scheduler holds."""
+    """Renew the leases of jobs in preparation, and cancel preparations of jobs that another scheduler has adopted."""
 
     every_seconds = claims.LEASE_SECONDS / 4
 
@@ -182,8 +187,8 @@ class ClaimKeeper(Service):
         if not tokens:
             return 0
         async with self.dependencies.database.work() as session:
-            held = await claims.renew_jobs(session, self.dependencies.clock.now(), tokens)
-        for token in set(tokens) - held:
+            renewed = await claims.renew_jobs(session, self.dependencies.clock.now(), tokens)
+        for token in set(tokens) - renewed:
             if task := self.claimer.preparations.get(token):
                 task.cancel()
         return 0

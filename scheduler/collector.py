@@ -56,7 +56,7 @@ class _TaskEnd(Generic[AssignmentT, ReportT]):
 
 @dataclass(frozen=True, slots=True)
 class _TaskEnds:
-    """Reports of a tick. Results are kept by lease: of an assignment and its copy, the first one counts. Every failure counts."""
+    """Reports of a tick. Results are by lease: of an assignment and its copy, the first one counts. Every failure counts."""
 
     rendered: dict[str, _TaskEnd[SegmentAssignment, Finished]] = field(default_factory=dict)
     assembled: dict[str, _TaskEnd[AssemblyAssignment, Finished]] = field(default_factory=dict)
@@ -193,8 +193,8 @@ class Collector(Service):
                 await workers.forget_segments(session, report.missing)
             if report.missing and verdict is not None:
                 await tasks.lose_segments(session, now, job_id, report.missing)
-            if verdict is not None and isinstance(verdict.verdict, Fail):
-                ending = Ending(job_id, error=verdict.verdict.public_message, percent=percent)
+            if isinstance(verdict, Fail):
+                ending = Ending(job_id, error=verdict.public_message, percent=percent)
                 ended = await end_jobs(session, now, "fail", [ending])
                 change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
                 self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
@@ -217,7 +217,7 @@ class Collector(Service):
 
 
 def _assembled(end: _TaskEnd[AssemblyAssignment, Finished]) -> Assembled:
-    assert end.running_task.job is not None, "an assembly is given out with its job"
+    assert end.running_task.job is not None, "an assembly is submitted with its job"
     return Assembled(end.assignment, end.running_task.job, end.running_task.lease, end.report)
 
 

@@ -16,14 +16,13 @@ from farm_core.jobs.tasks import Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of, rendered_job
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
-from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, assign
+from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, place_tasks
 from scheduler.ports import WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 from scheduler.service import Service
 
-DEPTH: Final = 2
-"""Assignments that a worker may hold: the next one lies there already when one is done. Bounds what is running."""
-
+WORKER_TASKS_MAX: Final = 2
+"""Tasks that a worker holds, the running one included: the next one is there already when one is done."""
 
 ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 """Tasks that one round leases: its statements stay short however many workers are free. It reads for 512 places."""
@@ -47,7 +46,7 @@ class Dispatcher(Service):
         self._first_worker = 0
 
     async def tick(self) -> int:
-        """Run one round of at most ROUND_TASKS_MAX assignments.
+        """Lease and submit at most ROUND_TASKS_MAX tasks.
 
         Return their number if the next round must follow at once.
         """
@@ -55,7 +54,7 @@ class Dispatcher(Service):
         if not living:
             return 0
         # Of workers that are full, an account that has nothing running may still have one.
-        room = min(ROUND_TASKS_MAX, max(1, DEPTH * len(living) - len(self.running_tasks)))
+        room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
         for task in leased:
             assignment, now = assignment_of(task, self.dependencies.settings), self.dependencies.clock.monotonic()
@@ -73,14 +72,16 @@ class Dispatcher(Service):
         """
         now = self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
-        heads = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
-        waiting = await tasks.open_work(connection, now, heads, renderers)
+        heads_max = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
+        waiting = await tasks.open_work(connection, now, heads_max, renderers)
         if not waiting:
             return []
         candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(waiting)
-        placements = assign(self.breaker.admitted(jobs_of(waiting), accounts), self._free(candidates, loads), accounts)
+        placements = place_tasks(
+            self.breaker.admitted(jobs_of(waiting), accounts), self._free(candidates, loads), accounts
+        )
         if not placements:
             return []
         return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
@@ -95,7 +96,7 @@ class Dispatcher(Service):
         with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1
-            if self.running_tasks.load(worker.id) >= DEPTH:
+            if self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX:
                 full.append(worker)
             elif taken[worker.renderer] < wanted:
                 taken[worker.renderer] += 1
@@ -105,9 +106,13 @@ class Dispatcher(Service):
         return {worker.id: worker for worker in (*with_room, *full[:SPARE_WORKERS])}
 
     def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
+        """Return the workers with their room, of the candidates that may be given tasks. `loads` counts no copies."""
         copies = self.running_tasks.copies_by_worker
-        loads = {name: load + copies[name] for name, load in loads.items()}
-        return [FreeWorker(name, candidates[name].renderer, DEPTH - load, load) for name, load in loads.items()]
+        loads = {worker_id: load + copies[worker_id] for worker_id, load in loads.items()}
+        return [
+            FreeWorker(worker_id, candidates[worker_id].renderer, WORKER_TASKS_MAX - load, load)
+            for worker_id, load in loads.items()
+        ]
 
 
 def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:

@@ -20,6 +20,12 @@ from typing import Final, NamedTuple
 
 from farm_core.jobs.plan import TaskKind
 
+TAIL_TASKS_MAX: Final = 32
+"""At most this many waiting tasks stay where they are although busy workers have room for them."""
+
+EXPRESS_ROOM: Final = 4
+"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
+
 
 class OpenTask(NamedTuple):
     """A task that waits and may be leased now."""
@@ -33,7 +39,7 @@ class OpenTask(NamedTuple):
 class OpenJob(NamedTuple):
     """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done.
 
-    `place` orders the jobs of an account, the most pressing first: `OpenJob.ready_place` in `farm_core/jobs/queue_models.py`.
+    `place` orders the jobs of an account, the most pressing first: the column `open_jobs.ready_place` (`farm_core/jobs/queue_models.py`).
     """
 
     id: str
@@ -70,12 +76,12 @@ class Placement(NamedTuple):
     is_first: bool = True
 
 
-def assign(
+def place_tasks(
     jobs: Sequence[OpenJob],
     workers: Sequence[FreeWorker],
     accounts: Mapping[str, AccountLoad] | None = None,
 ) -> list[Placement]:
-    """Return the assignments to make now, fairest first: at most one per task and `room` per worker.
+    """Return the placements to make now, fairest first: at most one per task and `room` per worker.
 
     `accounts`: loads of accounts of which `jobs` is only a part. Other loads are sums over the account's jobs.
     """
@@ -88,24 +94,17 @@ def assign(
     while turns and pool:
         _, place, account, share = turns[0]
         is_tail = share.leased_frames > 0 and waiting - len(made) <= tail
-        assignment = share.take(pool, idle_only=is_tail)
-        if assignment is None:
+        placement = share.take(pool, idle_only=is_tail)
+        if placement is None:
             heapq.heappop(turns)
             continue
-        made.append(assignment)
+        made.append(placement)
         heapq.heapreplace(turns, (share.leased_frames / share.weight, place, account, share))
-    return made + _first_ones(shares.values(), workers)
+    return made + _express_placements(shares.values(), workers)
 
 
-TAIL_TASKS_MAX: Final = 32
-"""At most this many waiting tasks stay unassigned although busy workers have room for them."""
-
-EXPRESS_ROOM: Final = 4
-"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
-
-
-def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
-    """Return one assignment for each account without running work, if all workers are full."""
+def _express_placements(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
+    """Return a placement for each account that has nothing running because all workers are full."""
     waiting = [share for share in shares if share.leased_frames == 0 and share.jobs]
     if not waiting:
         return []
@@ -115,7 +114,7 @@ def _first_ones(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list
 
 
 class _Share:
-    """Open work of one account, the most urgent job first. `place` is that of the first job."""
+    """Open work of one account, the most urgent job first. `place` is that of the first job, `weight` that of its priority."""
 
     __slots__ = ("cursors", "first", "jobs", "leased_frames", "pins", "place", "weight")
 
@@ -124,27 +123,29 @@ class _Share:
         self.jobs: list[OpenJob] = []
         self.place = math.inf
         self.cursors: dict[str, int] = {}
+        """Number of tasks that were placed, by job."""
         self.pins: dict[str, str] = {}
+        """Renderer of the first placement, by job, of jobs that had none."""
         self.first = 0
-        """Number of jobs at the beginning whose tasks are all assigned."""
+        """Number of jobs at the beginning whose tasks are all placed."""
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
-        """Return the account's next assignment, or None if no free worker can take one of its tasks."""
+        """Place the account's next task, or return None if no free worker can take one."""
         for position in range(self.first, len(self.jobs)):
-            name, _, _, renderer, _, heads = self.jobs[position]
-            at = self.cursors.get(name, 0)
+            job_id, _, _, renderer, _, heads = self.jobs[position]
+            at = self.cursors.get(job_id, 0)
             if at >= len(heads):
                 self.first += position == self.first
                 continue
             task_id, _, frame_count, avoid = heads[at]
-            worker = pool.take(renderer or self.pins.get(name), avoid, idle_only=idle_only)
+            worker = pool.take(renderer or self.pins.get(job_id), avoid, idle_only=idle_only)
             if worker is None:
                 continue
-            self.cursors[name] = at + 1
+            self.cursors[job_id] = at + 1
             if renderer is None:
-                self.pins[name] = worker.renderer
+                self.pins[job_id] = worker.renderer
             self.leased_frames += frame_count
-            return Placement(task_id, name, worker.id, worker.renderer, renderer is None)
+            return Placement(task_id, job_id, worker.id, worker.renderer, renderer is None)
         return None
 
 
@@ -175,36 +176,40 @@ class _Pool:
     """Free workers by renderer, the least loaded first."""
 
     def __init__(self, workers: Iterable[FreeWorker], extra_room: int = 0) -> None:
-        self._idle: dict[str, list[tuple[int, str, FreeWorker]]] = {}
-        """No list is empty."""
+        self._heaps: dict[str, list[tuple[int, str, FreeWorker]]] = {}
+        """Load, id and worker of those with room, by renderer. No heap is empty."""
         self._extra_room = extra_room
         for worker in workers:
             if worker.room + extra_room > 0:
-                self._idle.setdefault(worker.renderer, []).append((worker.load, worker.id, worker))
-        for heap in self._idle.values():
+                self._heaps.setdefault(worker.renderer, []).append((worker.load, worker.id, worker))
+        for heap in self._heaps.values():
             heapq.heapify(heap)
 
     def __bool__(self) -> bool:
-        return bool(self._idle)
+        return bool(self._heaps)
 
     def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
-        """Take a place at the least loaded worker of the renderer (any if None), preferably not at `avoid`.
+        """Give a task to the least loaded worker of the renderer (any if None), preferably not to `avoid`.
 
         `idle_only`: return None if that worker holds a task already.
         """
-        heap = self._idle.get(renderer) if renderer is not None else min(self._idle.values(), key=_first, default=None)
+        heap = (
+            self._heaps.get(renderer)
+            if renderer is not None
+            else min(self._heaps.values(), key=_least_loaded, default=None)
+        )
         if heap is None or (idle_only and heap[0][0] > 0):
             return None
-        load, name, worker = heapq.heappop(heap)
-        if name == avoid and heap:
-            load, name, worker = heapq.heapreplace(heap, (load, name, worker))
+        load, worker_id, worker = heapq.heappop(heap)
+        if worker_id == avoid and heap:
+            load, worker_id, worker = heapq.heapreplace(heap, (load, worker_id, worker))
         if load + 1 < worker.load + worker.room + self._extra_room:
-            heapq.heappush(heap, (load + 1, name, worker))
+            heapq.heappush(heap, (load + 1, worker_id, worker))
         elif not heap:
-            del self._idle[worker.renderer]
+            del self._heaps[worker.renderer]
         return worker
 
 
-def _first(heap: Sequence[tuple[int, str, FreeWorker]]) -> tuple[int, str]:
-    load, name, _ = heap[0]
-    return load, name
+def _least_loaded(heap: Sequence[tuple[int, str, FreeWorker]]) -> tuple[int, str]:
+    load, worker_id, _ = heap[0]
+    return load, worker_id

@@ -1,4 +1,4 @@
-"""Stills at workers: the choice of a worker, another try, and the end of a worker that a still holds."""
+"""Stills at workers: the choice of a worker, another try, and the restart of a worker that a still blocks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _log = logs.logger(__name__)
 
 WARM_MAX: Final = 1024
 LOOK_SECONDS: Final = 1.0
-HELD_SECONDS: Final = 20.0
-"""A frame of a still that takes longer holds its worker, and costs it its process: nothing else ends a frame."""
+FRAME_SECONDS_MAX: Final = 20.0
+"""A frame of a still that takes longer blocks its worker, which is restarted: nothing else ends a frame."""
 
 SILENT_SECONDS: Final = 5.0
-"""A worker is asked every second. One that does not answer for so long is kept from it by what it draws, and cannot say what that is. It
-is the still that was sent there first, since stills go before segments. Looks are counted, so that a scheduler that stood still itself
-blames nobody."""
+"""A worker is asked every second. One that does not answer for so long is blocked by what it draws, and cannot say what that is: the
+still that was sent there first, since stills go before segments. Looks are counted, so that a scheduler that was stopped itself blames
+nobody."""
 
-HELD: Final = Failure(FailureKind.document, f"A frame of the still takes longer than {HELD_SECONDS:.0f} s.")
+TOO_SLOW: Final = Failure(FailureKind.document, f"A frame of the still takes longer than {FRAME_SECONDS_MAX:.0f} s.")
 
 
 class NoWorker(Exception):
@@ -46,7 +46,7 @@ class StillDrawing:
     async def draw(self, assignment: StillAssignment) -> DrawnStill:
         """Draw at the best worker. Try once more at another one if that worker is lost. Raises NoWorker.
 
-        A frame that holds its worker fails as HELD, and the worker is restarted.
+        A frame that blocks its worker fails as TOO_SLOW, and the worker is restarted.
         """
         lost: set[str] = set()
         while True:
@@ -73,12 +73,15 @@ class StillDrawing:
                     continue
                 is_silent = time.monotonic() - state.heard > SILENT_SECONDS
                 silent_looks = silent_looks + 1 if is_silent and sent[0] is assignment else 0
-                if _holds(assignment, state) or silent_looks * LOOK_SECONDS > HELD_SECONDS - SILENT_SECONDS:
+                if _blocks(assignment, state) or silent_looks * LOOK_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
                     _log.warning(
-                        "worker held by a still", worker=worker_id, still=assignment.id, account=assignment.account_id
+                        "worker blocked by a still",
+                        worker=worker_id,
+                        still=assignment.id,
+                        account=assignment.account_id,
                     )
                     self.dependencies.executor.restart(worker_id, is_blameless=True)
-                    return DrawnStill(failure=HELD)
+                    return DrawnStill(failure=TOO_SLOW)
         finally:
             drawing.cancel()
             sent.remove(assignment)
@@ -102,9 +105,9 @@ class StillDrawing:
             self._warm.popitem(last=False)
 
 
-def _holds(assignment: StillAssignment, state: WorkerState) -> bool:
+def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
     """Return True if the worker says that it has been drawing one frame of the still for too long."""
-    return state.active == assignment.id and state.heard - state.moved > HELD_SECONDS
+    return state.active == assignment.id and state.heard - state.moved > FRAME_SECONDS_MAX
 
 
 def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:

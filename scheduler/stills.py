@@ -30,7 +30,7 @@ from scheduler.ingest import IngestFailed, ingest
 from scheduler.ports import StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service, in_a_line
-from scheduler.still_drawing import HELD, NoWorker, StillDrawing
+from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing
 from scheduler.still_turns import StillTurns
 
 _log = logs.logger(__name__)
@@ -141,7 +141,7 @@ class StillService(Service):
             return StillAnswer(failure="The still could not be drawn.")
         if drawn.failure is None:
             return StillAnswer(drawn.picture, warnings=drawn.warnings)
-        if drawn.failure is HELD or drawn.worker_ends:
+        if drawn.failure is TOO_SLOW or drawn.worker_ends:
             await exchange.strike(request.subject.account_id)  # of a worker that died, this is the second one
         return StillAnswer(failure=drawn.failure.public_message, lasting=drawn.failure.kind is FailureKind.document)
 

@@ -22,7 +22,6 @@ _log = logs.logger(__name__)
 WITHDRAWN_SECONDS: Final = 5.0
 """A withdrawn assignment ends at its next frame. A frame that takes longer may cost the worker its process."""
 
-
 RENEWALS_MAX: Final = 1000
 """Number of leases that one statement renews."""
 
@@ -40,7 +39,7 @@ class RunningTaskWatcher(Service):
         self.running_tasks = running_tasks
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}
-        """Assignments that were cancelled or given away, by token, until their worker has let go of them."""
+        """Assignments whose lease is lost, by token, until their worker has stopped them."""
 
     async def tick(self) -> int:
         """Run one round over all running tasks."""
@@ -49,7 +48,7 @@ class RunningTaskWatcher(Service):
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
                 await self._watch(running_task, running_task.assignment, states)
-        await self._free_held_workers()
+        await self._restart_blocked_workers()
         return 0
 
     async def _renew(self) -> None:
@@ -59,16 +58,16 @@ class RunningTaskWatcher(Service):
 
     async def _renew_some(self, leases: Sequence[str]) -> None:
         now = self.dependencies.clock.now()
-        held = await self.dependencies.database.single(lambda connection: tasks.renew_tasks(connection, now, leases))
-        for lease in set(leases) - held:
+        renewed = await self.dependencies.database.single(lambda connection: tasks.renew_tasks(connection, now, leases))
+        for lease in set(leases) - renewed:
             for running_task in self.running_tasks.of_lease(lease):
                 self.running_tasks.complete(running_task.assignment.token)
                 self.dependencies.executor.cancel(running_task.assignment.token)
                 self._withdrawn[running_task.assignment.token] = running_task
                 self.wake_within(WITHDRAWN_SECONDS)
 
-    async def _free_held_workers(self) -> None:
-        """Restart workers that draw on at a withdrawn assignment's frame, if other assignments wait there."""
+    async def _restart_blocked_workers(self) -> None:
+        """Restart workers that still draw a frame of a withdrawn assignment, if other assignments wait there."""
         now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
@@ -82,7 +81,7 @@ class RunningTaskWatcher(Service):
             if now - worker.moved < WITHDRAWN_SECONDS:
                 self.wake_within(WITHDRAWN_SECONDS)
                 continue
-            _log.warning("worker held by a withdrawn assignment", worker=worker.id, **about(task.assignment))
+            _log.warning("worker blocked by a withdrawn assignment", worker=worker.id, **about(task.assignment))
             del self._withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
             async with self.dependencies.database.connection() as session:

@@ -113,15 +113,6 @@ class RenderedSegment:
     report: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Decision about a failed attempt."""
-
-    job_id: str
-    task_index: int
-    verdict: Retry | Fail
-
-
 async def open_work(
     session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
 ) -> list[WaitingTask]:
@@ -185,16 +176,15 @@ async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[R
     return set(await column(session, "finish_tasks", {"now": now, **columns}))
 
 
-async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Verdict | None:
-    """Retry or fail the task, as the judge decides; None where the token no longer counts. The job is the caller's.
+async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Retry | Fail | None:
+    """Retry or fail the task, and return the verdict, or None if the token no longer counts. The caller fails the job.
 
-    A task that fails in the end was to blame itself: the workers that it has brought down are no longer held
-    responsible.
+    A task that fails in the end was to blame itself: the workers that it brought down no longer count as failing.
     """
-    tasks = await execute(session, "leased_task", {"token": token})
-    if not tasks:
+    leased = await execute(session, "leased_task", {"token": token})
+    if not leased:
         return None
-    (task,) = tasks
+    (task,) = leased
     verdict = judge(task.failures, failure)
     detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
     detail["message"] = failure.public_message
@@ -211,7 +201,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
             await execute(session, "fail_task", ending)
             await write_event(session, now, task.job_id, "fail task", detail)
             await execute(session, "forgive_workers", {"job_id": task.job_id})
-    return Verdict(task.job_id, task.task_index, verdict)
+    return verdict
 
 
 async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
@@ -219,12 +209,11 @@ async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[
     await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 
-async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> int:
-    """Has segments rendered again that are gone from storage; returns how many."""
+async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> None:
+    """Let segments that are gone from storage be rendered again."""
     values = {"job_id": job_id, "segment_keys": list(keys)}
     lost = await execute(session, "lose_segments", values)
     await write_event(session, now, job_id, "lose segments", {"segments": len(lost)})
-    return len(lost)
 
 
 async def rescue_tasks(session: Transaction, now: datetime) -> int:

@@ -20,7 +20,7 @@ from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
 from tests.clock import ManualClock
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.inline_executor import InlineExecutor
-from tests.scheduler.test_assignment import job
+from tests.scheduler.test_placement import job
 
 pytestmark = pytest.mark.service
 

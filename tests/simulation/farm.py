@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.plan import TaskKind
-from scheduler.placement import FreeWorker, assign
+from scheduler.placement import FreeWorker, place_tasks
 from tests.simulation.store import SimJob, SimStore, SimTask
 
 DEPTH = 2
@@ -143,7 +143,7 @@ class SimulatedFarm:
         if not free:
             return
         room = sum(worker.room for worker in free)
-        for made in assign(self.store.open_work(self.now, room), free):
+        for made in place_tasks(self.store.open_work(self.now, room), free):
             token = f"t{next(self._tokens)}"
             task = self.store.lease(made, token, self.now)
             if task is not None:

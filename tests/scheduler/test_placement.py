@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from farm_core.jobs.plan import TaskKind
-from scheduler.placement import FreeWorker, OpenJob, OpenTask, assign
+from scheduler.placement import FreeWorker, OpenJob, OpenTask, place_tasks
 
 GPU, CPU = "gl:gpu", "gl:cpu"
 
@@ -28,7 +28,7 @@ def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
 
 
 def chosen(jobs: list[OpenJob], free: list[FreeWorker]) -> list[str]:
-    return [assignment.task_id for assignment in assign(jobs, free)]
+    return [placement.task_id for placement in place_tasks(jobs, free)]
 
 
 def test_accounts_take_turns_whatever_the_length_of_their_jobs() -> None:
@@ -58,8 +58,8 @@ def test_the_assembly_of_a_job_that_is_nearly_done_comes_first() -> None:
 
 
 def test_a_task_goes_elsewhere_than_to_the_worker_that_failed_it() -> None:
-    made = assign([job("poison", segments=1, avoid=f"{CPU}-0")], workers(2))
-    assert [assignment.worker_id for assignment in made] == [f"{CPU}-1"]
+    made = place_tasks([job("poison", segments=1, avoid=f"{CPU}-0")], workers(2))
+    assert [placement.worker_id for placement in made] == [f"{CPU}-1"]
 
 
 def test_the_only_worker_gets_even_a_task_it_has_failed() -> None:
@@ -67,8 +67,8 @@ def test_the_only_worker_gets_even_a_task_it_has_failed() -> None:
 
 
 def test_segments_of_one_job_never_mix_renderers() -> None:
-    made = assign([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)])
-    assert len({assignment.renderer for assignment in made}) == 1
+    made = place_tasks([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)])
+    assert len({placement.renderer for placement in made}) == 1
     assert len(made) == 2
 
 
@@ -77,8 +77,8 @@ def test_a_job_begun_on_one_renderer_waits_for_it() -> None:
 
 
 def test_a_worker_gets_no_more_than_it_has_room_for_and_idle_ones_are_filled_first() -> None:
-    made = assign([job("one", segments=9)], workers(2, room=2))
-    assert [assignment.worker_id for assignment in made] == [f"{CPU}-0", f"{CPU}-1", f"{CPU}-0", f"{CPU}-1"]
+    made = place_tasks([job("one", segments=9)], workers(2, room=2))
+    assert [placement.worker_id for placement in made] == [f"{CPU}-0", f"{CPU}-1", f"{CPU}-0", f"{CPU}-1"]
 
 
 def test_the_last_tasks_of_a_queue_wait_for_a_worker_that_is_idle() -> None:
