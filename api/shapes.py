@@ -12,6 +12,9 @@ from pydantic.alias_generators import to_camel
 
 Item = TypeVar("Item")
 
+Faults = list[tuple[str, str]]
+"""Fields of a request and what is wrong with each."""
+
 
 class Shape(BaseModel):
     """A schema of the interface."""

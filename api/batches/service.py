@@ -14,6 +14,8 @@ from api.dependencies import LIMIT_DEFAULT, Page
 from api.pagination import checked_id, found
 from api.renders import rules
 from api.renders import service as renders
+from api.renders.media import Uploads, uploads_of, with_upload_paths
+from api.renders.output import output_of
 from api.renders.schemas import RenderRequest
 from farm_core.accounts import repository as accounts
 from farm_core.batches import repository
@@ -44,7 +46,8 @@ async def create(
         if repeated is not None:
             return await _record(state, caller, repeated, _FIRST_PAGE, origin)
         requested = await renders.requested_template(reading, caller, wanted.template_id)
-        uploads = await _uploads(reading, state, caller, wanted, origin)
+        rows = [row.inputs for row in wanted.rows]
+        uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
     refused = await _refusals(state, caller, requested, wanted, uploads)
     template = found(requested, "template")
     limit = state.settings.batches_per_minute
@@ -86,25 +89,15 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
     return earlier
 
 
-async def _uploads(
-    session: AsyncSession, state: AppState, caller: Caller, wanted: BatchRequest, origin: str
-) -> rules.Uploads:
-    """Return the account's uploads among the values of all rows."""
-    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
-    values = [value for row in wanted.rows if isinstance(row.inputs, dict) for value in row.inputs.values()]
-    numbered = dict(enumerate(values))
-    return await rules.uploads_of(session, caller.account.id, origins, state.links, state.clock.now(), numbered)
-
-
 async def _refusals(
-    state: AppState, caller: Caller, template: Template | None, wanted: BatchRequest, uploads: rules.Uploads
+    state: AppState, caller: Caller, template: Template | None, wanted: BatchRequest, uploads: Uploads
 ) -> Refusals:
-    """Rows with faults. Raises InvalidInputs unless the others may go without them, and there are others."""
+    """Return the rows with faults. Raises InvalidInputs unless the request allows a part of the rows, and some have no faults."""
     shared = [
-        *rules.output_of(template, wanted.output, state.settings.accepted_formats)[1],
-        *await rules.callback_faults(state, wanted.callback_url, caller.account.id),
+        *output_of(state, template, wanted.output)[1],
+        *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
     ]
-    by_row = await rules.inputs_faults(state, template, [row.inputs for row in wanted.rows], uploads)
+    by_row = await rules.input_faults(state, caller.account.id, template, [row.inputs for row in wanted.rows], uploads)
     refused: Refusals = []
     for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
         if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row)]:
@@ -120,7 +113,7 @@ def _named(refused: Refusals) -> list[tuple[str, str]]:
 
 
 def _jobs(
-    state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: rules.Uploads, batch: Batch,
+    state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: Uploads, batch: Batch,
     origin: str,
 ) -> list[Job]:  # fmt: skip
     refused = {one["index"] for one in batch.refused}
@@ -131,7 +124,7 @@ def _jobs(
         request = RenderRequest.model_construct(
             output=wanted.output, callback_url=wanted.callback_url, metadata=row.metadata
         )
-        inputs = rules.resolved(template, row.inputs, uploads)
+        inputs = with_upload_paths(template, row.inputs, uploads)
         job = renders.job_of(state, caller, template, request, inputs, origin)
         job.batch_id, job.batch_index = batch.id, index
         jobs.append(job)

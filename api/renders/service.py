@@ -15,7 +15,9 @@ from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
 from api.pagination import checked_id, found, is_id
-from api.renders.rules import faults_of, output_of, resolved, uploads_of
+from api.renders.media import uploads_of, with_upload_paths
+from api.renders.output import output_of
+from api.renders.rules import faults_of
 from api.renders.schemas import JobRecord, JobWarning, RenderRequest
 from api.shapes import Listed, Shape
 from farm_core.accounts import repository as accounts
@@ -65,15 +67,14 @@ async def create(
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     asked_hash = request_hash(wanted)
-    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     # The connection is returned before host names are resolved: a slow name server must not hold it.
     async with state.database.reading() as reading:
         repeated = await _repeat(reading, caller, idempotency_key, asked_hash)
         if repeated is not None:
             return repeated
         template = await requested_template(reading, caller, wanted.template_id)
-        uploads = await uploads_of(reading, caller.account.id, origins, state.links, state.clock.now(), wanted.inputs)
-    faults = await faults_of(state, template, wanted, uploads, caller.account.id)
+        uploads = await uploads_of(state, reading, caller.account.id, origin, [wanted.inputs])
+    faults = await faults_of(state, caller.account.id, template, wanted, uploads)
     if faults:
         raise InvalidInputs(faults)
     template = found(template, "template")
@@ -81,7 +82,7 @@ async def create(
     await state.rates.require(
         f"renders:{caller.account.id}", limit, f"At most {limit} renders a minute may be created."
     )
-    job = job_of(state, caller, template, wanted, resolved(template, wanted.inputs, uploads), origin)
+    job = job_of(state, caller, template, wanted, with_upload_paths(template, wanted.inputs, uploads), origin)
     job.idempotency_key, job.request_hash = idempotency_key, asked_hash
     return await state.database.transaction(lambda session: _reserve(session, state, caller, job))
 
@@ -182,7 +183,7 @@ def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     """Return a new job for a request without faults."""
-    output, _ = output_of(template, wanted.output, state.settings.accepted_formats)
+    output, _ = output_of(state, template, wanted.output)
     made_by = traces.origin()
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,

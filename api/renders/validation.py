@@ -15,7 +15,9 @@ from api.app_state import AppState
 from api.auth import Caller
 from api.documentation import Fault
 from api.pagination import found
-from api.renders import rules
+from api.renders.media import uploads_of
+from api.renders.output import output_of
+from api.renders.rules import faults_of
 from api.renders.schemas import JobWarning, RenderRequest, Validation
 from api.renders.service import requested_template
 from api.renders.undrawn import undrawn
@@ -38,14 +40,13 @@ _MS_PER_MINUTE: Final = 60_000
 async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
     """Every fault, minutes, expected time and warnings of a render. Queues nothing. Raises NotFound, RateLimited."""
     await state.rates.require(f"validations:{caller.account.id}", state.settings.stills_per_minute)
-    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     now = state.clock.now()
     async with state.database.reading() as reading:
         template = await requested_template(reading, caller, wanted.template_id)
-        uploads = await rules.uploads_of(reading, caller.account.id, origins, state.links, now, wanted.inputs)
+        uploads = await uploads_of(state, reading, caller.account.id, origin, [wanted.inputs])
         minutes = await usage.minutes(reading, caller.account.id, now)
         seconds_per_pixel = await _seconds_per_pixel(reading, caller, template)
-    faults = await rules.faults_of(state, template, wanted, uploads, caller.account.id)
+    faults = await faults_of(state, caller.account.id, template, wanted, uploads)
     if not faults:
         template = found(template, "template")
     refused, warnings = (None, []) if template is None else await _examined(state, template, wanted)
@@ -80,7 +81,7 @@ async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Te
 def _expected(
     state: AppState, template: Template, wanted: RenderRequest, seconds_per_pixel: float | None
 ) -> float | None:
-    output, _ = rules.output_of(template, wanted.output, state.settings.accepted_formats)
+    output, _ = output_of(state, template, wanted.output)
     frames = frame_count(template.duration_seconds, output.fps)
     return None if seconds_per_pixel is None else round(seconds_per_pixel * frames * output.width * output.height, 1)
 
@@ -91,7 +92,7 @@ async def _examined(state: AppState, template: Template, wanted: RenderRequest) 
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
         made = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
     found = made["notices"]
-    output, faults = rules.output_of(template, wanted.output, state.settings.accepted_formats)
+    output, faults = output_of(state, template, wanted.output)
     if not faults and state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound:
         found = [one for one in found if one["code"] != "sound_not_rendered"]
     return made["refused"], [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]

@@ -10,7 +10,8 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.pagination import checked_id, found
-from api.renders.rules import input_faults, resolved, uploads_of
+from api.renders.media import uploads_of, with_upload_paths
+from api.renders.rules import input_faults
 from farm_core.errors import Conflict, InvalidInputs
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
@@ -26,20 +27,18 @@ async def of_template(
 
     Raises NotFound, InvalidInputs with the faults of a render's inputs, and what `request_still` raises.
     """
-    account_id, now = caller.account.id, state.clock.now()
-    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
+    account_id = caller.account.id
     async with state.database.reading() as reading:
         row = await templates.owned(reading, account_id, checked_id(template_id, "template"))
         template = found(row, "template")
-        uploads = await uploads_of(reading, account_id, origins, state.links, now, inputs)
+        uploads = await uploads_of(state, reading, account_id, origin, [inputs])
     if inputs is None:
         return await request_still(state, subject.of_template(template, {}, origin), options)
-    faults = await input_faults(state, template, inputs, uploads)
+    (faults,) = await input_faults(state, account_id, template, [inputs], uploads)
     if faults:
         raise InvalidInputs(faults)
-    return await request_still(
-        state, subject.of_template(template, resolved(template, inputs, uploads), origin), options
-    )
+    own_inputs = with_upload_paths(template, inputs, uploads)
+    return await request_still(state, subject.of_template(template, own_inputs, origin), options)
 
 
 async def of_render(state: AppState, caller: Caller, job_id: str, options: StillOptions) -> Still:

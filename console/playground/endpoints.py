@@ -13,7 +13,8 @@ from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
 from api.pagination import checked_id, found
 from api.renders import service
-from api.renders.rules import Uploads, faults_of, resolved, uploads_of
+from api.renders.media import Uploads, uploads_of, with_upload_paths
+from api.renders.rules import faults_of
 from api.renders.schemas import RenderRequest
 from api.uploads import received
 from console.pages import page
@@ -122,10 +123,9 @@ async def _faults_and_uploads(
 ) -> tuple[list[tuple[str, str]], Uploads]:
     """Return the faults of the values, and the account's own uploads among them."""
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
-    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     async with state.database.reading() as session:
-        uploads = await uploads_of(session, viewer.account.id, origins, state.links, state.clock.now(), dict(values))
-    faults = await faults_of(state, template, wanted, uploads)
+        uploads = await uploads_of(state, session, viewer.account.id, origin, [wanted.inputs])
+    faults = await faults_of(state, viewer.account.id, template, wanted, uploads)
     return explained(template, [(field.removeprefix("inputs."), message) for field, message in faults]), uploads
 
 
@@ -136,7 +136,7 @@ async def _frame(
     faults, uploads = await _faults_and_uploads(state, viewer, template, values, origin)
     faulty = {field for field, _ in faults}
     fit = {name: value for name, value in values.items() if name not in faulty}
-    subject = of_template(template, resolved(template, fit, uploads), origin)
+    subject = of_template(template, with_upload_paths(template, fit, uploads), origin)
     try:
         still = await request_still(state, subject, _options(template, form))
     except FarmError as error:

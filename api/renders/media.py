@@ -1,0 +1,39 @@
+"""Uploads of an account among the values of a render's media inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.app_state import AppState
+from farm_core.assets import repository as assets
+from farm_core.storage.links import PATH_PREFIX
+from farm_core.templates.manifest import fields_of
+from farm_core.templates.models import Template
+
+MEDIA_KINDS: Final = ("image", "media")
+
+Uploads = Mapping[str, str | None]
+"""Path of each value that is the address of one of the account's uploads. None for addresses of the farm's other files."""
+
+
+async def uploads_of(
+    state: AppState, session: AsyncSession, account_id: str, origin: str, rows: Iterable[Any]
+) -> Uploads:
+    """Return the account's uploads among the values of rows of inputs, as they were sent.
+
+    `origin` is that of the request's address: the farm can have several.
+    """
+    origins = frozenset(filter(None, (origin, state.settings.public_origin)))
+    texts = {value for row in rows if isinstance(row, dict) for value in row.values() if isinstance(value, str)}
+    keys = {url: key for url in texts if (key := assets.own_key(url, origins, state.links))}
+    owned_keys = await assets.owned_keys(session, account_id, keys.values(), state.clock.now()) if keys else set()
+    return {url: PATH_PREFIX + key if key in owned_keys else None for url, key in keys.items()}
+
+
+def with_upload_paths(template: Template, inputs: Mapping[str, Any], uploads: Uploads) -> dict[str, Any]:
+    """Replace addresses of the account's uploads by their paths, so that they are read from storage."""
+    media = {field.id for field in fields_of(template) if field.kind in MEDIA_KINDS}
+    return {name: (uploads.get(value) or value) if name in media else value for name, value in inputs.items()}
