@@ -34,15 +34,15 @@ _log = logs.logger(__name__)
 POSTS_MAX: Final = 32
 SENDER_DIED: Final = "The sender died while it posted; the receiver may have it, so it is not posted again."
 NOT_SENT: Final = "The sender died before it had sent the request."
-NO_ANSWER: Final = "No answer came, and the sender died before it could tell of it."
+NO_ANSWER: Final = "No answer came, and the sender died before it recorded that."
 
 
 class _Answer(NamedTuple):
-    """End of an attempt: the receiver's HTTP status if it answered, whether another attempt can succeed, and the error."""
+    """End of an attempt: the receiver's HTTP status if it answered, the error, and `again` if another attempt can succeed."""
 
-    status: int | None
-    again: bool
-    error: str | None
+    status: int | None = None
+    error: str | None = None
+    again: bool = True
 
 
 class LeaseLost(Exception):
@@ -65,7 +65,7 @@ class Deliverer(Service):
         if room <= 0:
             return 0
         async with self.dependencies.database.work() as session:
-            due = await repository.claim_deliveries(session, self.dependencies.clock.now(), room, self.journal.place)
+            due = await repository.claim_deliveries(session, self.dependencies.clock.now(), room, self.journal.name)
             next_at = await repository.next_due(session)
         for delivery in due:
             post = asyncio.create_task(self._post_traced(delivery), name=delivery.id)
@@ -123,7 +123,9 @@ class Deliverer(Service):
         if delivery.begun:
             return self._answer_from_journal(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
-            return _Answer(None, False, "The last attempt was begun, and its sender did not live to tell of it.")
+            return _Answer(
+                error="The last attempt was begun, and its sender died before it recorded the end.", again=False
+            )
         headers = {
             "Content-Type": "application/json",
             "X-Service-Event": "render.finished",
@@ -133,8 +135,8 @@ class Deliverer(Service):
 
         async def record_begun() -> None:
             self.journal.begin(post)
-            place = self.journal.place
-            if not await self._commit(lambda session, now: repository.begin_attempt(session, now, delivery, place)):
+            journal = self.journal.name
+            if not await self._commit(lambda session, now: repository.begin_attempt(session, now, delivery, journal)):
                 raise LeaseLost
 
         def record_sent() -> None:
@@ -143,26 +145,26 @@ class Deliverer(Service):
         try:
             status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, record_begun, record_sent)
         except UrlRefused as refusal:
-            return _Answer(None, False, str(refusal))
+            return _Answer(error=str(refusal), again=False)
         except FetchFailed as failure:
             self.journal.answered(post, None)
-            return _Answer(None, True, failure.message)
+            return _Answer(error=failure.message)
         self.journal.answered(post, status)
-        return _Answer(status, True, None)
+        return _Answer(status)
 
     def _answer_from_journal(self, delivery: DueDelivery) -> _Answer:
         """Return the end of an attempt whose sender died. It is unknown if that sender used another journal."""
-        if delivery.place != self.journal.place:
-            return _Answer(None, False, SENDER_DIED)
+        if delivery.journal != self.journal.name:
+            return _Answer(error=SENDER_DIED, again=False)
         match self.journal.read(_attempt_name(delivery)):
             case JournalEntry(sent=False):
-                return _Answer(None, True, NOT_SENT)
+                return _Answer(error=NOT_SENT)
             case JournalEntry(status=int(status)):
-                return _Answer(status, True, None)
+                return _Answer(status)
             case JournalEntry(failed=True):
-                return _Answer(None, True, NO_ANSWER)
+                return _Answer(error=NO_ANSWER)
             case _:
-                return _Answer(None, False, SENDER_DIED)
+                return _Answer(error=SENDER_DIED, again=False)
 
     async def _commit(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
         """Commit `write`, and return its result. Repeat it while Postgres is away: only this process knows the answer."""
@@ -182,7 +184,7 @@ def _journal(dependencies: Dependencies) -> DeliveryJournal:
     try:
         return DeliveryJournal(dependencies.settings.data_folder / "webhooks")
     except OSError as error:
-        _log.warning("webhooks are noted for this process alone", error=type(error).__name__)
+        _log.warning("the journal of webhooks is for this process alone", error=type(error).__name__)
         return DeliveryJournal(dependencies.scratch / "webhooks")
 
 

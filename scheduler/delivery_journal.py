@@ -1,7 +1,7 @@
 """Journal of posts in flight, in files that survive a killed process (`docs/decisions/0008`).
 
 An entry takes microseconds and a commit milliseconds, so a sender rarely dies between an act and its entry. After a restart of
-the machine a journal is lost or out of date; its `place` then has another name.
+the machine a journal is lost or out of date; it then has another name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _log = logs.logger(__name__)
 
 KEPT_SECONDS: Final = 24 * 3600.0
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_NAME: Final = "place"
+_NAME_FILE: Final = "place"
 _FAILED: Final = b"failed"
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """State of a post: whether the whole request was sent, the answer's status, or a failure to get one."""
+    """State of a post. `sent`: the whole request. `status`: that of the answer. `failed`: no answer came."""
 
     sent: bool = False
     status: int | None = None
@@ -32,12 +32,12 @@ class JournalEntry:
 
 
 class DeliveryJournal:
-    """Journal of all senders that share a folder. `place` names the folder and the machine's boot in the database."""
+    """Journal of all senders that share a folder. `name` stands for the folder and the machine's boot in the database."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self.place = f"{self._name()}.{_boot()}"
+        self.name = f"{self._folder_name()}.{_boot()}"
         self._forget_old()
 
     def begin(self, post: str) -> None:
@@ -59,7 +59,7 @@ class DeliveryJournal:
         except FileNotFoundError:
             return JournalEntry()
         statuses = [int(line) for line in lines if line.isdigit()]
-        return JournalEntry(True, statuses[-1] if statuses else None, _FAILED in lines)
+        return JournalEntry(sent=True, status=statuses[-1] if statuses else None, failed=_FAILED in lines)
 
     def forget(self, post: str) -> None:
         """Delete the entry: the database has the result."""
@@ -70,10 +70,10 @@ class DeliveryJournal:
             with (self._folder / post).open("ab", buffering=0) as file:
                 file.write(word + b"\n")
         except OSError as error:  # a full disk: the post continues, and this process's death could lose its answer
-            _log.warning("webhook not noted", error=type(error).__name__)
+            _log.warning("webhook not recorded in the journal", error=type(error).__name__)
 
-    def _name(self) -> str:
-        path = self._folder / _NAME
+    def _folder_name(self) -> str:
+        path = self._folder / _NAME_FILE
         draft = path.with_name(new_id("place"))
         draft.write_text(draft.name)
         try:
@@ -87,7 +87,7 @@ class DeliveryJournal:
     def _forget_old(self) -> None:
         before = time.time() - KEPT_SECONDS
         for path in self._folder.iterdir():
-            if path.name != _NAME and path.stat().st_mtime < before:
+            if path.name != _NAME_FILE and path.stat().st_mtime < before:
                 path.unlink(missing_ok=True)
 
 

@@ -569,8 +569,8 @@ DELETE FROM segments WHERE key = ANY(:keys)
 SELECT key FROM segments WHERE key = ANY(:keys)
 
 -- claim_deliveries --
--- Webhooks that are due, each for one sender, and those that a sender began to post and did not live to tell of (`begun`), sooner
--- by who can read its notes. The attempt is counted before it is made. The first one sets the clock for the others, and so does
+-- Webhooks that are due, each for one sender, and those whose sender died after it had begun to post (`begun`), sooner
+-- by senders that can read its journal. The attempt is counted before it is made. The first one sets the clock for the others, and so does
 -- one that is later than the longest attempt before it explains.
 -- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
 WITH ready AS (
@@ -579,7 +579,7 @@ WITH ready AS (
     FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND due_at <= :now AND (deliveries.lease_expires_at IS NULL
         OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
-            + CASE WHEN attempts -> -1 ->> 'place' = :place THEN make_interval(secs => :noted_seconds) ELSE interval '0' END)
+            + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
 ), busy AS (
     SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND deliveries.lease_expires_at >= :now GROUP BY jobs.account_id
@@ -596,7 +596,7 @@ UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun":
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
 FROM due WHERE deliveries.id = due.id
 RETURNING due.request_id, due.traceparent, deliveries.id, deliveries.job_id, deliveries.url, deliveries.body, deliveries.attempt, deliveries.lease_token,
-    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS place
+    coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS journal
 
 -- begin_delivery_attempt --
 -- The request is about to be sent: from here on a sender's death leaves open whether the receiver has it. Harmless twice.

@@ -21,14 +21,14 @@ LEASE_SECONDS: Final = 20.0
 """Twice an attempt's own limit: a sender that has not begun by then has died."""
 
 BEGUN_LEASE_SECONDS: Final = 120.0
-"""Who cannot read a begun attempt's notes does not hurry to take it over: its sender may yet tell how it ended."""
+"""A sender that cannot read the journal of a begun attempt takes it over after this time: its own sender may still record its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A webhook that this sender is to post now, or, where `begun`, to settle: another has died while it posted it.
+    """A webhook that this sender must post now or, if `begun`, end: the sender that began to post it has died.
 
-    `place` is where that one kept its notes.
+    `journal` is the name of that sender's delivery journal.
     """
 
     id: str
@@ -38,29 +38,29 @@ class DueDelivery:
     attempt: int
     token: str
     begun: bool
-    place: str | None
+    journal: str | None
     trace: TraceContext = UNKNOWN
 
 
-async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, place: str) -> list[DueDelivery]:
-    """Take what is due; each attempt is counted before it is made. `place` is where this sender reads notes."""
+async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, journal: str) -> list[DueDelivery]:
+    """Take due deliveries; each attempt is counted before it is made. `journal` is the name of the one that this sender reads."""
     values = {
-        "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "place": place,
-        "noted_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
+        "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "journal": journal,
+        "sooner_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
     }  # fmt: skip
     rows = await execute(session, "claim_deliveries", values)
     return [
         DueDelivery(
-            r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.place,
+            r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.journal,
             TraceContext(r.request_id, r.traceparent),
         )
         for r in rows
     ]  # fmt: skip
 
 
-async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, place: str) -> bool:
-    """Record that the request goes out now; False where the lease had run out: then it must not."""
-    record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": place}]).decode()
+async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, journal: str) -> bool:
+    """Record that the request is about to be sent. Return False if the lease has expired: then it must not be sent."""
+    record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": journal}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
     return bool(await execute(session, "begin_delivery_attempt", values))
 
@@ -68,7 +68,7 @@ async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelive
 async def end_attempt(
     session: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
 ) -> bool:
-    """Write what became of an attempt; False where the lease had run out and another sender has it."""
+    """Record the outcome of an attempt. Return False if the lease has expired and another sender has the delivery."""
     values = {
         "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
         "outcome": orjson.dumps([record]).decode(),

@@ -245,7 +245,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "queue_page": {"after": "", "accounts_max": 20},
     "recent_frames": {"since": utc_now()},
     "claim_deliveries": {
-        "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "place": "p", "noted_seconds": 9, "late_seconds": 9,
+        "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "journal": "p", "sooner_seconds": 9, "late_seconds": 9,
     },
     "next_delivery": {},
 }  # fmt: skip
