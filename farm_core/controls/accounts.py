@@ -11,7 +11,7 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.audit.log import Actor, record
 from farm_core.controls.errors import NoSuchTarget, NotAllowed
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import wake_schedulers
 
 PRIORITY_MAX: Final = 10
 """Priorities of accounts and of jobs are whole numbers from -PRIORITY_MAX to PRIORITY_MAX."""
@@ -39,8 +39,7 @@ async def unsuspend(session: AsyncSession, actor: Actor, account_id: str) -> Acc
     account = await locked(session, account_id)
     account.suspended_at = None
     await record(session, actor, "unsuspend", f"account {account.id}", {"name": account.name})
-    await notify(session, "jobs", "")
-    await notify(session, "tasks", "")
+    await wake_schedulers(session)
     return account
 
 

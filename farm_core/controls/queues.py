@@ -12,7 +12,7 @@ from farm_core.accounts.models import Account
 from farm_core.audit.log import Actor, record
 from farm_core.controls.accounts import locked
 from farm_core.controls.models import QueueState
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import wake_schedulers
 
 
 async def pause_queue(session: AsyncSession, actor: Actor) -> datetime:
@@ -54,9 +54,3 @@ async def resume_account(session: AsyncSession, actor: Actor, account_id: str) -
     await record(session, actor, "resume", f"account {account.id}", {"name": account.name})
     await wake_schedulers(session)
     return account
-
-
-async def wake_schedulers(session: AsyncSession) -> None:
-    """Have claimers and dispatchers look at once, when the transaction commits."""
-    await notify(session, "jobs", "")
-    await notify(session, "tasks", "")

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
-from farm_core.jobs.repository import notify
+from farm_core.jobs.repository import wake_schedulers
 from farm_core.jobs.sql import column, execute
 
 PAGE: Final = 500
@@ -69,6 +69,5 @@ async def _recount(session: AsyncSession, account_ids: Sequence[str]) -> int:
     await execute(session, "rebuild_waiting_jobs", accounts)
     await execute(session, "rebuild_open_jobs", accounts)
     await execute(session, "point_queues", accounts)
-    await notify(session, "jobs", "")
-    await notify(session, "tasks", "")
+    await wake_schedulers(session)
     return sum(any(row[1:]) for row in rows)

@@ -124,3 +124,9 @@ async def cancel(session: AsyncSession, job_id: str, percent: float | None = Non
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:
     """Wake listeners of the channel, when and if the transaction commits."""
     await session.execute(select(func.pg_notify(channel, payload)))
+
+
+async def wake_schedulers(session: AsyncSession) -> None:
+    """Let claimers and dispatchers look for work at once, when and if the transaction commits."""
+    await notify(session, "jobs", "")
+    await notify(session, "tasks", "")
