@@ -24,10 +24,10 @@ _PROBE: Final = "ready/probe"
 class Problem:
     """`severe` problems stop renders; the others slow them down."""
 
-    severe: bool
     what: str
     advice: str
     href: str | None = None
+    severe: bool = False
 
 
 async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
@@ -41,12 +41,16 @@ async def _parts(state: AppState) -> list[Problem]:
     try:
         await state.redis.ping()
     except (RedisError, OSError):
-        found.append(Problem(True, "Redis does not answer.", "Live progress and previews are away. Look at its log."))
+        found.append(
+            Problem("Redis does not answer.", "Live progress and previews are away. Look at its log.", severe=True)
+        )
     try:
         await asyncio.to_thread(state.storage.exists, _PROBE)
     except StorageUnavailable:
         found.append(
-            Problem(True, "Storage does not answer.", "No render can finish. Check the bucket and its credentials.")
+            Problem(
+                "Storage does not answer.", "No render can finish. Check the bucket and its credentials.", severe=True
+            )
         )
     return found
 
@@ -57,32 +61,30 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
         advice = "Renders wait until one takes work. Run ./farm doctor on the machine that should render."
         if totals.get("drained", 0) + totals.get("quarantined", 0):
             advice = "Renders wait until one takes work. Resume the workers that are drained or in quarantine."
-        return [Problem(True, "No worker takes work.", advice, "/console/workers")]
+        return [Problem("No worker takes work.", advice, "/console/workers", severe=True)]
     found = []
     if resting := totals.get("quarantined", 0):
         advice = "They failed several times in a row. Look at the failures below, then resume them."
         found.append(
-            Problem(
-                False, f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers"
-            )
+            Problem(f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers")
         )
     if all("llvmpipe" in one.worker.device.lower() for one in snapshot.workers if one.state in ("live", "busy")):
         advice = (
             "Every worker draws on the processor. If this machine has a GPU, ./farm doctor says why it is not used."
         )
-        found.append(Problem(False, "No worker has a GPU.", advice, "/console/workers"))
+        found.append(Problem("No worker has a GPU.", advice, "/console/workers"))
     return found
 
 
 def _queue(snapshot: Snapshot) -> list[Problem]:
     if snapshot.paused_since is not None:
-        return [Problem(False, "The whole queue is paused.", "Nothing new is started until somebody resumes it.")]
+        return [Problem("The whole queue is paused.", "Nothing new is started until somebody resumes it.")]
     if snapshot.oldest is not None and (snapshot.at - snapshot.oldest).total_seconds() > OLD_SECONDS:
         minutes = int((snapshot.at - snapshot.oldest).total_seconds() // 60)
         advice = (
             "The farm is busier than it can keep up with. Add workers, or look for an account that fills the queue."
         )
-        return [Problem(False, f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued")]
+        return [Problem(f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued")]
     return []
 
 
@@ -91,7 +93,7 @@ def _results(snapshot: Snapshot) -> list[Problem]:
     if ended < 5 or snapshot.hour.failed / ended < FAILED_SHARE:
         return []
     share = f"{100 * snapshot.hour.failed / ended:.0f} %"
-    return [Problem(False, f"{share} of the renders of the last hour failed.", "The reasons are below.",
+    return [Problem(f"{share} of the renders of the last hour failed.", "The reasons are below.",
                     "/console/renders?status=failed&period=1h")]  # fmt: skip
 
 
@@ -100,4 +102,4 @@ def _disk(snapshot: Snapshot) -> list[Problem]:
     if free is None or not total or free / total >= FREE_SHARE:
         return []
     advice = "Make room, or lower SEGMENT_CACHE_BYTES and RESULT_DAYS. Renders fail when the disk is full."
-    return [Problem(True, f"Only {free / 1e9:.1f} GB of the disk are free.", advice)]
+    return [Problem(f"Only {free / 1e9:.1f} GB of the disk are free.", advice, severe=True)]

@@ -67,11 +67,8 @@ async def renders_page(
 @router.get("/{job_id}/row")
 async def render_row(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
     """One row of the list, after a change."""
-    row, workers = await listing.one(work, viewer.account_id, checked_id(job_id, "render"))
-    row = found(row, "render")
-    rows = listing.Listing([row], 1, None, workers)
-    progress = await state.progress.percents([row])
-    return page(request, "renders/row.html", row=row, listing=rows, progress=progress)
+    row = found(await listing.row_of(work, viewer.account_id, checked_id(job_id, "render")), "render")
+    return page(request, "renders/row.html", row=row, progress=await state.progress.percents([row]))
 
 
 @router.get("/{job_id}")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, Row, Select, any_, func, literal, or_, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, any_, func, literal, or_, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -59,22 +59,43 @@ class Filters:
         return f"?{query}" if query else ""
 
 
+class RenderRow(NamedTuple):
+    """A render as lists show it, with the names of its template and account. `workers`: how many render it now."""
+
+    id: str
+    status: str
+    progress: float
+    error: str | None
+    created_at: datetime
+    started_at: datetime | None
+    render_duration_ms: int | None
+    width: int
+    height: int
+    template_id: str
+    account_id: str
+    template: str
+    account: str
+    workers: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A page of renders. `total` is capped (`words.capped`); `following` is the key of the next page, or None."""
 
-    rows: Sequence[Row[Any]]
+    rows: Sequence[RenderRow]
     total: int
     following: str | None
-    workers: Mapping[str, int]
-    """Number of workers that render each job in processing, by job id."""
 
 
 _COLUMNS: Final[tuple[Any, ...]] = (
-    Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.finished_at, Job.frame_count,
-    Job.render_duration_ms, Job.width, Job.height, Job.fps, Job.template_id, Job.account_id, Job.priority,
-    Job.reserved_ms, Job.video_key,
+    Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
+    Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name),
 )  # fmt: skip
+"""The fields of a RenderRow, except its workers."""
+
+_ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
+_KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
+_ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
 
 
 async def listing(session: AsyncSession, account_id: str | None, filters: Filters, now: datetime) -> Listing:
@@ -83,24 +104,39 @@ async def listing(session: AsyncSession, account_id: str | None, filters: Filter
     total = await _total(session, account_id, filters, chosen)
     if key := keyset.parsed(filters.after):
         chosen = chosen.where(tuple_(col(Job.created_at), col(Job.id)) < tuple_(*key))
-    ids = chosen.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(PAGE_SIZE + 1).subquery()
-    rows = (await session.execute(_rows().where(col(Job.id).in_(select(ids.c.id))).order_by(*_ORDER))).all()
-    shown = rows[:PAGE_SIZE]
-    following = keyset.key_of(shown[-1]) if len(rows) > PAGE_SIZE else None
-    return Listing(shown, total, following, await _workers(session, shown))
+    ids = chosen.order_by(*_ORDER).limit(PAGE_SIZE + 1).subquery()
+    rows = await _rows(session, col(Job.id).in_(select(ids.c.id)))
+    following = keyset.key_of(rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None
+    return Listing(rows[:PAGE_SIZE], total, following)
 
 
-async def one(session: AsyncSession, account_id: str | None, job_id: str) -> tuple[Row[Any] | None, Mapping[str, int]]:
-    """Return the row of one render, and its workers."""
-    statement = _rows().where(col(Job.id) == job_id)
-    if account_id is not None:
-        statement = statement.where(col(Job.account_id) == account_id)
-    row = (await session.execute(statement)).first()
-    return row, await _workers(session, [row] if row else [])
+async def row_of(session: AsyncSession, account_id: str | None, job_id: str) -> RenderRow | None:
+    """Return the row of one render of the account, or of any account with None."""
+    owned = [] if account_id is None else [col(Job.account_id) == account_id]
+    return next(iter(await _rows(session, col(Job.id) == job_id, *owned)), None)
+
+
+async def _rows(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[RenderRow]:
+    """Return the renders that meet the conditions, newest first."""
+    joined: Select[Any] = select(*_COLUMNS).join(Template, col(Template.id) == col(Job.template_id))
+    statement = joined.join(Account, col(Account.id) == col(Job.account_id)).where(*conditions).order_by(*_ORDER)
+    rows = [RenderRow._make((*row, 0)) for row in await session.execute(statement)]
+    workers = await _workers(session, [row.id for row in rows if row.status == JobStatus.processing])
+    return [row._replace(workers=workers.get(row.id, 0)) for row in rows]
+
+
+async def _workers(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str, int]:
+    """Return the number of workers that render each job now, by job id."""
+    if not job_ids:
+        return {}
+    count = func.count(col(Task.worker).distinct())
+    leased = (col(Task.job_id).in_(job_ids), col(Task.status) == TaskStatus.leased)
+    rows = await session.execute(select(col(Task.job_id), count).where(*leased).group_by(col(Task.job_id)))
+    return {row[0]: row[1] for row in rows}
 
 
 async def _total(session: AsyncSession, account_id: str | None, filters: Filters, chosen: Select[Any]) -> int:
-    """Return the number of chosen renders, or one more than is shown. Counts of accounts by status are kept."""
+    """Return the number of chosen renders, at most COUNT_MAX + 1. By status alone it is the sum of the accounts' counts."""
     statuses = _ACTIVE if filters.status == "active" else (filters.status,) if filters.status else tuple(JobStatus)
     if filters.template or filters.period or filters.text or not set(statuses) <= set(JobStatus):
         counted = select(func.count()).select_from(chosen.limit(COUNT_MAX + 1).subquery())
@@ -111,17 +147,6 @@ async def _total(session: AsyncSession, account_id: str | None, filters: Filters
         if owner := account_id or filters.account:
             counted = counted.where(col(AccountQueue.account_id) == owner)
     return min(int(await session.scalar(counted) or 0), COUNT_MAX + 1)
-
-
-_ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
-_KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
-_ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
-
-
-def _rows() -> Select[Any]:
-    names: tuple[Any, ...] = (col(Template.name).label("template"), col(Account.name).label("account"))
-    joined: Select[Any] = select(*_COLUMNS, *names).join(Template, col(Template.id) == col(Job.template_id))
-    return joined.join(Account, col(Account.id) == col(Job.account_id))
 
 
 def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[Any]:
@@ -155,23 +180,9 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
 
 
 def _is_open(owner: str | None) -> ColumnElement[bool]:
-    """Return the condition that jobs are planned or held: few, while a whole queue can be newer than they are."""
-    planned = select(col(OpenJob.job_id))
-    held_jobs = select(col(HeldJob.job_id))
+    """Return the condition that jobs are claimed or planned: few, while a whole queue can be newer than they are."""
+    claimed, planned = select(col(HeldJob.job_id)), select(col(OpenJob.job_id))
     if owner:
-        planned, held_jobs = (
-            planned.where(col(OpenJob.account_id) == owner),
-            held_jobs.where(col(HeldJob.account_id) == owner),
-        )
-    return col(Job.id) == any_(func.array(union_all(planned, held_jobs).scalar_subquery()))
-
-
-async def _workers(session: AsyncSession, rows: Sequence[Row[Any]]) -> Mapping[str, int]:
-    running = [row.id for row in rows if row.status == JobStatus.processing]
-    if not running:
-        return {}
-    workers = func.count(col(Task.worker).distinct())
-    leased = select(col(Task.job_id), workers).where(
-        col(Task.job_id).in_(running), col(Task.status) == TaskStatus.leased
-    )
-    return {row[0]: row[1] for row in await session.execute(leased.group_by(col(Task.job_id)))}
+        claimed = claimed.where(col(HeldJob.account_id) == owner)
+        planned = planned.where(col(OpenJob.account_id) == owner)
+    return col(Job.id) == any_(func.array(union_all(planned, claimed).scalar_subquery()))

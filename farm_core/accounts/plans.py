@@ -1,4 +1,4 @@
-"""Plans, and the limits that hold for an account: its plan's, but for those set for it alone."""
+"""Plans, and the limits of an account: those of its plan, unless it has its own."""
 
 from __future__ import annotations
 
@@ -14,18 +14,33 @@ from farm_core.failure import Failure
 class Limits:
     """Limits of an account; None means unlimited."""
 
-    api_enabled: bool
-    monthly_render_minutes: float | None
-    monthly_api_requests: int | None
-    max_active_api_keys: int | None
-    max_upload_bytes: int | None
-    max_storage_bytes: int | None
+    api_enabled: bool = True
+    monthly_render_minutes: float | None = None
+    monthly_api_requests: int | None = None
+    max_active_api_keys: int | None = None
+    max_upload_bytes: int | None = None
+    max_storage_bytes: int | None = None
 
+
+_MIB, _GIB = 2**20, 2**30
 
 PLANS: Final = {
-    "unlimited": Limits(True, None, None, None, None, None),
-    "pro": Limits(True, 60, 1_000, 5, 104_857_600, 53_687_091_200),
-    "free": Limits(False, 0, 0, 0, 26_214_400, 2_147_483_648),
+    "unlimited": Limits(),
+    "pro": Limits(
+        monthly_render_minutes=60,
+        monthly_api_requests=1_000,
+        max_active_api_keys=5,
+        max_upload_bytes=100 * _MIB,
+        max_storage_bytes=50 * _GIB,
+    ),
+    "free": Limits(
+        api_enabled=False,
+        monthly_render_minutes=0,
+        monthly_api_requests=0,
+        max_active_api_keys=0,
+        max_upload_bytes=25 * _MIB,
+        max_storage_bytes=2 * _GIB,
+    ),
 }
 DEFAULT_PLAN: Final = "unlimited"
 """Plan of new accounts: the operator sets limits if there should be any."""
@@ -48,7 +63,7 @@ class BadLimit(Failure):
 
 
 def limits_of(account: Account) -> Limits:
-    """Return the limits that hold for the account now."""
+    """Return the limits of the account now."""
     plan = PLANS[account.plan]
     own = {field: value for field in asdict(plan) if (value := getattr(account, field)) is not None}
     return replace(plan, **(own | dict.fromkeys(account.unlimited)))

@@ -37,8 +37,9 @@ class AccountQueue(SQLModel, table=True):
 
     `turn` orders accounts for the claim: the next turn of the account, divided by the weight of its priority (two to the
     power of it). `load` orders accounts for dispatch: frames being rendered, divided by that weight. `held` accounts are
-    paused or suspended. `ready_place` is the least `OpenJob.ready_place` of the account. `stored_bytes` is the sum of its
-    `ObjectCharge.bytes`: one row for all sums, so that no transaction locks two of them in different orders.
+    paused or suspended: nothing of theirs is claimed or leased. `ready_place` is the least `OpenJob.ready_place` of the
+    account. `stored_bytes` is the sum of its `ObjectCharge.bytes`: one row for all sums, so that no transaction locks two
+    of them in different orders.
     """
 
     __tablename__ = "account_queues"
@@ -97,7 +98,10 @@ class WaitingJob(SQLModel, table=True):
 
 
 class HeldJob(SQLModel, table=True):
-    """A job that a scheduler holds until it is planned. Somebody may adopt it when the lease has expired."""
+    """A job that a scheduler has claimed and not planned yet. Another scheduler adopts it when the lease has expired.
+
+    The table keeps its name, "held" jobs: schedulers of the former release use it too.
+    """
 
     __tablename__ = "held_jobs"
     __table_args__ = ({"postgresql_with": {"fillfactor": 50}},)

@@ -22,7 +22,7 @@ TASK = """
 
 
 def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
-    """Renders in processing are held by a scheduler or planned; both are older than a queue here."""
+    """Renders in processing are claimed by a scheduler or planned; both are older than a queue here."""
 
     async def story() -> None:
         database, now = Database(database_url), utc_now()
@@ -31,7 +31,7 @@ def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
             before = now - timedelta(hours=1)
             session.add(rows.job(ada, id="job_planned", status="processing", created_at=before))
             session.add(
-                rows.job(ada, id="job_held", status="processing", created_at=before, lease_token="l", lease_expires_at=now)
+                rows.job(ada, id="job_claimed", status="processing", created_at=before, lease_token="l", lease_expires_at=now)
             )  # fmt: skip
             session.add_all(rows.job(ada, id=f"job_{number}") for number in range(3))
             session.add(rows.job(bob, id="job_other", status="processing", lease_token="m", lease_expires_at=now))
@@ -43,7 +43,7 @@ def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
                 shown = await listing(session, ada.account_id, Filters(status=status), now)
                 found[status] = len(shown.rows), shown.total
             everybody = await listing(session, None, Filters(status="processing"), now)
-            assert {row.id for row in everybody.rows} == {"job_planned", "job_held", "job_other"}
+            assert {row.id for row in everybody.rows} == {"job_planned", "job_claimed", "job_other"}
             assert everybody.total == 3
         await database.close()
         assert found == {"": (5, 5), "queued": (3, 3), "processing": (2, 2), "active": (5, 5), "failed": (0, 0)}
