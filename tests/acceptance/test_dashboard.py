@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from cluster.local.ray_head import free_port
-from cluster.ray_executor import NAMESPACE, RayExecutor
+from cluster.ray_cluster import NAMESPACE
+from cluster.ray_executor import RayExecutor
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -22,7 +23,7 @@ from scheduler.ports import Advanced, Finished, SegmentAssignment, VideoFormat
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
-ORDER = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
+SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
 @pytest.fixture
@@ -42,13 +43,13 @@ def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, 
     async def story() -> None:
         storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
         document = read_document((ROOT / "examples" / "title-card.motion").read_bytes())
-        storage.put_bytes(ORDER.document_key, orjson.dumps(document))
+        storage.put_bytes(SEGMENT.document_key, orjson.dumps(document))
         settings = Settings(data_folder=tmp_path, jwt_secret="x" * 32, gl_software=True, workers=2)
         executor = RayExecutor(settings, node.address)
         await executor.start()
         try:
             first, second = await _ready(executor, 2)
-            executor.submit(ORDER, first)
+            executor.submit(SEGMENT, first)
             assert isinstance(await _ended(executor), Finished)
             assert await _actors() == {first: first, second: second}
             assert await _calls() == {

@@ -1,0 +1,114 @@
+"""Calls to a Ray cluster. They block, so each runs on a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import ray
+from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from cluster.liveness import Liveness, wait_until_reachable
+from cluster.render_actor import RenderActor
+from cluster.slots import Slot
+from farm_core.settings import Settings
+
+NAMESPACE: Final = "farm"
+CONNECT_SECONDS: Final = 20.0
+NODES_SECONDS: Final = 5.0
+LEAVE_SECONDS: Final = 5.0
+QUESTION_THREADS: Final = 8
+"""Threads for Ray's blocking calls: more than can wait for a busy cluster before it is given up."""
+START_THREADS: Final = 8
+
+
+class RayCluster:
+    """Connection of this process to the cluster at `address` (`host:port` of its control store)."""
+
+    def __init__(self, settings: Settings, address: str) -> None:
+        self._settings = settings
+        self._address = address
+        self._liveness = Liveness(address)
+        # Separate threads: slow starts must not delay the questions that show whether the cluster lives.
+        self._questions = ThreadPoolExecutor(QUESTION_THREADS, "ray-question")
+        self._starts = ThreadPoolExecutor(START_THREADS, "worker-start")
+
+    async def join(self) -> None:
+        """Connect. Raises ConnectionError or TimeoutError if the cluster does not answer."""
+        await wait_until_reachable(self._address, CONNECT_SECONDS)
+        await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
+
+    async def leave(self) -> None:
+        """Disconnect within a bounded time. Actors stay for other schedulers, and end with the cluster."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._ask(ray.shutdown), LEAVE_SECONDS)
+        for pool in (self._questions, self._starts):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    async def is_gone(self) -> bool:
+        """Return True if the cluster has not answered for too long."""
+        return await self._liveness.is_gone()
+
+    async def nodes(self) -> Sequence[Mapping[str, Any]]:
+        """Return all nodes as Ray lists them, dead ones too. Raises RayError, ConnectionError."""
+        nodes: Sequence[Mapping[str, Any]] = await self._ask(ray.nodes)
+        self._liveness.heard()
+        return nodes
+
+    async def has_node(self, node_id: str) -> bool:
+        """Return True if the node lives. A cluster that does not answer has none."""
+        try:
+            nodes = await asyncio.wait_for(self._ask(ray.nodes), NODES_SECONDS)
+        except (TimeoutError, RayError, ConnectionError):
+            return False
+        return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
+
+    async def actor_names(self) -> set[str]:
+        """Return the names of all live actors, whichever scheduler started them."""
+        return set(await self._ask(_actor_names))
+
+    async def actor(self, slot: Slot) -> Any:
+        """Return the slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
+        return await asyncio.get_running_loop().run_in_executor(self._starts, _actor, slot, self._settings)
+
+    async def kill(self, actor: Any) -> None:
+        """End the actor's process at once. Its calls fail, and their error names `ray.kill`."""
+        await self._ask(ray.kill, actor)
+
+    async def request_workers(self, count: int) -> None:
+        """Ask the autoscaler for nodes that have room for so many workers."""
+        await self._ask(_request_workers, count, self._settings)
+
+    async def _ask(self, question: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._questions, question, *arguments)
+
+
+def _join(address: str) -> None:
+    ray.init(
+        address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
+    )  # fmt: skip
+
+
+def _actor_names() -> list[str]:
+    return [str(name) for name in ray.util.list_named_actors()]
+
+
+def _request_workers(count: int, settings: Settings) -> None:
+    from ray.autoscaler.sdk import request_resources  # noqa: PLC0415 - slow, and most farms are of one size
+
+    share = 1 / settings.workers_per_gpu
+    request_resources(bundles=[{"CPU": 1} if settings.gl_software else {"GPU": share}] * count)
+
+
+def _actor(slot: Slot, settings: Settings) -> Any:
+    options: dict[str, Any] = {"num_gpus": slot.gpus} if slot.gpus else {"num_cpus": slot.cpus}
+    kind: Any = RenderActor
+    handle = kind.options(
+        name=slot.name, namespace=NAMESPACE, get_if_exists=True, lifetime="detached", max_restarts=0, max_task_retries=0,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
+    )  # fmt: skip
+    return handle.remote(slot.name, settings, slot.raster_threads)

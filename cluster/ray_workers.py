@@ -1,0 +1,222 @@
+"""The workers of a Ray cluster as one scheduler sees them: an actor in every slot, asked for its progress, and released."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ray.exceptions import RayActorError, RayError
+
+from cluster.ray_cluster import RayCluster
+from cluster.render_actor import ActorReport
+from cluster.slots import Growth, Slot, kept_slots, slots_of
+from farm_core.settings import Settings
+from farm_core.telemetry import logs
+from scheduler.ports import Advanced, WorkerState
+from scheduler.report_queue import ReportQueue
+
+_log = logs.logger(__name__)
+
+RECONCILE_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 0.25
+IDLE_POLL_SECONDS: Final = 1.0
+"""Time between two polls of an actor that holds no assignment of this scheduler, and the longest time between two of any."""
+POLLS_PER_SECOND: Final = 64
+"""Polls of actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
+RETRY_SECONDS: Final = 5.0
+START_SECONDS: Final = 120.0
+REQUEST_SECONDS: Final = 30.0
+"""Time after which a request to the autoscaler is repeated: it forgets requests when the head restarts."""
+ANSWER_SECONDS: Final = 15.0
+"""Time that an actor or the cluster has for one answer."""
+
+
+@dataclass(slots=True)
+class RayWorker:
+    """An actor that is ready, and the assignments of this scheduler that it holds."""
+
+    slot: Slot
+    actor: Any
+    state: WorkerState
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Frames shown by each assignment, in the order in which they were submitted."""
+    active: str | None = None
+    """The assignment whose frame was being drawn when the actor was last asked, perhaps another scheduler's."""
+    fatal: str | None = None
+    """Token of the assignment that killed it, empty for none of this scheduler's. Those that waited behind it are lost without fault."""
+    condemned: bool = False
+    """True once this scheduler has killed it because it hung."""
+    leaving: bool = False
+    """True while the queue is too short for it: it gets no more assignments, and ends when it is idle."""
+    asked: float = 0.0
+    """When the actor was last asked for its progress."""
+
+
+class RayWorkers:
+    """Keep an actor in every slot of the cluster or, in a fleet that follows the queue, in as many as it needs.
+
+    Progress goes to `reports`. `gone` is set when the cluster is.
+    """
+
+    def __init__(self, settings: Settings, cluster: RayCluster, reports: ReportQueue, gone: asyncio.Event) -> None:
+        self._settings = settings
+        self._cluster = cluster
+        self._reports = reports
+        self._gone = gone
+        self._workers: dict[str, RayWorker] = {}
+        self._starting: dict[str, asyncio.Task[None]] = {}
+        self._start_turns: dict[str, asyncio.Semaphore] = {}
+        """By node: bounds the workers that start at a time."""
+        self._loops: list[asyncio.Task[None]] = []
+        self._growth: Growth | None = None
+        self._requested: tuple[float, int] | None = None
+        """Time and size of the last request to the autoscaler."""
+
+    def __iter__(self) -> Iterator[RayWorker]:
+        return iter(self._workers.values())
+
+    def get(self, worker_id: str) -> RayWorker | None:
+        """Return the worker, or None if it has gone."""
+        return self._workers.get(worker_id)
+
+    def remove(self, worker: RayWorker) -> None:
+        """Forget a worker whose actor has ended, unless another actor has taken its slot. The slot is filled again."""
+        if self._workers.get(worker.state.id) is worker:
+            del self._workers[worker.state.id]
+
+    async def start(self) -> None:
+        """Begin to fill the slots and to ask the actors."""
+        if self._settings.workers_max is not None:
+            living = len(await self._cluster.actor_names())
+            self._growth = Growth(self._settings, living, time.monotonic())
+        await self._reconcile()
+        self._loops = [asyncio.create_task(self._keep_reconciled()), asyncio.create_task(self._keep_polling())]
+
+    async def close(self) -> None:
+        """Stop asking and starting actors. Those that live stay."""
+        running = [*self._loops, *self._starting.values()]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    def workers_to_request(self, open_tasks: int) -> int | None:
+        """Take note of the queue's length. Return the number of workers to request from the autoscaler, if it is time to."""
+        if self._growth is None:
+            return None
+        now = time.monotonic()
+        self._growth.demand(open_tasks, now)
+        target = self._growth.target_workers
+        if self._requested is not None and self._requested[1] == target and now - self._requested[0] <= REQUEST_SECONDS:
+            return None
+        self._requested = now, target
+        return target
+
+    async def _keep_reconciled(self) -> None:
+        while True:
+            await asyncio.sleep(RECONCILE_SECONDS)
+            try:
+                await asyncio.wait_for(self._reconcile(), ANSWER_SECONDS)
+            except (TimeoutError, RayError, ConnectionError, RuntimeError, ValueError) as error:
+                _log.warning("cluster does not answer", error=type(error).__name__)
+                if await self._cluster.is_gone():
+                    self._gone.set()
+
+    async def _reconcile(self) -> None:
+        """Compare the slots that should have an actor with those that have, start what is missing, and let surplus actors go."""
+        nodes = await self._cluster.nodes()
+        slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
+        kept = slots if self._growth is None else await self._slots_to_keep(slots, self._growth.target_workers)
+        for name in set(self._workers) - set(slots):
+            self._workers.pop(name).actor.leave.remote()
+        for slot in kept.values():
+            self._begin_start(slot)
+        for name, worker in list(self._workers.items()):
+            worker.leaving = name not in kept
+        leaving = [worker for worker in self._workers.values() if worker.leaving]
+        await asyncio.gather(*(self._release_if_idle(worker) for worker in leaving))
+        if not any(node["Alive"] for node in nodes):
+            self._gone.set()
+
+    async def _slots_to_keep(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
+        """Return the slots that should have an actor in a fleet that follows the queue. Join actors of ended schedulers, so that they can leave."""
+        taken = await self._cluster.actor_names()
+        for name in taken & set(slots):
+            self._begin_start(slots[name])
+        return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
+
+    async def _release_if_idle(self, worker: RayWorker) -> None:
+        """End a surplus actor unless it holds assignments of any scheduler."""
+        if worker.tokens:
+            return
+        with contextlib.suppress(TimeoutError, RayError):
+            if await asyncio.wait_for(worker.actor.leave_if_idle.remote(), ANSWER_SECONDS):
+                self._workers.pop(worker.state.id, None)
+                _log.info("worker released", worker=worker.state.id)
+
+    def _begin_start(self, slot: Slot) -> None:
+        """Start the slot's actor, unless it is there or is being started."""
+        if slot.name not in self._workers and slot.name not in self._starting:
+            self._starting[slot.name] = asyncio.create_task(self._start_worker(slot), name=slot.name)
+
+    async def _start_worker(self, slot: Slot) -> None:
+        try:
+            async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
+                actor = await self._cluster.actor(slot)
+                report: ActorReport = await asyncio.wait_for(actor.describe.remote(), START_SECONDS)
+            self._workers[slot.name] = RayWorker(slot, actor, _state(slot, report))
+            _log.info("worker ready", worker=slot.name, device=report.device, encoder=report.encoder)
+        except (TimeoutError, RayError, ValueError) as error:
+            _log.warning("worker did not start", worker=slot.name, error=str(error).strip().rsplit("\n", 1)[-1])
+            await asyncio.sleep(RETRY_SECONDS)
+        finally:
+            self._starting.pop(slot.name, None)
+
+    async def _keep_polling(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.gather(*(self._poll(worker) for worker in self._due(time.monotonic())))
+
+    def _due(self, now: float) -> list[RayWorker]:
+        """Return the actors to ask now. The more actors work, the less often each is asked: at least once a second, like idle ones."""
+        workers = list(self._workers.values())
+        at_work = sum(1 for worker in workers if worker.tokens)
+        pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
+        due = [worker for worker in workers if now - worker.asked >= (pause if worker.tokens else IDLE_POLL_SECONDS)]
+        for worker in due:
+            worker.asked = now
+        return due
+
+    async def _poll(self, worker: RayWorker) -> None:
+        """Ask an actor for its progress. Replace an idle actor that uses too much memory."""
+        try:
+            report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
+        except RayActorError:
+            self._workers.pop(worker.state.id, None)
+            return
+        except (TimeoutError, RayError):
+            return
+        now = time.monotonic()
+        worker.state = replace(
+            worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, active=report.active,
+            moved=now - report.quiet_seconds, heard=now,
+        )  # fmt: skip
+        worker.active = report.active
+        for token, frames in report.progress.items():
+            if frames > worker.tokens.get(token, frames):
+                worker.tokens[token] = frames
+                self._reports.put(Advanced(token, frames))
+        if report.memory_bytes > self._settings.worker_memory_bytes and not worker.tokens:
+            _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)
+            worker.actor.leave.remote()
+            self._workers.pop(worker.state.id, None)
+
+
+def _state(slot: Slot, report: ActorReport) -> WorkerState:
+    return WorkerState(
+        slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
+        backend=report.backend, heard=time.monotonic(),
+    )  # fmt: skip
