@@ -1,4 +1,4 @@
-"""Who is calling, and whether they may.
+"""Callers of the API: their credentials, scopes and limits.
 
 The order of refusals: 401 (no valid credential), then 403: a key on a session-only route, a plan without API access, a missing
 scope, the monthly quota. A key's request is counted once it is known whose it is and that its plan allows keys.

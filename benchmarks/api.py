@@ -1,4 +1,4 @@
-"""How quickly the API answers many clients that poll: 30 of them, 150 requests a second together, with an API key each request.
+"""Time to an answer of the API while many clients poll: 30 of them, 150 requests a second together, with an API key each request.
 
 Every request is authenticated by key, counted against the quota and rate-limited, as in production. The farm is a real one:
 the API as a process of its own, embedded Postgres (durable) and Valkey.
@@ -144,7 +144,7 @@ def prepared(origin: str, settings: Settings) -> tuple[dict[str, str], str]:
 
 
 async def polled(url: str, headers: dict[str, str], rate_per_second: int, seconds: float) -> dict[str, Any]:
-    """What the clients measured. Each asks on a fixed beat: a slow answer delays no later question's start time."""
+    """Return what the clients measured. Each asks at fixed times: a slow answer delays no later request."""
     limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=10) as client:
         begun = time.perf_counter()

@@ -102,7 +102,7 @@ def _decoded(footage: Path) -> Iterator[npt.NDArray[np.uint8]]:
 
 
 def _eased(seconds: float, begin: float, end: float) -> float:
-    """How far a movement has come, 0 to 1, slowing down to its end."""
+    """Return the progress of a movement, 0 to 1, which slows down to its end."""
     return 1.0 - (1.0 - min(max((seconds - begin) / (end - begin), 0.0), 1.0)) ** 4
 
 
@@ -185,7 +185,7 @@ def _ran(program: str, letter: str, width: int, height: int, frames: int, footag
 
 
 def _write_still(letter: str, width: int, height: int, path: Path) -> None:
-    """What stands still in a composition, as the picture that one gives to ffmpeg: A's background, B's panel."""
+    """Return the static part of a composition as a picture for ffmpeg: A's background, B's panel."""
     if letter == "A":
         pixels = skia_picture("A", width, height, FPS * SECONDS, None)
     else:

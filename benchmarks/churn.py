@@ -147,7 +147,7 @@ class _Cycle:
         return result
 
     def row(self, seconds: float) -> Row:
-        """What is there now, and what claims have cost since the last row."""
+        """Return the present counts, and the cost of claims since the last row."""
         claimed, self._claims = sorted(self._claims), []
         longest, self._longest = self._longest, 0.0
         return {

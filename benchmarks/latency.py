@@ -1,4 +1,4 @@
-"""How soon one short render is complete, and where its time goes: the 3 s title card at 720p, on an idle, warm farm.
+"""Time until one short render is complete, and its parts: the 3 s title card at 720p, on an idle, warm farm.
 
 The farm sends its traces to this process, so every step is the farm's own record. Progress and the end are taken from the
 changes that the farm publishes, because a caller that polls uses the cores that the render needs.
@@ -192,7 +192,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _fixed_costs(count: int) -> Iterator[Row]:
-    """What a segment costs the renderer beside its frames: segments of one frame, and the encoder's part of that."""
+    """Return the cost of a segment apart from its frames: segments of one frame, and the encoder's part of that."""
     with RenderSession(default_session_options()) as session, tempfile.TemporaryDirectory() as folder:
         document = read_file(ROOT / "examples" / "title-card.motion")
         path = Path(folder) / "segment.mp4"

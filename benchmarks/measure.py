@@ -37,7 +37,7 @@ FURTHER_SEGMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is measured. `frames` from the scene's first on; `rounds` of pipeline and yardsticks in turns, the best counts.
+    """Options of a measurement. `frames` from the scene's first on; `rounds` of pipeline and baselines in turns, the best counts.
 
     Without `beside_encoding` there are no yardsticks and no exact stages: what is told of them is 0.
     """

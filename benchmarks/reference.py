@@ -78,7 +78,7 @@ def _row(session: RenderSession, reference: Reference) -> Row:
 
 
 def _frames_per_second(session: RenderSession, reference: Reference) -> float:
-    """Of frames drawn and encoded, steadily: after the first one, as the reference was measured."""
+    """Return the rate of frames drawn and encoded after the first one, as the reference was measured."""
     folder = CORPUS / "templates" / reference.document
     media = LocalMedia(folder)
     document = read_local(folder / "document.json")

@@ -74,7 +74,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _stories(farm: ServedFarm, crew: Crew, number: int, tries: int) -> Iterator[tuple[str, Rendered]]:
-    """What one crew does in one round; its pictures differ from try to try, so that none is known already."""
+    """Return the work of one crew in one round. Its pictures differ from try to try, so that none is cached."""
     farm.render(farm.imported(bundle(scene(1, -1))), {}, width=64, height=64)
     card = farm.imported(TITLE_CARD.read_bytes())
     for each in range(tries):

@@ -80,7 +80,7 @@ class ServedFarm:
         return _rendered(frames, segments, seconds, cpu / seconds)
 
     def workers_ready(self) -> int:
-        """How many workers the schedulers can give work to."""
+        """Return the number of workers that schedulers can lease tasks for."""
         return asyncio.run(_live(self.farm.database_url))
 
     def _posted(self, body: Mapping[str, object]) -> str:

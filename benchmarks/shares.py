@@ -57,7 +57,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def check_memory(workers: int, available: int) -> None:
-    """Raises TooManyWorkers if so many workers need more than the bytes of memory that are `available`."""
+    """Raise TooManyWorkers if so many workers need more than the `available` bytes of memory."""
     needed = BASE_BYTES + workers * WORKER_BYTES
     if needed > available:
         raise TooManyWorkers(

@@ -29,7 +29,7 @@ OPENED_MAX: Final = 4
 
 
 class _DocumentKey(NamedTuple):
-    """What an open document depends on. `media` is the pairs of sources and storage keys of the assignment, sorted."""
+    """Identity of an open document. `media`: the assignment's pairs of sources and storage keys, sorted."""
 
     document_key: str
     video_format: VideoFormat

@@ -1,4 +1,4 @@
-"""Who looks at the console, and what they may do."""
+"""The person who is signed in to the console, and their rights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who is signed in. `account` is the one whose things are seen; `owner` differs while an operator acts as it."""
+    """Account that is signed in. `account` is the one whose things are shown; `owner` differs while an operator acts as it."""
 
     account: Account
     owner: Account
@@ -50,7 +50,7 @@ class Viewer:
 
     @property
     def actor(self) -> Actor:
-        """Who the audit log names."""
+        """Actor for the audit log."""
         return Actor(self.owner.name, Role.operator if self.owner.operator else Role.account)
 
     @property

@@ -105,7 +105,7 @@ def moving_parameter(effect: Effect) -> Parameter | None:
 
 
 def travel(parameter: Parameter) -> tuple[float, float]:
-    """Where the number starts and ends: across small ranges, else around its default."""
+    """Return the first and last value of the number: across small ranges, else around its default."""
     low, high = parameter.ui_min or 0.0, parameter.ui_max or 0.0
     default = float(parameter.default) if isinstance(parameter.default, (int, float)) else 0.0
     if high - low <= 400:

@@ -44,7 +44,7 @@ def parsed(data: bytes) -> Any:
 
 
 def check_counts(data: bytes) -> None:
-    """Raises BadRequest for text with too many objects, arrays or members, before it is parsed: `[],` takes fifty times its size."""
+    """Raise BadRequest for text with too many objects, arrays or members, before it is parsed: `[],` takes fifty times its size."""
     if len(data) > CONTAINERS_MAX and data.count(b"{") + data.count(b"[") > CONTAINERS_MAX:
         raise BadRequest(f"The JSON holds more than {CONTAINERS_MAX} objects and lists.")
     if len(data) > VALUES_MAX and data.count(b",") > VALUES_MAX:
@@ -66,7 +66,7 @@ def character_fault(text: str) -> str | None:
 
 
 def refuse_control_characters(body: Any) -> None:
-    """Raises BadRequest that names every field with a control character other than tabs and line breaks.
+    """Raise BadRequest that names every field with a control character other than tabs and line breaks.
 
     Documents and presets are the editor's own texts and may hold them, except NUL. The values of a render's inputs are
     checked with their other rules (`api/renders/rules.py`).
@@ -78,7 +78,7 @@ def refuse_control_characters(body: Any) -> None:
 
 
 def refuse_crowds(body: Any) -> None:
-    """Raises BadRequest for a body with more than MEMBERS_MAX members in an object or list, documents and presets aside."""
+    """Raise BadRequest for a body with more than MEMBERS_MAX members in an object or list, documents and presets aside."""
     if isinstance(body, dict):
         body = {name: one for name, one in body.items() if name not in _FREE_FORM}
     waiting: list[tuple[_Path, Any]] = [((), body)] if isinstance(body, dict | list) else []

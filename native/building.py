@@ -15,7 +15,7 @@ class BinaryDistribution(Distribution):
     """A distribution for one kind of machine."""
 
     def has_ext_modules(self) -> bool:
-        """It has libraries of this machine, though no extension module."""
+        """Return True: the wheel has libraries of this machine, though no extension module."""
         return True
 
 

@@ -123,7 +123,7 @@ class Network:
 
     @property
     def address(self) -> str:
-        """Where machines reach this process."""
+        """Address at which machines reach this process."""
         return f"{self.prefix}.1"
 
     def machine(self, name: str, script: Sequence[str | Path] = ("-c", _INIT, "init")) -> Machine:
@@ -182,7 +182,7 @@ def _sweep(bridge: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a unit of systemd runs."""
+    """Command of a unit of systemd."""
 
     command: str
     before: list[str]

@@ -29,12 +29,12 @@ class S3Server:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Address of the server."""
         return f"http://{self.host}:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a farm use it."""
+        """Return the settings of a farm that uses the server."""
         return {
             "S3_BUCKET": BUCKET, "S3_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": ACCESS[0], "AWS_SECRET_ACCESS_KEY": ACCESS[1],

@@ -39,7 +39,7 @@ async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
 
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
 async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> PresetRecord:
-    """Publishes a preset; one of the same name is replaced, and its version goes up by one."""
+    """Publish a preset. One of the same name is replaced, and its version goes up by one."""
     preset = await repository.upsert(work, caller.account.id, body.name, body.animation_data, state.clock.now())
     size = len(orjson.dumps(body.animation_data))
     await charge(work, caller.account.id, repository.stored_key(preset.id), size, caller.limits.max_storage_bytes)

@@ -19,6 +19,6 @@ router = APIRouter(prefix="/assets", tags=["assets"], route_class=FarmRoute)
 async def upload_asset(
     request: Request, work: Work, state: AppStateOf, caller: CallerOf, origin: Origin
 ) -> UploadRecord:
-    """Uploads a picture, video or sound for use as an input; it is deleted after 24 hours."""
+    """Upload a picture, video or sound for use as an input. It is deleted after 24 hours."""
     async with received(request, caller.limits.max_upload_bytes) as upload:
         return await service.store(work, state, caller, upload, origin)

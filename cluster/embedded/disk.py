@@ -26,7 +26,7 @@ class DiskFull(Failure):
 
 
 def check_free(folder: Path, needed_bytes: int) -> None:
-    """Raises DiskFull if the disk of a folder, which need not exist yet, has less space."""
+    """Raise DiskFull if the disk of a folder, which need not exist yet, has less space."""
     free = free_bytes(folder)
     if free < needed_bytes:
         raise DiskFull(

@@ -1,4 +1,4 @@
-"""Where the sockets of servers go whose data folder has too long a path for them."""
+"""Folders for the sockets of servers whose data folder has too long a path for them."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class LocalFarm:
         self._disk.look()
 
     def _check_disk(self) -> None:
-        """Raises DiskFull before Ray is started, which takes longest. Postgres checks again, for other commands."""
+        """Raise DiskFull before Ray is started, which takes longest. Postgres checks again, for other commands."""
         is_new = self._settings.database_url is None and not (self._data / "postgres" / "PG_VERSION").exists()
         disk.check_free(self._data, disk.NEW_BYTES if is_new else disk.KEPT_BYTES)
 
@@ -121,7 +121,7 @@ class LocalFarm:
             )
 
     def stop(self) -> None:
-        """Drains and ends every part, those first that depend on the others."""
+        """Drain and end every part, first those that depend on the others."""
         self._services.stop()
         self._cluster.stop()
         self._stores.stop()
@@ -221,7 +221,7 @@ def _chosen_settings(settings: Settings) -> dict[str, str]:
 
 
 def _check_free(host: str, port: int) -> None:
-    """Raises AddressUnusable, before anything is started: a part that cannot listen would only be started again and again."""
+    """Raise AddressUnusable before anything is started: a part that cannot listen would only be started again and again."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -81,7 +81,7 @@ def main(words: list[str]) -> None:
 
 
 def _check_port(port: int) -> None:
-    """Raises OSError if another program listens on the port; Ray would wait for it."""
+    """Raise OSError if another program listens on the port; Ray would wait for it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""What a queued render waits for, in words."""
+"""The reason why a queued render waits, in words."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: an account's or a system user's name, and the role."""
+    """Name of an account or a system user, and the role in which it acts."""
 
     name: str
     role: Role

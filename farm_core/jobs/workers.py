@@ -45,18 +45,18 @@ STRIKES_SHARE: Final = 0.02
 
 
 STALL_STRIKES: Final = 3
-"""Strikes for a frame that held its worker: it costs much more of the worker's time than a death does."""
+"""Strikes for a frame that blocked its worker: it costs much more of the worker's time than a death does."""
 
 
 class Strikes(NamedTuple):
-    """Strikes of an account, and when a frame of it last held a worker too long, if one did."""
+    """Strikes of an account, and when a frame of it last blocked a worker, if one did."""
 
     number: int
     last_stall_at: datetime | None
 
 
 async def striking_accounts(session: Transaction, now: datetime) -> dict[str, Strikes]:
-    """Failures of workers, by the accounts whose jobs have caused too many of them lately, and did not end well."""
+    """Return the accounts whose jobs have brought down too many workers lately, with their strikes. Jobs that completed do not count."""
     values = {
         "since": now - timedelta(seconds=STRIKE_SECONDS),
         "stall_strikes": STALL_STRIKES,
@@ -114,7 +114,7 @@ async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> d
 
 
 async def surplus_segments(session: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
-    """Segments to give up so that the rest fits the budget, none of them needed by a running job."""
+    """Return segments to delete so that the rest fits the budget. No running job needs them."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
     return await column(session, "surplus_segments", values)
 

@@ -23,7 +23,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who a session belongs to. `account` is the one whose things are seen; `operator` is who acts as it, if it is another."""
+    """Owner of a session. `account` is the one whose things are shown; `operator` is the account that acts as it, if it is another."""
 
     account: Account
     owner: Account

@@ -6,7 +6,7 @@ from motion.schema.stored import Document, record, text
 
 
 def table_of_compositions(document: Document) -> None:
-    """Files a lone `comp` under its id in `comps`."""
+    """File a lone `comp` under its id in `comps`."""
     only = record(document, "comp")
     if only and not record(document, "comps"):
         document["comps"] = {text(only, "id", "comp_root"): dict(only)}

@@ -26,30 +26,30 @@ static void extreme(const uint8_t *restrict first, ptrdiff_t gap, uint8_t *restr
 }
 
 // Extremes of `length` positions of `unit` bytes each, for `count` positions: windows that double. Both buffers hold
-// count + length - 1 positions, the first one what is looked at; returns the buffer with the result.
-static uint8_t *extremes(uint8_t *held, uint8_t *other, int count, int length, int unit, int is_largest) {
+// count + length - 1 positions, and the first one the padded line. Returns the buffer with the result.
+static uint8_t *extremes(uint8_t *padded_line, uint8_t *other, int count, int length, int unit, int is_largest) {
     int have = 1, left = count + length - 1;
     while (have < length) {
         int step = have < length - have ? have : length - have;
         left -= step;
-        extreme(held, (ptrdiff_t)step * unit, other, (ptrdiff_t)left * unit, is_largest);
-        uint8_t *swapped = held;
-        held = other;
+        extreme(padded_line, (ptrdiff_t)step * unit, other, (ptrdiff_t)left * unit, is_largest);
+        uint8_t *swapped = padded_line;
+        padded_line = other;
         other = swapped;
         have += step;
     }
-    return held;
+    return padded_line;
 }
 
 // Sliding means of `length` positions, rounded to the nearest: no tie is possible for an odd length.
-static void means(const uint8_t *restrict held, uint8_t *restrict found, int count, int length, int unit) {
+static void means(const uint8_t *restrict padded_line, uint8_t *restrict found, int count, int length, int unit) {
     uint32_t sums[4 * STRIP] = {0};
     float share = 1.0f / (float)length;
     for (int p = 0; p < length - 1; p++) {
-        for (int i = 0; i < unit; i++) sums[i] += held[(ptrdiff_t)p * unit + i];
+        for (int i = 0; i < unit; i++) sums[i] += padded_line[(ptrdiff_t)p * unit + i];
     }
     for (int p = 0; p < count; p++) {
-        const uint8_t *oldest = held + (ptrdiff_t)p * unit, *newest = oldest + (ptrdiff_t)(length - 1) * unit;
+        const uint8_t *oldest = padded_line + (ptrdiff_t)p * unit, *newest = oldest + (ptrdiff_t)(length - 1) * unit;
         uint8_t *mean = found + (ptrdiff_t)p * unit;
         for (int i = 0; i < unit; i++) {
             sums[i] += newest[i];
@@ -60,14 +60,14 @@ static void means(const uint8_t *restrict held, uint8_t *restrict found, int cou
 }
 
 // The same for a pixel a position, whose four sums stay in registers.
-static void pixel_means(const uint8_t *restrict held, uint8_t *restrict found, int count, int length) {
+static void pixel_means(const uint8_t *restrict padded_line, uint8_t *restrict found, int count, int length) {
     uint32_t sums[4] = {0};
     float share = 1.0f / (float)length;
     for (int p = 0; p < length - 1; p++) {
-        for (int c = 0; c < 4; c++) sums[c] += held[4 * (ptrdiff_t)p + c];
+        for (int c = 0; c < 4; c++) sums[c] += padded_line[4 * (ptrdiff_t)p + c];
     }
     for (int p = 0; p < count; p++) {
-        const uint8_t *oldest = held + 4 * (ptrdiff_t)p, *newest = oldest + 4 * (ptrdiff_t)(length - 1);
+        const uint8_t *oldest = padded_line + 4 * (ptrdiff_t)p, *newest = oldest + 4 * (ptrdiff_t)(length - 1);
         for (int c = 0; c < 4; c++) {
             sums[c] += newest[c];
             found[4 * (ptrdiff_t)p + c] = (uint8_t)(int32_t)((float)(int32_t)sums[c] * share + 0.5f);
@@ -90,11 +90,11 @@ static void weigh(const uint8_t *restrict pixels, uint32_t *restrict sums, int u
 }
 
 // Sliding means of straight pixels, whose colours count by their alpha. At most 2^15 positions.
-static void weighted_means(const uint8_t *restrict held, uint8_t *restrict found, int count, int length, int unit) {
+static void weighted_means(const uint8_t *restrict padded_line, uint8_t *restrict found, int count, int length, int unit) {
     uint32_t sums[4 * STRIP] = {0};
-    for (int p = 0; p < length - 1; p++) weigh(held + (ptrdiff_t)p * unit, sums, unit, 1);
+    for (int p = 0; p < length - 1; p++) weigh(padded_line + (ptrdiff_t)p * unit, sums, unit, 1);
     for (int p = 0; p < count; p++) {
-        const uint8_t *oldest = held + (ptrdiff_t)p * unit;
+        const uint8_t *oldest = padded_line + (ptrdiff_t)p * unit;
         uint8_t *mean = found + (ptrdiff_t)p * unit;
         weigh(oldest + (ptrdiff_t)(length - 1) * unit, sums, unit, 1);
         for (int i = 0; i < unit; i += 4) {
@@ -108,8 +108,8 @@ static void weighted_means(const uint8_t *restrict held, uint8_t *restrict found
 
 // `count` positions of `unit` bytes, `stride` bytes apart, with `margin` positions on both sides: the edge repeated, or nothing.
 static void padded(const uint8_t *restrict line, ptrdiff_t stride, int count, int unit, int margin, int repeats_edge,
-                   uint8_t *restrict held) {
-    uint8_t *own = held + (ptrdiff_t)margin * unit, *beyond = own + (ptrdiff_t)count * unit;
+                   uint8_t *restrict padded_line) {
+    uint8_t *own = padded_line + (ptrdiff_t)margin * unit, *beyond = own + (ptrdiff_t)count * unit;
     if (stride == unit) {
         memcpy(own, line, (size_t)count * unit);
     } else {
@@ -117,10 +117,10 @@ static void padded(const uint8_t *restrict line, ptrdiff_t stride, int count, in
     }
     for (int p = 0; p < margin; p++) {
         if (repeats_edge) {
-            memcpy(held + (ptrdiff_t)p * unit, own, (size_t)unit);
+            memcpy(padded_line + (ptrdiff_t)p * unit, own, (size_t)unit);
             memcpy(beyond + (ptrdiff_t)p * unit, beyond - unit, (size_t)unit);
         } else {
-            memset(held + (ptrdiff_t)p * unit, 0, (size_t)unit);
+            memset(padded_line + (ptrdiff_t)p * unit, 0, (size_t)unit);
             memset(beyond + (ptrdiff_t)p * unit, 0, (size_t)unit);
         }
     }

@@ -120,7 +120,7 @@ class ProcessFarm:
             time.sleep(0.2)
 
     def link(self, job_id: str) -> str:
-        """Where the job's MP4 can be fetched without a credential."""
+        """Return the address of the job's MP4, which needs no credential."""
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = self.client.get(f"{self.origin}/api/v1/renders/{job_id}/download", headers=headers)
         assert answer.status_code == 302, answer.text
@@ -134,7 +134,7 @@ class ProcessFarm:
         return hashlib.sha256(answer.content).hexdigest()
 
     def command(self, *words: str) -> str:
-        """What a command of the farm prints."""
+        """Return the output of a command of the farm."""
         environment = self.storage.environment if self.storage else None
         done = run_farm(*words, "--data", str(self.data), environment=environment)
         assert done.returncode == 0, done.stderr

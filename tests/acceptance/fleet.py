@@ -51,7 +51,7 @@ class Fleet:
             return {row[0] for row in connection.execute(query)}
 
     def worker_count(self) -> int:
-        """How many workers a scheduler has seen within the last seconds."""
+        """Return the number of workers that a scheduler has seen within the last seconds."""
         query = "SELECT count(*) FROM workers WHERE seen_at > now() - interval '8 seconds'"
         with psycopg.connect(self.stores.database_url) as connection:
             (count,) = connection.execute(query).fetchone() or (0,)

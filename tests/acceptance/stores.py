@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where they are."""
+    """Addresses of the stores."""
 
     database_url: str
     redis_url: str
@@ -32,7 +32,7 @@ class Stores:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes a farm use them."""
+        """Return the settings of a farm that uses the stores."""
         return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url, **self.storage.environment}
 
 

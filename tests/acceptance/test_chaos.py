@@ -59,7 +59,7 @@ WEIGHTS = {
 
 @dataclass
 class Table:
-    """What became of a long run of kills."""
+    """Results of a long run of kills."""
 
     kills: Counter[str] = field(default_factory=Counter)
     """Processes killed, by part. A kill of the supervisor ends every process of the farm."""

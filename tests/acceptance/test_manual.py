@@ -89,7 +89,7 @@ def test_the_backup_and_the_restore_of_the_manual_bring_the_same_jobs_back(farm:
 
 
 def _words(farm: ProcessFarm) -> dict[str, str]:
-    """What stands for the manual's words in capitals: a completed job with a webhook, the worker and its node."""
+    """Values for the manual's words in capitals: a completed job with a webhook, the worker and its node."""
     template = imported(farm, (ROOT / "examples" / "title-card.motion").read_bytes())
     logo = uploaded(farm, ROOT / "examples" / "media" / "logo.png")
     with hook() as receiver:

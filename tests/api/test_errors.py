@@ -217,7 +217,7 @@ def test_an_unexpected_failure_is_a_generic_500(own_world: World) -> None:
 
 @pytest.fixture
 def captured() -> Iterator[io.StringIO]:
-    """What the process logs, as it would on a machine: one JSON object a line."""
+    """Log of the process as on a machine: one JSON object a line."""
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     logs.set_up("DEBUG", human=False)

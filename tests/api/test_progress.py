@@ -9,7 +9,7 @@ from tests.api.world import Someone, World
 
 
 def write(world: World, caller: Someone, job_id: str, frames: int) -> None:
-    """What a worker writes, of a job of 100 frames."""
+    """Progress that a worker writes for a job of 100 frames."""
     writer = ProgressWriter(world.settings.redis_url)
     writer.show(SegmentProgress("t", job_id, caller.account_id, 0, 100, 0, "w0").at("draw", frames))
     writer.close()

@@ -46,7 +46,7 @@ def rendering(own_world: World) -> Iterator[World]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a reader stands: the project's root has the examples."""
+    """Folder of a reader: the project's root has the examples."""
     place = tmp_path / "place"
     place.mkdir()
     (place / "examples").symlink_to(ROOT / "examples")

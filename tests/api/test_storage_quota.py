@@ -17,7 +17,7 @@ pytestmark = pytest.mark.service
 
 
 def stored(someone: Someone) -> int:
-    """What is kept as the account's total, which is what its objects sum up to."""
+    """Return the account's stored total, which equals the sum of its objects."""
     ((total,),) = someone.world.database.execute(
         "SELECT coalesce(sum(bytes), 0) FROM object_charges WHERE account_id = %s", (someone.account_id,)
     ).fetchall()

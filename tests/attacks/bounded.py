@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def bounded(code: str, *words: str, cpu_seconds: int = 8, memory_mb: int = 1500) -> str:
-    """What the code prints, run in a fresh interpreter; fails where it exceeds its processor time or memory."""
+    """Return the output of code in a fresh interpreter. Fail if it exceeds its processor time or memory."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))

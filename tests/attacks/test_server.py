@@ -38,7 +38,7 @@ def answer(connection: socket.socket) -> bytes:
 
 
 def sent(connection: socket.socket, parts: Iterator[bytes]) -> int:
-    """How many bytes the server took before it closed."""
+    """Return the number of bytes that the server took before it closed."""
     count = 0
     try:
         for part in parts:

@@ -78,7 +78,7 @@ def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
 
 
 def _has_room(port: int) -> bool:
-    """What `/api/ready` says of storage, once the API answers."""
+    """Return the state of storage in `/api/ready`, once the API answers."""
     deadline = time.monotonic() + SECONDS
     while True:
         try:

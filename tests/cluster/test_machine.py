@@ -1,4 +1,4 @@
-"""How many cores and how much memory the local farm may use, and how many workers that makes."""
+"""Cores and memory that the local farm can use, and the workers that follow from them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 
 def inside(places: dict[str, Path], act: Callable[[], Any], **settings: Any) -> Any:
-    """What `act` returns or raises on a thread in the sandbox."""
+    """Return what `act` returns or raises on a thread in the sandbox."""
     outcome: list[Any] = []
 
     def run() -> None:

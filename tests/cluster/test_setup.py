@@ -118,7 +118,7 @@ def test_a_python_that_is_too_old_is_named_with_what_to_install(tmp_path: Path) 
 
 
 def _clone(project: Path) -> Path:
-    """What a first start reads of the project."""
+    """Copy of the files that a first start reads."""
     for name in ("farm", "requirements.lock", "cluster/setup/setup.sh", "gpu_renderer/content/text/packages.json"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, project / name)

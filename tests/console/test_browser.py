@@ -50,7 +50,7 @@ def farm(person: Person) -> dict[str, str]:
 
 
 def watched(page: Any) -> tuple[list[str], list[str]]:
-    """What the page writes to the browser's console, and the addresses that it asks for."""
+    """Messages of the page in the browser's console, and the addresses that it requests."""
     messages: list[str] = []
     requests: list[str] = []
     page.on("console", lambda message: messages.append(message.text))

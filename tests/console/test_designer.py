@@ -1,4 +1,4 @@
-"""What designers do in the playground and the gallery, in a real browser: all on one farm, each in a window of their own."""
+"""Work of designers in the playground and the gallery, in a real browser: all on one farm, each in a window of their own."""
 
 from __future__ import annotations
 

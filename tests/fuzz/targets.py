@@ -1,4 +1,4 @@
-"""What foreign bytes reach, as functions for the sandbox: each returns, or refuses by its own words."""
+"""Readers of foreign bytes, as functions for the sandbox: each returns, or refuses in its own words."""
 
 from __future__ import annotations
 

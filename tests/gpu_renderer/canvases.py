@@ -27,7 +27,7 @@ def counter_faces() -> Chain:
 
 
 def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: ParameterValue) -> Pixels:
-    """What the effect, with these stored parameters, makes of a layer's premultiplied pixels at scale 1."""
+    """Return a layer's premultiplied pixels after the effect with these stored parameters, at scale 1."""
     rows, columns = pixels.shape[:2]
     source = ShapeSource("rect", columns, rows, (SolidPaint("#808080"),))
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))

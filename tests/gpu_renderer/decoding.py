@@ -17,7 +17,7 @@ _TO_RGBA = "scale=in_color_matrix=bt709:in_range=tv:flags=accurate_rnd+full_chro
 
 
 def ffmpeg(*words: str) -> bytes:
-    """What FFmpeg writes to its standard output. It must not complain."""
+    """Return FFmpeg's standard output. It must report no error."""
     done = subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", *words], capture_output=True, check=True)
     assert done.stderr == b"", done.stderr.decode()
     return done.stdout
@@ -36,7 +36,7 @@ def animation(path: Path) -> Frames:
 
 
 def delays(path: Path) -> list[int]:
-    """How long each frame of an animation is shown, in milliseconds."""
+    """Return the duration of each frame of an animation, in milliseconds."""
     with Image.open(path) as image:
         found = []
         for index in range(_count(image)):
@@ -53,7 +53,7 @@ def sound(path: Path) -> npt.NDArray[np.float32]:
 
 
 def streams(path: Path) -> str:
-    """What FFmpeg prints of a file's streams."""
+    """Return FFmpeg's description of a file's streams."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-hide_banner", "-i", str(path)]
     return subprocess.run(command, capture_output=True, check=False).stderr.decode()
 

@@ -93,7 +93,7 @@ def gradient(*colors: str, angle: float = 0.0) -> LinearGradient:
 
 
 def is_close(one: Picture, other: Picture) -> bool:
-    """Whether two pictures agree within the tolerance of the golden frames."""
+    """Return True if two pictures agree within the tolerance of the golden frames."""
     difference = np.abs(one.astype(int) - other).max(axis=2)
     return bool((difference > 2).mean() <= 0.005)
 

@@ -117,7 +117,7 @@ class RandomDocument:
         return name
 
     def _shape(self, id: str, kind: str, props: Record, fx: Record) -> list[Record]:
-        """What makes a layer of that kind: components of its own; its properties are added to."""
+        """Return the components of a layer of that kind; its properties are added to."""
         props |= {
             "shapeType": "ellipse" if kind == "ellipse" else "rect",
             "cornerRadius": self.random.choice([0, 0, 9]),

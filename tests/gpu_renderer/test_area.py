@@ -15,7 +15,7 @@ regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.int
 
 
 def counted(rects: Rects) -> npt.NDArray[np.int64]:
-    """How often each pixel of the frame is held."""
+    """Return how many parts contain each pixel of the frame."""
     found = np.zeros((FRAME.height, FRAME.width), np.int64)
     for part in rects:
         assert part.intersection(FRAME) == part

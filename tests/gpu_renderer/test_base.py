@@ -1,4 +1,4 @@
-"""What moves is drawn over what stands, and over pictures that hide all below them: quickly, and to the same pixels."""
+"""Moving layers over static ones, and over pictures that hide everything below: drawn quickly, with the same pixels."""
 
 from __future__ import annotations
 

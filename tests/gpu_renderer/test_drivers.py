@@ -28,7 +28,7 @@ WITHOUT_SAMPLES = {"softpipe": ("space/", "text/per-character")}
 
 @cache
 def report(driver: str) -> dict[str, Any]:
-    """What the driver's process reports; skips where the driver does not start."""
+    """Return the report of the driver's process. Skip if the driver does not start."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.gpu_renderer.driver_check"], cwd=ROOT, env={**os.environ, **DRIVERS[driver]},
         capture_output=True, text=True, check=False,

@@ -64,7 +64,7 @@ def planes(frame: av.VideoFrame) -> tuple[Samples, Samples]:
 
 
 def encoded(session: RenderSession, job: OpenDocument, frame_index: int) -> tuple[Samples, Samples]:
-    """What the encoder is given for a frame."""
+    """Return the planes that the encoder gets for a frame."""
     picture = job.draw(job.evaluate(frame_index))
     of = layout(*SIZE)
     ring = ring_to_memory(session.painter, job, of, PipelineOptions(readback_depth=1))
@@ -209,7 +209,7 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
 
 
 def is_same_without_optimisations(session: RenderSession, doc: Record, media: Path, output: Output) -> bool:
-    """Whether a segment of a document has the same bytes with every flag on and off."""
+    """Return True if a segment of a document has the same bytes with every flag on and off."""
     off = Optimisations(damage=False, layer_cache=False, static_prefix=False)
     drawing = session.options.drawing
     for name, flags in (("on", drawing), ("off", off)):

@@ -1,4 +1,4 @@
-"""What holds for every document, whatever it combines: order of layers, groups of one, effects that do nothing, moves, damage.
+"""Properties of every document, whatever it combines: order of layers, groups of one, effects that do nothing, moves, damage.
 
 Each test draws a few random documents; `--slow` draws hundreds.
 """

@@ -1,4 +1,4 @@
-"""What a renderer's process keeps of memory that it has freed."""
+"""Memory that a renderer's process keeps after it has freed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where layers land and how their edges look: the worked examples of format/layers.md 3 to 5."""
+"""Places of layers and the look of their edges: the worked examples of format/layers.md 3 to 5."""
 
 from __future__ import annotations
 

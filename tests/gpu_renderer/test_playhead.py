@@ -1,4 +1,4 @@
-"""Where a preview is."""
+"""Position of a preview in time."""
 
 from __future__ import annotations
 

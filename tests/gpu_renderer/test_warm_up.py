@@ -1,4 +1,4 @@
-"""What a session draws once at its start: programs that most documents need, without a trace in later frames."""
+"""Drawing at the start of a session: it makes the programs that most documents need, and leaves no trace in later frames."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def layer(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Layer
 
 
 def place(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Transform2D:
-    """Where a flat layer is at a time."""
+    """Return the transform of a flat layer at a time."""
     held = layer(document, layer_id, time, **more)
     assert held is not None, f"{layer_id} is not drawn"
     return flat(held.transform)
@@ -42,7 +42,7 @@ def flat(transform: Transform2D | Transform3D) -> Transform2D:
 
 
 def source(document: Any, layer_id: str, kind: type[S], time: float = 0.0) -> S:
-    """What a layer draws at a time."""
+    """Return the source of a layer at a time."""
     held = layer(document, layer_id, time)
     assert held is not None
     assert isinstance(held.source, kind)

@@ -1,4 +1,4 @@
-"""What is remembered between frames never shows: a document that was evaluated before gives what a fresh one gives."""
+"""State remembered between frames never shows: a document that was evaluated before gives what a fresh one gives."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def deformed(puppet: Any = None, skeleton: Any = None, places: Any = None, **val
 
 
 def near(found: Mesh, u: float, v: float) -> tuple[float, float]:
-    """Where the vertex with these texture coordinates lies."""
+    """Return the position of the vertex with these texture coordinates."""
     x, y, *_ = min(found.vertices, key=lambda vertex: math.hypot(vertex[2] - u, vertex[3] - v))
     return x, y
 
@@ -116,7 +116,7 @@ def test_a_vertex_out_of_reach_of_every_bone_follows_the_nearest() -> None:
 
 
 def tip(found: Mesh) -> tuple[float, float]:
-    """Where the tip of the bone `fore` of a straight arm went: its vertex at rest, which hangs on it almost alone."""
+    """Return the position of the tip of the bone `fore` of a straight arm: its vertex at rest, which hangs on it almost alone."""
     return near(found, 0.5 + 25 / 240, 0.5)
 
 

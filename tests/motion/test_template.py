@@ -1,4 +1,4 @@
-"""What a document offers as inputs, and writing them."""
+"""Inputs that a document offers, and writing them."""
 
 from __future__ import annotations
 

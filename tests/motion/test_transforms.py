@@ -1,4 +1,4 @@
-"""Where layers lie: the worked examples E of animation.md and those of layers.md 3 and 11."""
+"""Places of layers: the worked examples E of animation.md and those of layers.md 3 and 11."""
 
 from __future__ import annotations
 

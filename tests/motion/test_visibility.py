@@ -1,4 +1,4 @@
-"""What is in the paint list and what is drawn: document.md 2.4, 2.7, layers.md 11."""
+"""Layers in the paint list and layers that are drawn: document.md 2.4, 2.7, layers.md 11."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How the suite runs: which tests, in which order, with a live count and recorded durations."""
+"""Runner of the suite: selection and order of tests, a live count, recorded durations."""

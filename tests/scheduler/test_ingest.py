@@ -1,4 +1,4 @@
-"""What ingest makes of a job's media: fetched once, counted once, refused with a reason that callers may read."""
+"""Media of a job at ingest: fetched once, counted once, refused with a reason that callers may read."""
 
 from __future__ import annotations
 

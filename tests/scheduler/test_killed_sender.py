@@ -81,7 +81,7 @@ class Scenario:
         assert await asyncio.to_thread(self.sender.wait) == -signal.SIGKILL
 
     async def later(self, hours: float = 1, folder: Path | None = None) -> Delivery:
-        """What another sender makes of it, so long afterwards; in a folder of its own it is on another machine."""
+        """Run another sender so many seconds afterwards. With a folder of its own it is on another machine."""
         second = deliverer(
             self.database, folder or self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=hours))
         )

@@ -1,4 +1,4 @@
-"""What a listener hears of a job from claim to completion."""
+"""Changes of a job that a listener receives, from claim to completion."""
 
 from __future__ import annotations
 

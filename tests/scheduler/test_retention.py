@@ -1,4 +1,4 @@
-"""What the scheduler deletes of its own accord, and what it spares."""
+"""Objects and rows that the scheduler deletes by itself, and those that it keeps."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often things go wrong. Chances are per assignment; rates are per second and scheduler, or farm."""
+    """Frequencies of faults. Chances are per assignment; rates are per second and scheduler, or farm."""
 
     crash_chance: float = 0.02
     hang_chance: float = 0.005
@@ -86,7 +86,7 @@ class SimulatedFarm:
                 return
 
     def after(self, seconds: float, act: Callable[[], None]) -> None:
-        """Has something happen later."""
+        """Schedule an event."""
         heapq.heappush(self._events, (self.now + seconds, next(self._order), act))
 
     def _arrivals(self, jobs: int) -> None:

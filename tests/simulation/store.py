@@ -35,7 +35,7 @@ class SimTask:
         self.avoid(None)
 
     def avoid(self, worker: str | None) -> None:
-        """Has it go elsewhere if somebody else can take it."""
+        """Let the task go to another worker, if one can take it."""
         self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
@@ -64,7 +64,7 @@ class SimJob:
 
     @property
     def is_active(self) -> bool:
-        """Whether its reservation holds."""
+        """Return True while the job's minutes are reserved."""
         return self.status not in JOB_TERMINAL
 
 
@@ -104,7 +104,7 @@ class SimStore:
         return claimed
 
     def open_work(self, now: float, heads_max: int) -> list[OpenJob]:
-        """What the query of that name returns."""
+        """Return the rows of the query of that name."""
         found = []
         for job in self.processing.values():
             heads = self._heads(job, now, heads_max)

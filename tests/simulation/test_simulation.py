@@ -13,7 +13,7 @@ HOUR = 3600.0
 
 
 def assert_sound(farm: SimulatedFarm) -> None:
-    """What must hold of every farm, whatever went wrong in it."""
+    """Check the invariants of a farm, whatever faults it had."""
     jobs = list(farm.store.jobs.values())
     assert len(jobs) == farm.expected
     lost = [job.id for job in jobs if job.status not in JOB_TERMINAL]

@@ -38,7 +38,7 @@ def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 @pytest.fixture
 def command_error(folder_of_commands: Path, capsys: pytest.CaptureFixture[str]) -> CommandError:
-    """What a command that ends with status 1 says."""
+    """Return the message of a command that ends with status 1."""
 
     def run(*words: str) -> str:
         assert farm.main(list(words)) == 1

@@ -1,4 +1,4 @@
-"""What the migrations build is what the tables declare."""
+"""The migrations build the schema that the tables declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is claimed next, on Postgres."""
+"""Order of claims, on Postgres."""
 
 from __future__ import annotations
 

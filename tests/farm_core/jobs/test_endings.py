@@ -1,4 +1,4 @@
-"""Ends of jobs, one and many at once, on Postgres: each happens once, with all that belongs to it."""
+"""Ends of jobs, one and many at once, on Postgres: each happens once, with everything that belongs to it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def scene_of(
 
 
 def chained(painter: Painter, buffer: Buffer, *effects: EffectSnapshot, scene: EffectScene | None = None) -> Buffer:
-    """What the chain makes of the buffer."""
+    """Return the buffer after the chain."""
     result = chain(painter, target_of(painter, buffer), effects, scene or scene_of(buffer))
     found = buffer_of(result)
     painter.pool.give_back(result)

@@ -1,4 +1,4 @@
-"""What the encoders are told is what they know, also the one that this machine has no card for."""
+"""Options of the encoders exist, also those of the encoder that this machine has no card for."""
 
 from __future__ import annotations
 

@@ -69,13 +69,13 @@ class _Trial(NamedTuple):
 
 
 def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
-    """Whether a kernel composites a variant as OpenGL draws it, within a level."""
+    """Return True if a kernel composites a variant as OpenGL draws it, within a level."""
     rng = np.random.default_rng(0)
     return all(_agrees(painter, kernels, trial, variant, rng) for trial in _cases(painter, variant, rng))
 
 
 def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
-    """Whether draw_ops over noise come out as they are drawn; the last one must be of the variant."""
+    """Return True if draw operations over noise give the pixels that OpenGL draws. The last one must be of the variant."""
     composited = [op for op in trial.draw_ops if op is not None]
     if not composited or composited[-1].variant != variant:
         return False
@@ -247,7 +247,7 @@ def _drawables(
 
 
 def _gradient(variant: Variant, number: int, rng: np.random.Generator) -> Gradient:
-    """Stops anywhere, by turns opaque and not."""
+    """Gradient stops anywhere, by turns opaque and not."""
     offsets = sorted(rng.random(variant.ramp_count + 1).tolist())
     colours = [(*rng.random(3).tolist(), (1.0, rng.random())[number % 2]) for _ in offsets]
     stops = tuple((offset, Rgba(*colour)) for offset, colour in zip(offsets, colours, strict=True))

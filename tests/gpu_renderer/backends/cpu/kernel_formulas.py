@@ -13,7 +13,7 @@ from tests.gpu_renderer.reference_pixels import reference_pixels
 
 
 def encodes(kernels: Kernels, width: int, height: int) -> bool:
-    """Whether display encoding and conversion to NV12 equal the formulas."""
+    """Return True if display encoding and conversion to NV12 equal the formulas."""
     rng = np.random.default_rng(width)
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     scene = rng.integers(0, HALF_PATTERNS, (height, width, 4), dtype=np.uint16)
@@ -33,7 +33,7 @@ def encodes(kernels: Kernels, width: int, height: int) -> bool:
 
 
 def decodes(kernels: Kernels, width: int, height: int) -> bool:
-    """Whether samples equal the formulas as NV12 and as pixels."""
+    """Return True if samples equal the formulas as NV12 and as pixels."""
     rng = np.random.default_rng(width)
     samples, by = _noise(rng, width, height)
     luma, chroma = np.zeros((height, width), np.uint8), np.zeros((height // 2, width), np.uint8)
@@ -45,7 +45,7 @@ def decodes(kernels: Kernels, width: int, height: int) -> bool:
 
 
 def resamples(kernels: Kernels, width: int, height: int) -> bool:
-    """Whether frames equal the formula at smaller and larger sizes, from samples and from pixels."""
+    """Return True if frames equal the formula at smaller and larger sizes, from samples and from pixels."""
     rng = np.random.default_rng(width)
     samples, by = _noise(rng, width, height)
     pixels = reference_pixels(samples, by, Region(0, 0, width, height))

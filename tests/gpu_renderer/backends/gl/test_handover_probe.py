@@ -1,4 +1,4 @@
-"""Whether frames can stay on the GPU, as it is found on this machine."""
+"""Probe of the handover: can frames stay on this machine's GPU?"""
 
 from __future__ import annotations
 

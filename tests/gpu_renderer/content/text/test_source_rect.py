@@ -1,4 +1,4 @@
-"""Where the ink of a text is."""
+"""Bounds of the painted pixels of a text."""
 
 from __future__ import annotations
 
