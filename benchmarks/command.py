@@ -79,7 +79,7 @@ def _run(name: str, benchmark: Benchmark, arguments: argparse.Namespace, console
 
 
 def _measured(name: str, benchmark: Benchmark, quick: bool, console: Console) -> tuple[Sequence[Row], bool]:
-    """Return the rows, each told as soon as it is known; and whether they are all."""
+    """Return the rows, and True if they are complete. Each is printed as soon as it is known."""
     rows: list[Row] = []
     try:
         with console.status(f"{name}: {benchmark.question}"):

@@ -39,7 +39,7 @@ FURTHER_SEGMENTS = 2
 class Case:
     """Options of a measurement. `frames` from the scene's first on; `rounds` of pipeline and baselines in turns, the best counts.
 
-    Without `beside_encoding` there are no yardsticks and no exact stages: what is told of them is 0.
+    Without `beside_encoding` there are no baselines and no exact stages: their figures are 0.
     """
 
     scene: str

@@ -1,4 +1,4 @@
-"""x264 as PyAV drives it unless told otherwise: what other tools' figures and their limit were measured with."""
+"""x264 with PyAV's defaults: the encoder of the figures and the limit of other tools."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ async def _fleet_measured(url: str, postgres_time: PostgresTime, folder: Path, l
 def _scheduler_process(
     url: str, folder: Path, number: int, ready: Barrier, done: Event, used: SynchronizedArray[float]
 ) -> None:
-    """Schedule from the moment when all processes are ready until all jobs are done; tell the processor seconds."""
+    """Schedule from the moment when all processes are ready until all jobs are done; report the processor seconds."""
     uvloop.run(_scheduling(url, folder, number, ready, done, used))
 
 

@@ -37,7 +37,7 @@ def _machine_time() -> datetime:
 
 
 class FollowingClock(SystemClock):
-    """The time of another clock, as it was told last, and the machine's own until then.
+    """The time of another clock by its last reading, and the machine's own until then.
 
     Schedulers follow Postgres': leases are moments in the database, and a host whose clock is wrong would take those of all others
     for expired, or all files for old enough to be deleted.

@@ -32,7 +32,7 @@ def settings_page() -> str:
 
 
 def errors_page() -> str:
-    """Every error that the API tells of by a class of its own."""
+    """Every error that has a class of its own."""
     lines = [
         "# Errors", "",
         "Every failure has the same envelope: `statusCode`, `message`, `error`, `requestId`, `path`, and where they exist "

@@ -1,4 +1,4 @@
-"""Identifiers: time-ordered, URL-safe, with a prefix that tells what they name."""
+"""Identifiers: time-ordered, URL-safe, with a prefix for their kind."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ async def create_again_by_id(session: AsyncSession, ids: Sequence[str]) -> dict[
 async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, index: int) -> None:
     """Have a segment of a job in processing rendered again; a report of the attempt under way is discarded.
 
-    A worker takes the segment from the cache if it lies there. Raises NotAllowed if the job is not in processing or the
+    A worker takes the segment from the cache if it is there. Raises NotAllowed if the job is not in processing or the
     segment is waiting already.
     """
     values = {"job_id": job_id, "index": index}

@@ -151,9 +151,9 @@ async def same_results(session: Transaction, keys: Sequence[tuple[ClaimedJob, st
 
 
 async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-    """Record what ingest made of each job, count it, once, write the plan and let go of the job; one statement.
+    """Record the results of ingest, count their bytes once, write the plans, and release the jobs; one statement.
 
-    Return the jobs whose claims held. Those without tasks stay this scheduler's.
+    Return the jobs whose leases were still valid. Those without tasks stay leased by this scheduler.
     """
     values = _columns_of_jobs(planned) | _columns_of_objects(planned) | _columns_of_tasks(planned)
     return set(await column(session, "plan_jobs", {"now": now, "period": period_of(now), **values}))

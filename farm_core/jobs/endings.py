@@ -21,12 +21,12 @@ WEBHOOK_SECONDS: Final = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A job is to end. It does so only under the tokens that are named: its own lease's, or its assembly's (which is then done).
+    """End of a job. It takes effect only while the tokens count that are given: its own lease's, or its assembly's (which is then done).
 
-    `error` belongs to failed jobs, `video_key` and `receipt_key` to completed ones; `video_url` is what their webhook names.
-    `video_bytes` counts against the account's storage; None for a video that was there already, of which `plan_key`, `renderer` and
-    `warnings` are those. `detail` is for operators. `percent` is the
-    live progress of a job that fails or is cancelled, where it is known: its record must not go back to the finished segments.
+    `error` is for failed jobs, `video_key`, `receipt_key` and `video_url` (the link in the webhook) for completed ones. `video_bytes`
+    counts against the account's storage; it is None for the video of an equal job, whose `plan_key`, `renderer` and `warnings` are given.
+    `detail` is for operators. `percent` is the live progress of a job that fails or is cancelled, if it is known: its record must not
+    go back to the finished segments.
     """
 
     job_id: str
@@ -48,7 +48,7 @@ async def end_jobs(session: Transaction, now: datetime, event: str, endings: Seq
     """Move each job along the edge `event` to its end; return the jobs that have moved.
 
     Another process has ended the others, which is no error. Completing is a single statement, so it needs no
-    transaction around it; the other ends void the jobs' open tasks by a second one.
+    transaction around it; the other ends withdraw the jobs' open tasks by a second one.
     """
     after = _target(event)
     values = {

@@ -1,4 +1,4 @@
-"""Delete jobs that have ended, with their tasks, events and webhooks, and tell which stored objects nothing refers to."""
+"""Delete jobs that have ended, with their tasks, events and webhooks, and find the stored objects that nothing refers to."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class OpenJob(SQLModel, table=True):
     base: float
     fps: float
     renderer: str | None = None
-    """As in `jobs`, or null if it is to be read there."""
+    """As in `jobs`. If it is null, `jobs` has the current one."""
     leased_frames: int = _count()
     open_frames: int = _count()
     waiting: int = _count()

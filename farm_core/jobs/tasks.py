@@ -156,15 +156,15 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
 
 
 async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Renew my leases, those with more than FRESH_SECONDS left excepted; return the tokens that still hold."""
+    """Renew leases that have at most FRESH_SECONDS left; return the tokens that are still valid."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
     return set(await column(session, "renew_tasks", values))
 
 
 async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
-    """Accept segments; return the tokens that counted. The other tasks were given away or withdrawn; one statement.
+    """Accept segments; return the tokens that counted. The other tasks were leased again or withdrawn; one statement.
 
-    All segments are known to the cache from then on, and their workers' row of failures ends.
+    All segments are recorded in the cache, and the failures in a row of their workers end.
     """
     columns = {
         "tokens": [segment.token for segment in segments],
@@ -205,7 +205,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
 
 
 async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
-    """Void all that is open of jobs that have ended, and wake the schedulers to stop it where it runs."""
+    """Withdraw the open tasks of jobs that have ended, and wake the schedulers to stop those that run."""
     await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 

@@ -25,7 +25,7 @@ ROOM_BYTES: Final = 32_000_000
 
 
 class LocalStorage:
-    """Keep objects under `folder/objects`; content types that their endings do not tell, under `folder/types`."""
+    """Keep objects under `folder/objects`; content types that do not follow from their endings, under `folder/types`."""
 
     def __init__(self, folder: Path, links: Links) -> None:
         self._objects = folder / "objects"

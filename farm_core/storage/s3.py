@@ -106,7 +106,7 @@ class S3Storage:
         return True
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the server is away. Nothing tells how much room a bucket has."""
+        """Raise StorageUnavailable if the server is away. The room of a bucket is unknown."""
         self.exists("ready/probe")
 
     def delete(self, key: str) -> None:

@@ -65,9 +65,9 @@ def snapshot(
     output_fps: float | None = None,
     measure: MeasureText | None = None,
 ) -> Snapshot:
-    """The composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
+    """Return the composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
 
-    `measure` tells expressions where the ink of a text is; without it they see no size.
+    `measure` gives expressions the painted bounds of a text; without it they see no size.
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
@@ -329,10 +329,12 @@ def _instance(context: EvaluationContext, layer: Layer, content: InstanceContent
     """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
     plan = context.frame.composition.plans.get(content.plan or "")
     if plan is None or plan.settings.id in context.stack or len(context.stack) >= MAX_NESTING:
-        return CompositionSource(Snapshot(content.width, content.height, ()), content.width, content.height, True, True)
+        nothing = Snapshot(content.width, content.height, ())
+        return CompositionSource(nothing, content.width, content.height, sealed=True, black=True)
     inner = EvaluationContext(context.frame, plan, remapped_time(context, layer), (*context.stack, plan.settings.id))
     shown = _remembered(inner, snapshot_of(inner))
-    return CompositionSource(shown, content.width, content.height, True, black=not shown.layers and _is_empty(inner))
+    is_black = not shown.layers and _is_empty(inner)
+    return CompositionSource(shown, content.width, content.height, sealed=True, black=is_black)
 
 
 def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:

@@ -13,7 +13,7 @@ from scheduler.service import Service
 _log = logs.logger(__name__)
 
 ROUND_TRIP_MAX_SECONDS: Final = 1.0
-"""An answer that took longer tells the time too inexactly."""
+"""An answer that took longer is too inexact."""
 
 WRONG_SECONDS: Final = 2.0
 """A machine's clock that differs by more is worth a warning: links, logs and traces still go by it."""

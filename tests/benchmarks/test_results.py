@@ -1,4 +1,4 @@
-"""Benchmark results: told apart, stored, compared, drawn."""
+"""Benchmark results: identified, stored, compared, drawn."""
 
 from __future__ import annotations
 

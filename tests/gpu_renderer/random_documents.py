@@ -47,7 +47,7 @@ class RandomDocument:
             "motionBlur": {"enabled": True, "shutterAngle": 360, "samples": 4, "adaptiveSampleLimit": 8},
         }
 
-    def _maybe(self, share: float) -> bool:
+    def maybe(self, share: float) -> bool:
         return self.random.random() < share
 
     def _color(self) -> str:
@@ -62,19 +62,19 @@ class RandomDocument:
     def _composition(self, id: str, depth: int) -> None:
         width, height = self.random.choice(SIZES[: 5 if depth else 4])
         settings = {"id": id, "name": id, "width": width, "height": height, "fps": FPS, "durationSeconds": SECONDS}
-        self.comps[id] = settings | {"background": self._color(), "transparent": self._maybe(0.2)}
+        self.comps[id] = settings | {"background": self._color(), "transparent": self.maybe(0.2)}
         outer, self.siblings = self.siblings, []
-        in_space = self._maybe(0.5)
+        in_space = self.maybe(0.5)
         count = self.random.randrange(1, 4 if depth else 7)
         children = [self._layer(id, (width, height), depth, in_space=in_space) for _ in range(count)]
-        if in_space and self._maybe(0.6):
+        if in_space and self.maybe(0.6):
             children.append(self._camera(id, (width, height)))
         self.siblings = outer
         self.nodes.append(_node(id, None, children, _component(id, "group", {"__kind": "group"})))
 
     def _camera(self, parent: str, size: tuple[int, int]) -> str:
         name, props = f"camera{len(self.nodes)}", {"__kind": "camera", "x": size[0] / 2, "y": size[1] / 2}
-        if self._maybe(0.5):
+        if self.maybe(0.5):
             props |= {"orbitYaw": self.random.uniform(-40, 40), "dofStrength": 12, "focusDistance": 100}
             self._moved(name, "x", 0, size[0])
         self.nodes.append(_node(name, parent, [], _component(name, "Transform", props)))
@@ -92,23 +92,23 @@ class RandomDocument:
         children: list[str] = []
         more: list[Record] = []
         if kind in SHAPES:
-            more = self._shape(name, kind, props, fx)
-            if in_space and self._maybe(0.6):
+            more = self.shape(name, kind, props, fx)
+            if in_space and self.maybe(0.6):
                 props |= {"z": pick.uniform(-100, 200), "rotationX": pick.uniform(-70, 70), "rotationY": pick.uniform(-70, 70)}  # fmt: skip
-                props |= {"acceptsLights": self._maybe(0.3), "extrusionDepth": pick.choice([0, 0, 0, 20])}
+                props |= {"acceptsLights": self.maybe(0.3), "extrusionDepth": pick.choice([0, 0, 0, 20])}
         elif kind == "comp":
             fx["__compRef"] = f"comp{len(self.comps)}"
             self._composition(fx["__compRef"], depth + 1)
-            fx["collapseTransforms"] = self._maybe(0.3)
+            fx["collapseTransforms"] = self.maybe(0.3)
         elif kind == "precomp":
             fx["precomp"] = True
             children = [self._layer(name, size, depth + 1, in_space=in_space) for _ in range(pick.randrange(1, 4))]
         elif kind == "light":
-            props |= {"radius": pick.uniform(10, 80), "z": -60, "castShadows": self._maybe(0.3)}
+            props |= {"radius": pick.uniform(10, 80), "z": -60, "castShadows": self.maybe(0.3)}
         fx["isAdjustment"] = kind == "adjustment"
         props["__kind"] = {"precomp": "group", "text": "text"}.get(kind, kind if kind in OTHERS else "shape")
         for path, low, high in (("x", 0, w), ("y", 0, h), ("rotation", -90, 90), ("opacity", 0, 100)):
-            if self._maybe(0.25):
+            if self.maybe(0.25):
                 self._moved(name, path, low, high)
         self._looks(name, fx, props)
         components = [*more, _component(name, "Transform", props), _component(name, "fx", fx)]
@@ -116,7 +116,7 @@ class RandomDocument:
         self.siblings.append(name)
         return name
 
-    def _shape(self, id: str, kind: str, props: Record, fx: Record) -> list[Record]:
+    def shape(self, id: str, kind: str, props: Record, fx: Record) -> list[Record]:
         """Return the components of a layer of that kind; its properties are added to."""
         props |= {
             "shapeType": "ellipse" if kind == "ellipse" else "rect",
@@ -138,40 +138,40 @@ class RandomDocument:
 
     def _looks(self, id: str, fx: Record, props: Record) -> None:
         """Effects, mask, matte, blend and the rest, each now and then."""
-        if fx["isAdjustment"] or self._maybe(0.4):
-            fx["effects"] = [self._effect(id, index) for index in range(self.random.randrange(1, 4))]
-        if self._maybe(0.2):
-            fx["mask"] = {"paths": [self._mask()]}
-        if "mask" in fx and "effects" in fx and self._maybe(0.2):
+        if fx["isAdjustment"] or self.maybe(0.4):
+            fx["effects"] = [self.effect(id, index) for index in range(self.random.randrange(1, 4))]
+        if self.maybe(0.2):
+            fx["mask"] = {"paths": [self.mask()]}
+        if "mask" in fx and "effects" in fx and self.maybe(0.2):
             fx["effects"][0]["maskId"] = "mask"
-        if self._maybe(0.3):
+        if self.maybe(0.3):
             fx["blendMode"] = self.random.choice(BLENDS)
-        if self.siblings and self._maybe(0.15):
+        if self.siblings and self.maybe(0.15):
             mode = self.random.choice(["alpha", "luma"])
-            fx["matte"] = {"mode": mode, "inverted": self._maybe(0.3), "sourceId": self.random.choice(self.siblings)}
-        if self._maybe(0.1):
+            fx["matte"] = {"mode": mode, "inverted": self.maybe(0.3), "sourceId": self.random.choice(self.siblings)}
+        if self.maybe(0.1):
             fx["layerStyles"] = {self.random.choice(["glass", "innerGlow", "outerGlow", "dropShadow"]): {"enabled": True}}  # fmt: skip
-        fx |= {"motionBlur": self._maybe(0.15), "preserveTransparency": self._maybe(0.07)}
+        fx |= {"motionBlur": self.maybe(0.15), "preserveTransparency": self.maybe(0.07)}
         props |= {"backdropBlur": self.random.choice([0, 0, 0, 0, 0, 0, 8]), "fillOpacity": self.random.choice([100] * 9 + [40])}  # fmt: skip
 
-    def _mask(self) -> Record:
+    def mask(self) -> Record:
         side, x, y = self.random.uniform(5, 40), self.random.uniform(-20, 20), self.random.uniform(-20, 20)
         corners = [(x - side, y - side), (x + side, y - 0.7 * side), (x + side, y + side), (x - side, y + side)]
         points = [{"x": px, "y": py, "inX": px, "inY": py, "outX": px, "outY": py} for px, py in corners]
         mode = self.random.choice(["add", "subtract", "intersect", "none"])
         return {"id": "mask", "mode": mode, "closed": True, "points": points, "feather": self.random.choice([0, 12])}
 
-    def _effect(self, node: str, index: int) -> Record:
+    def effect(self, node: str, index: int) -> Record:
         every = [kind.id for kind in effects.every_effect()]
-        kind = effects.find(self.random.choice(OFTEN if self._maybe(0.5) else every))
+        kind = effects.find(self.random.choice(OFTEN if self.maybe(0.5) else every))
         assert kind is not None
         stored: Record = {}
         for parameter in kind.parameters:
             low, high = parameter.ui_min or 0.0, min(parameter.ui_max or 100.0, 1e4)
             high = min(high, WIDEST_PX) if parameter.unit == "px" and kind.is_soft else high
-            if parameter.kind is Kind.NUMBER and self._maybe(0.7):
+            if parameter.kind is Kind.NUMBER and self.maybe(0.7):
                 stored[parameter.key] = self.random.uniform(low, high)
-                if self._maybe(0.15):
+                if self.maybe(0.15):
                     self._moved(node, f"effect.fx{index}.{parameter.key}", low, high)
             elif parameter.kind is Kind.COLOR:
                 stored[parameter.key] = self._color()

@@ -186,7 +186,7 @@ def is_on_screen(name: str) -> bool:
 def random_effects(seed: int) -> list[Record]:
     """Up to three effects; those that move light far reach no edge of `one_layer`'s frame."""
     made = RandomDocument(seed)
-    found = [made._effect("one", index) for index in range(seed % 4)]
+    found = [made.effect("one", index) for index in range(seed % 4)]
     pool = [held for held in found if "LayerId" not in json.dumps(held)]
     return [*pool, *({"id": f"m{seed % 7}", "type": MOVED[seed % len(MOVED)], "params": {}} for _ in range(1))]
 
@@ -197,11 +197,11 @@ def one_layer(seed: int, stack: list[Record], right: int = 0) -> Record:
     shown: Record = {"__kind": "shape", "x": 180 + right, "y": 80, "width": 52, "height": 36}
     fx: Record = {"effects": copy.deepcopy(stack)}
     kind = made.random.choice(["rect", "ellipse", "gradient", "stroked", "path", "text"])
-    more = made._shape("one", kind, shown, fx)
+    more = made.shape("one", kind, shown, fx)
     if kind == "text":
         shown["__kind"] = "text"
-    if made._maybe(0.3):
-        fx["mask"] = {"paths": [made._mask()]}
+    if made.maybe(0.3):
+        fx["mask"] = {"paths": [made.mask()]}
     node = layer("one", **shown)
     node["components"] += [*more, {"id": "one-fx", "type": "fx", "props": fx}]
     record = document(node, size=(420, 160))

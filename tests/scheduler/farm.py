@@ -224,7 +224,7 @@ async def furnish(database: Database, storage: Storage) -> None:
 
 
 class Gate:
-    """Hold workers until it is opened, and tell when one has arrived."""
+    """Stop workers until it is opened, and report the arrival of one."""
 
     def __init__(self) -> None:
         self.arrived = threading.Event()

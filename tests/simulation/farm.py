@@ -198,7 +198,7 @@ class SimulatedFarm:
             self.after(0.01, lambda s=scheduler, t=token, f=failure: self._reported(s, t, f))  # type: ignore[misc]
 
     def _vanishes(self, worker: SimWorker, life: int) -> None:
-        """Nobody is told: only the end of the leases tells."""
+        """Nobody is notified: only the end of the leases shows it."""
         if worker.life == life:
             worker.life += 1
             for token, scheduler, _ in worker.assignments:

@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 96, 64
 
 
 def numbered_frame(index: int) -> av.VideoFrame:
-    """A grey frame whose level tells its number."""
+    """A grey frame whose level is its number."""
     frame = encoder_frame(layout(WIDTH, HEIGHT))
     luma, chroma = frame.planes
     luma.update(bytes([20 + 3 * index]) * luma.buffer_size)

@@ -73,7 +73,7 @@ def test_reversed_play_ends_at_the_first_sample() -> None:
 
 
 class _Counter:
-    """A sound of an hour whose samples tell their own number, made when asked for."""
+    """A sound of an hour whose samples are their own numbers, made when they are read."""
 
     channels, length = 1, 3700 * RATE
 

@@ -1,4 +1,4 @@
-"""Videos made for the tests: grey frames whose level tells their number."""
+"""Videos made for the tests: grey frames whose level is their number."""
 
 from __future__ import annotations
 
