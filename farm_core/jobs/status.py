@@ -1,4 +1,4 @@
-"""The machines of jobs, tasks and deliveries: enums, edge tables, pure functions.
+"""The state machines of jobs, tasks and deliveries: enums and tables of edges.
 
 The tables are the only statement of what may follow what; the diagrams in `docs/states.md` are generated from them.
 """
@@ -65,11 +65,6 @@ DELIVERY_EDGES: Final = {
     (DeliveryStatus.delivered, "repeat"): DeliveryStatus.due,
     (DeliveryStatus.dropped, "repeat"): DeliveryStatus.due,
 }
-
-
-def next_status(status: JobStatus, event: str) -> JobStatus | None:
-    """Return the job's status after the event, or None where the event does not apply: terminal jobs never move."""
-    return JOB_EDGES.get((status, event))
 
 
 def effects(after: JobStatus) -> tuple[str, ...]:
