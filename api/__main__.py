@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from api.app import create_app, farm_from
+from api.app import app_state_from, create_app
 from api.server import config, listeners
 from farm_core import running
 from farm_core.db import schema
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
     traces.set_up(chosen, "api")
     with Scratch("api"):
         options = config(
-            create_app(farm_from(chosen)),
+            create_app(app_state_from(chosen)),
             host=arguments.host,
             port=arguments.port,
             proxy_headers=bool(chosen.trusted_proxies),

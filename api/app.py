@@ -54,7 +54,7 @@ MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
 """Middleware of every request, outermost first. Telemetry, and the answers to browsers of other origins, are around it."""
 
 
-def farm_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
+def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
     """Build the app's state from the settings. `database_url` and `redis_url` must be set."""
     assert settings.database_url is not None and settings.redis_url is not None
     secret = farm_secret(settings)

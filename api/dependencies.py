@@ -27,7 +27,7 @@ async def _reading(request: Request) -> AsyncIterator[AsyncSession]:
         yield session
 
 
-async def _farm(request: Request) -> app_state.AppState:
+async def _app_state(request: Request) -> app_state.AppState:
     return app_state.app_state_of(request)
 
 
@@ -59,7 +59,7 @@ async def _page(
 # "function" scope: the transaction is committed before the answer leaves, so that a failed commit is a failed request.
 Work = Annotated[AsyncSession, Depends(_work, scope="function")]
 Reading = Annotated[AsyncSession, Depends(_reading, scope="function")]
-AppStateOf = Annotated[app_state.AppState, Depends(_farm)]
+AppStateOf = Annotated[app_state.AppState, Depends(_app_state)]
 CallerOf = Annotated[Caller, Depends(_caller)]
 Origin = Annotated[str, Depends(_origin)]
 PageOf = Annotated[Page, Depends(_page)]

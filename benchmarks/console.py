@@ -13,7 +13,7 @@ import httpx
 import psycopg
 import uvloop
 
-from api.app import create_app, farm_from
+from api.app import app_state_from, create_app
 from benchmarks.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
 from farm_core.clock import SystemClock
@@ -86,7 +86,9 @@ async def _measured(settings: Settings, requests: int) -> Sequence[Row]:
         token = await create_session(session, "acc_0", SystemClock().now())
     middle = f"{time.time() - 600_000:.6f}~job_x"
     await database.close()
-    transport = httpx.ASGITransport(app=create_app(farm_from(settings.model_copy(update={"stills_per_minute": 1}))))
+    transport = httpx.ASGITransport(
+        app=create_app(app_state_from(settings.model_copy(update={"stills_per_minute": 1})))
+    )
     cookies = {"farm_console": token}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://farm.example", cookies=cookies, timeout=300

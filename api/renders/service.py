@@ -184,7 +184,7 @@ def job_of(
 ) -> Job:
     """Return a new job for a request without faults."""
     output, _ = output_of(state, template, wanted.output)
-    made_by = traces.origin()
+    trace = traces.current()
     return Job(
         id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
         width=output.width, height=output.height, fps=output.fps, format=output.format, transparent=output.transparent,
@@ -192,7 +192,7 @@ def job_of(
         frame_count=frame_count(template.duration_seconds, output.fps),
         reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
         request_hash="", created_at=state.clock.now(), meta=wanted.metadata, priority=caller.account.job_priority,
-        request_id=made_by.request_id, traceparent=made_by.traceparent,
+        request_id=trace.request_id, traceparent=trace.traceparent,
     )  # fmt: skip
 
 

@@ -32,13 +32,13 @@ def document() -> Record:
     """Return the OpenAPI document of this checkout; no store is asked."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
-    from api.app import create_app, farm_from  # noqa: PLC0415  (found by the path above)
+    from api.app import app_state_from, create_app  # noqa: PLC0415  (found by the path above)
     from farm_core.settings import Settings  # noqa: PLC0415
 
     nowhere = Settings(
         database_url="postgresql://127.0.0.1:1/none", redis_url="redis://127.0.0.1:1", jwt_secret="none" * 16
     )
-    found: Record = create_app(farm_from(nowhere)).openapi()
+    found: Record = create_app(app_state_from(nowhere)).openapi()
     return found
 
 

@@ -107,7 +107,7 @@ def stages(stages_ms: Mapping[str, float]) -> None:
         recorded.end(began + round(milliseconds * 1e6))
 
 
-def origin() -> TraceContext:
+def current() -> TraceContext:
     """Return the request and the span that the caller works for."""
     if _tracing.provider is None:
         return TraceContext(logs.request_id())

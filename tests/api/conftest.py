@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from api import server
-from api.app import create_app, farm_from
+from api.app import app_state_from, create_app
 from cluster.embedded import valkey
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
@@ -75,7 +75,7 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 @contextmanager
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
-    app = create_app(farm_from(chosen, clock, resolve))
+    app = create_app(app_state_from(chosen, clock, resolve))
     proxies = chosen.trusted_proxies
     options = server.config(app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies)
     serving, sockets = uvicorn.Server(options), server.listeners(options)

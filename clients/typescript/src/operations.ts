@@ -281,7 +281,7 @@ export interface RenderOutput {
   fps?: number;
 }
 
-/** A render to create. Every fault of it is told at once. */
+/** A render to create. All faults are reported at once. */
 export interface RenderRequest {
   /** A template of the caller's account. */
   templateId: string;
