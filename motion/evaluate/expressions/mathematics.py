@@ -35,8 +35,11 @@ def vector(value: Value) -> Vector:
 
 
 def round_half_up(x: float) -> float:
-    """Rounded with halves toward plus infinity."""
-    return float(math.floor(x + 0.5)) if math.isfinite(x) else x
+    """Rounded with halves toward plus infinity, as Math.round: exact for every number, -0 below zero."""
+    if not math.isfinite(x):
+        return x
+    whole = math.floor(x)
+    return math.copysign(whole + (x - whole >= 0.5), x)
 
 
 def _total(function: Callable[..., float], count: int) -> Native:
@@ -53,8 +56,9 @@ def _total(function: Callable[..., float], count: int) -> Native:
     return Native(call)
 
 
-def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: function(x) if math.isfinite(x) else x
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """A function to whole numbers, which keeps the sign of a zero."""
+    return lambda x: math.copysign(function(x), x) if -1.0 < x < 1.0 else float(function(x)) if math.isfinite(x) else x
 
 
 def _log(base: Callable[[float], float], at_zero: float) -> Callable[[float], float]:
