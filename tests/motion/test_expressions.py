@@ -265,7 +265,10 @@ def test_an_error_in_another_layer_stays_there() -> None:
         ("+'\u2003 5\u3000\u202f'", 5),
         ("+'5' == +'\u0665' || '0x\u0665' == 5 || '\x1f5' == 5 ? 1 : 0", 0),
         ("Math.round(0.49999999999999994) + Math.round(4503599627370497) - 4503599627370497", 0),
-        ("1/Math.round(-0.2) < 0 && 1/Math.ceil(-0.2) < 0 && 1/Math.trunc(-0.2) < 0 && 1/Math.floor(0.2) > 0 ? 1 : 0", 1),
+        (
+            "1/Math.round(-0.2) < 0 && 1/Math.ceil(-0.2) < 0 && 1/Math.trunc(-0.2) < 0 && 1/Math.floor(0.2) > 0 ? 1 : 0",
+            1,
+        ),
         ("posterizeTime(0, 7) + (posterizeTime(1/0) == posterizeTime(1/0) ? 1 : 0)", 7),
     ],
 )
