@@ -76,6 +76,17 @@ def test_posterize_time_holds_the_layers_animation() -> None:
     assert place(disabled, "a", 0.3).x == pytest.approx(30)
 
 
+def test_posterize_time_alone_leaves_a_held_key_where_it_is() -> None:
+    """-0.901 + (2 + 0.901) is a bit less than 2."""
+    effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}
+    held = document(
+        node("a", parent="g", fx={"effects": [effect]}),
+        node("g", "group", children=["a"]),
+        tracks={"a": {"x": keys((-0.901, 0), (2, 10), easing="hold")}},
+    )
+    assert place(held, "a", 2.0).x == 10
+
+
 def test_bar_posterizing_and_stretch_act_in_this_order() -> None:
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 8}}
     doc = moving(
