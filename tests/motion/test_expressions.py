@@ -258,6 +258,7 @@ def test_an_error_in_another_layer_stays_there() -> None:
         ("key(99).value+key(1).index+nearestKey(0.6).time+numKeys", 0 + 1 + 0 + 0),
         ("audio", 0),
         ("marker.numKeys", 0),
+        ("normalize([0,0])[0] == 0 && normalize('a')[0] != normalize('a')[0] ? 1 : 0", 1),
         ("[]==[] || []===[] || [1]==[1] ? 1 : 0", 0),
         ("'😀'.length + '😀é'.length", 2 + 3),
         ("'a😀'[1] + 'a😀'[2] == '😀'[0] + '😀'[1] ? 1 : 0", 1),

@@ -58,7 +58,7 @@ def _total(function: Callable[..., float], count: int) -> Native:
 
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     """A function to whole numbers, which keeps the sign of a zero."""
-    return lambda x: math.copysign(function(x), x) if -1.0 < x < 1.0 else float(function(x)) if math.isfinite(x) else x
+    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
 
 
 def _log(base: Callable[[float], float], at_zero: float) -> Callable[[float], float]:
@@ -215,7 +215,7 @@ def _length(arguments: Sequence[Value]) -> Value:
 def _normalize(arguments: Sequence[Value]) -> Value:
     parts = _one(arguments)
     length = math.hypot(*parts)
-    return tuple(part / length if length > 0.0 else 0.0 for part in parts)
+    return tuple(part / length if length != 0.0 else 0.0 for part in parts)
 
 
 def _cross(arguments: Sequence[Value]) -> Value:
