@@ -40,9 +40,9 @@ def mask_paths(stored: object) -> MaskPaths:
 
 def sample_mask(track: MaskTrack, time_seconds: float) -> MaskPaths:
     """Return the paths at a time: linear between keys, held outside them."""
-    after = bisect_right(track.times, time_seconds)
-    if after == 0:
+    if time_seconds <= track.times[0]:
         return track.shapes[0]
+    after = bisect_right(track.times, time_seconds)
     if after == len(track.times):
         return track.shapes[-1]
     start, end = track.times[after - 1], track.times[after]

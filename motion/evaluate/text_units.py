@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from motion.evaluate.expressions.values import SPACE
+
 
 class Units(NamedTuple):
     """The unit of every code point, -1 where it belongs to none, and how many units there are."""
@@ -29,21 +31,21 @@ def _visible(content: str) -> Units:
     units: list[int] = []
     count = 0
     for character in content:
-        units.append(-1 if character.isspace() else count)
-        count += not character.isspace()
+        units.append(-1 if character in SPACE else count)
+        count += character not in SPACE
     return Units(tuple(units), count)
 
 
 def _words(content: str) -> Units:
     """White space belongs to the word before it, at the start to the first one."""
-    if not content.strip():
+    if not content.strip(SPACE):
         return Units((0,) * len(content), max(1, len(content)))
     units: list[int] = []
     word, is_in_space = -1, True
     for character in content:
-        if is_in_space and not character.isspace():
+        if is_in_space and character not in SPACE:
             word += 1
-        is_in_space = character.isspace()
+        is_in_space = character in SPACE
         units.append(max(0, word))
     return Units(tuple(units), word + 1)
 

@@ -44,8 +44,13 @@ class LayerTime:
         return time if fps is None else (time * fps // 1) / fps
 
     def stretched(self, time: float) -> float:
-        """Return the time after freezing, stretching and reversing (document.md 2.10.4)."""
+        """Return the time after freezing, stretching and reversing (document.md 2.10.4).
+
+        A time that neither changes stays exact: at a held key the last bit decides between two values.
+        """
         if self.freeze_time is not None:
             return self.freeze_time
+        if self.stretch == 100.0 and not self.reverse:
+            return time
         stretched = self.anchor + (time - self.anchor) * 100.0 / self.stretch
         return self.anchor + self.end - stretched if self.reverse else stretched

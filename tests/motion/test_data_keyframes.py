@@ -103,6 +103,7 @@ def test_missing_handles_lie_on_the_vertex() -> None:
         ("rgb(300, 0, 12.5)", "#ff000d"),
         ("rgba(1,2,3,0)", "#01020300"),
         ("tomato", "#000000"),
+        ("rgb(\u0661, 2, 3)", "#000000"),
         ("#12345", "#000000"),
     ],
 )
@@ -139,3 +140,10 @@ def test_a_vertex_feather_takes_the_side_that_has_one() -> None:
     track = mask_track([{"t": 0, "mask": mask()}, {"t": 1, "mask": feathered}])
     assert track is not None
     assert sample_mask(track, 0.25)[0].points[0].feather == 8
+
+
+def test_the_first_mask_key_is_shown_as_stored() -> None:
+    feathered = mask(points=[{"x": 0, "y": 0, "feather": 8}])
+    track = mask_track([{"t": 0, "mask": mask()}, {"t": 1, "mask": feathered}])
+    assert track is not None
+    assert sample_mask(track, 0)[0].points[0].feather is None

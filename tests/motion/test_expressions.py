@@ -155,6 +155,12 @@ def test_loop_in_repeats_before_the_first_key(mode: str, expected: tuple[float, 
     assert values == approx(*expected)
 
 
+def test_a_loop_of_too_many_turns_falls_back() -> None:
+    keys = [(0.0, 0.0), (5e-324, 1.0)]
+    assert on("loopOut('offset')", 1.0, keys=keys) == 1
+    assert on("loopIn('offset')", -1.0, keys=keys) == 0
+
+
 def test_interpolation_takes_five_arguments_or_three() -> None:
     assert [on("linear(time,0.5,1.5,10,20)", t) for t in (0, 0.75, 2)] == [10, 12.5, 20]
     assert on("linear(time,10,20)", 0.5) == 15
@@ -252,6 +258,19 @@ def test_an_error_in_another_layer_stays_there() -> None:
         ("key(99).value+key(1).index+nearestKey(0.6).time+numKeys", 0 + 1 + 0 + 0),
         ("audio", 0),
         ("marker.numKeys", 0),
+        ("normalize([0,0])[0] == 0 && normalize('a')[0] != normalize('a')[0] ? 1 : 0", 1),
+        ("[]==[] || []===[] || [1]==[1] ? 1 : 0", 0),
+        ("'😀'.length + '😀é'.length", 2 + 3),
+        ("'a😀'[1] + 'a😀'[2] == '😀'[0] + '😀'[1] ? 1 : 0", 1),
+        ("'\uffff' > '😀' ? 1 : 0", 1),
+        ("+'\u2003 5\u3000\u202f'", 5),
+        ("+'5' == +'\u0665' || '0x\u0665' == 5 || '\x1f5' == 5 ? 1 : 0", 0),
+        ("Math.round(0.49999999999999994) + Math.round(4503599627370497) - 4503599627370497", 0),
+        (
+            "1/Math.round(-0.2) < 0 && 1/Math.ceil(-0.2) < 0 && 1/Math.trunc(-0.2) < 0 && 1/Math.floor(0.2) > 0 ? 1 : 0",
+            1,
+        ),
+        ("posterizeTime(0, 7) + (posterizeTime(1/0) == posterizeTime(1/0) ? 1 : 0)", 7),
     ],
 )
 def test_the_language_follows_javascript(source: str, expected: float) -> None:

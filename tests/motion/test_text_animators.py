@@ -149,6 +149,13 @@ def test_units_are_words_lines_or_visible_characters() -> None:
     assert divide("a b", "charactersExcludingSpaces") == ((0, -1, 1), 2)
 
 
+def test_spaces_are_those_of_javascript() -> None:
+    assert divide("a\u3000b\ufeffc", "charactersExcludingSpaces") == ((0, -1, 1, -1, 2), 3)
+    assert divide("a\x85b\x1fc", "charactersExcludingSpaces") == ((0, 1, 2, 3, 4), 5)
+    assert divide("a\x85b\ufeffc", "words") == ((0, 0, 0, 0, 1), 2)
+    assert divide("\ufeff\ufeff", "words") == ((0, 0), 2)
+
+
 def test_spaces_that_are_excluded_do_not_move() -> None:
     found = poses({"x": 5, "selectors": [{"basedOn": "charactersExcludingSpaces"}]}, content="a b")
     assert [pose.dx for pose in found] == [5, 0, 5]

@@ -76,6 +76,17 @@ def test_posterize_time_holds_the_layers_animation() -> None:
     assert place(disabled, "a", 0.3).x == pytest.approx(30)
 
 
+def test_posterize_time_alone_leaves_a_held_key_where_it_is() -> None:
+    """-0.901 + (2 + 0.901) is a bit less than 2."""
+    effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}
+    held = document(
+        node("a", parent="g", fx={"effects": [effect]}),
+        node("g", "group", children=["a"]),
+        tracks={"a": {"x": keys((-0.901, 0), (2, 10), easing="hold")}},
+    )
+    assert place(held, "a", 2.0).x == 10
+
+
 def test_bar_posterizing_and_stretch_act_in_this_order() -> None:
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 8}}
     doc = moving(
@@ -125,6 +136,18 @@ def test_bars_of_a_placed_composition_are_read_at_the_outer_rate() -> None:
     assert [inner(time) for time in (2.5, 3, 3.5)] == [pytest.approx([20]), pytest.approx([70]), pytest.approx([120])]
     assert inner(4) == []
     assert source(held, "i", CompositionSource, 2).black
+
+
+def test_a_remapped_instance_passes_its_bar_again() -> None:
+    """Content times of 1, 0.5 and 1.466667 s: frames 30, 15 and 44 of the outer rate."""
+    held = nested(i={"timeRemap": keys((0, 0), (10, 5))})
+
+    def inner(time: float) -> list[float]:
+        return [flat(found.transform).x for found in source(held, "i", CompositionSource, time).composition.layers]
+
+    assert inner(2) == [pytest.approx(20)]
+    assert inner(4) == []
+    assert inner(5.9) == [pytest.approx(200 / 3)]
 
 
 def test_repaired_bars_keep_their_own_rate() -> None:
@@ -232,6 +255,17 @@ def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
     repaired = layer(moving(fast, fx={"motionBlur": True}), "a", 1, parity=REPAIRED)
     assert repaired is not None
     assert flat(repaired.samples[0].transform).x == pytest.approx(297.5)
+
+
+def test_samples_of_motion_blur_span_the_shutter_with_both_ends() -> None:
+    """0.99166667, 0.99722222, 1.00277778 and 1.00833333 s."""
+    doc = unclipped(keys((0, 0), (2, 2)), fx={"motionBlur": True})
+    doc["motionBlur"] = {"shutterAngle": 180, "shutterPhase": -90, "samples": 4}
+    blurred = layer(doc, "a", 1)
+    assert blurred is not None
+    assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx(
+        [0.99166667, 0.99722222, 1.00277778, 1.00833333], abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("kind", ["light", "particle"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from motion.evaluate.expressions.values import ExpressionError
+from motion.evaluate.expressions.values import SPACE, ExpressionError
 
 TokenKind = Literal["number", "string", "name", "operator", "end"]
 
@@ -19,9 +19,8 @@ class Token(NamedTuple):
 
 END = Token("end", "")
 
-_SPACE = "\\t\\n\\v\\f\\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _WORD = re.compile(
-    rf"[{_SPACE}]*(?:"
+    rf"[{SPACE}]*(?:"
     r"(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)"
     r"""|(?P<string>'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*")"""

@@ -35,8 +35,11 @@ def vector(value: Value) -> Vector:
 
 
 def round_half_up(x: float) -> float:
-    """Rounded with halves toward plus infinity."""
-    return float(math.floor(x + 0.5)) if math.isfinite(x) else x
+    """Rounded with halves toward plus infinity, as Math.round: exact for every number, -0 below zero."""
+    if not math.isfinite(x):
+        return x
+    whole = math.floor(x)
+    return math.copysign(whole + (x - whole >= 0.5), x)
 
 
 def _total(function: Callable[..., float], count: int) -> Native:
@@ -53,8 +56,9 @@ def _total(function: Callable[..., float], count: int) -> Native:
     return Native(call)
 
 
-def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
-    return lambda x: function(x) if math.isfinite(x) else x
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """A function to whole numbers, which keeps the sign of a zero."""
+    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
 
 
 def _log(base: Callable[[float], float], at_zero: float) -> Callable[[float], float]:
@@ -211,7 +215,7 @@ def _length(arguments: Sequence[Value]) -> Value:
 def _normalize(arguments: Sequence[Value]) -> Value:
     parts = _one(arguments)
     length = math.hypot(*parts)
-    return tuple(part / length if length > 0.0 else 0.0 for part in parts)
+    return tuple(part / length if length != 0.0 else 0.0 for part in parts)
 
 
 def _cross(arguments: Sequence[Value]) -> Value:

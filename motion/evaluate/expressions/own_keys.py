@@ -68,6 +68,8 @@ def _looped(track: ScalarTrack, time: float, mode: str) -> float:
         p = passed % (2.0 * span)
         return value_at(track, start + (2.0 * span - p if p > span else p))
     if mode == "offset":
+        if math.isinf(passed / span):
+            return math.nan
         turns = math.floor(passed / span)
         gain = value_at(track, track.keys[-1].time) - value_at(track, start)
         return value_at(track, start + passed - turns * span) + turns * gain

@@ -168,7 +168,8 @@ class PropertyScope:
 
     def _posterize_time(self, arguments: Sequence[Value]) -> Value:
         fps, time = argument(arguments, 0), argument(arguments, 1, self._time)
-        return math.floor(time * fps) / fps if fps > 0.0 and math.isfinite(time * fps) else time
+        frames = time * fps
+        return time if not fps > 0.0 else (math.floor(frames) if math.isfinite(frames) else frames) / fps
 
     def _layer(self, arguments: Sequence[Value]) -> Value:
         if not is_given(arguments, 1):

@@ -41,7 +41,10 @@ class Record(NamedTuple):
 
 Value = _Scalar | tuple["Value", ...] | Native | Record
 
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
+"""JavaScript's white space."""
+
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _RADIX = {"0x": 16, "0o": 8, "0b": 2}
 _REFUSED = frozenset({"__proto__", "constructor", "prototype"})
 
@@ -112,7 +115,7 @@ def remainder(a: float, b: float) -> float:
 def less(a: Value, b: Value) -> bool | None:
     """Return True if a < b; None where the two cannot be ordered."""
     if isinstance(a, str | tuple) and isinstance(b, str | tuple):
-        return text(a) < text(b)
+        return _units(text(a)) < _units(text(b))
     x, y = number(a), number(b)
     return None if math.isnan(x) or math.isnan(y) else x < y
 
@@ -120,7 +123,7 @@ def less(a: Value, b: Value) -> bool | None:
 def same(a: Value, b: Value) -> bool:
     """Return the operator `===`: arrays and objects are equal to themselves only."""
     if isinstance(a, tuple) or isinstance(b, tuple):
-        return a is b
+        return _is_one(a, b)
     return isinstance(a, bool) == isinstance(b, bool) and a == b
 
 
@@ -129,7 +132,7 @@ def loosely_equal(a: Value, b: Value) -> bool:
     if a is None or a is UNDEFINED or b is None or b is UNDEFINED:
         return (a is None or a is UNDEFINED) and (b is None or b is UNDEFINED)
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return a is b
+        return _is_one(a, b)
     if isinstance(a, str | tuple) and isinstance(b, str | tuple):
         return text(a) == text(b)
     return number(a) == number(b)
@@ -159,6 +162,8 @@ def call(value: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _element(value: str | tuple[Any, ...], name: str) -> Value:
+    if isinstance(value, str) and not value.isascii():
+        return _element(tuple(unit.decode("utf-16-be", "surrogatepass") for unit in _units(value)), name)
     if name == "length":
         return float(len(value))
     if name.isascii() and name.isdigit() and len(name) < 10 and (name == "0" or name[0] != "0"):
@@ -166,6 +171,16 @@ def _element(value: str | tuple[Any, ...], name: str) -> Value:
         element: Value = value[index] if index < len(value) else UNDEFINED
         return element
     return UNDEFINED
+
+
+def _is_one(a: Value, b: Value) -> bool:
+    return a is b and a != ()  # Python has a single empty tuple, but each `[]` is an array of its own
+
+
+def _units(written: str) -> list[bytes]:
+    """Return the UTF-16 code units, of which JavaScript's strings consist, in an order that compares as they do."""
+    encoded = written.encode("utf-16-be", "surrogatepass")
+    return [encoded[at : at + 2] for at in range(0, len(encoded), 2)]
 
 
 def _is_array(value: Value) -> bool:
@@ -185,7 +200,7 @@ def _joined(value: Value) -> str:
 
 
 def _parsed(written: str) -> float:
-    written = written.strip(" \t\n\r\v\f\u00a0\ufeff\u2028\u2029")
+    written = written.strip(SPACE)
     if not written:
         return 0.0
     if _DECIMAL.match(written):
@@ -194,7 +209,7 @@ def _parsed(written: str) -> float:
         return -math.inf if written[0] == "-" else math.inf
     radix = _RADIX.get(written[:2].lower())
     try:
-        return float(int(written[2:], radix)) if radix and written[2:].isalnum() else math.nan
+        return float(int(written[2:], radix)) if radix and written.isascii() and written[2:].isalnum() else math.nan
     except (ValueError, OverflowError):
         return math.nan
 

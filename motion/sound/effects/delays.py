@@ -19,20 +19,21 @@ LOOP_MIN: Final = 128
 class _Line:
     """u = x + g d, d(n) = u(n - delay): what went in, remembered for as long as it may be needed."""
 
-    def __init__(self, seconds_max: float) -> None:
+    def __init__(self, seconds_max: float, feedback: Curve) -> None:
         self._size = int(np.ceil(seconds_max * RATE)) + LOOP_MIN + 2
+        self._feedback, self._loops = feedback, bool(np.any(feedback.values))
         self._past = np.zeros((0, 0))
 
-    def run(self, samples: Samples, delays: Floats, feedback: Floats) -> Samples:
-        """Return the delayed samples; `delays` in sample frames, both for each sample frame."""
+    def run(self, samples: Samples, delays: Floats, times: Floats) -> Samples:
+        """Return the delayed samples; `delays` in sample frames, `times` in seconds of the voice, both for each sample frame."""
         if self._past.shape[1] != samples.shape[1]:
             self._past = np.zeros((self._size, samples.shape[1]))
-        loops = bool(np.any(feedback))
-        if loops:
+        if self._loops:
             delays = np.maximum(delays, LOOP_MIN)
+        feedback = self._feedback.at(times)
         line = np.concatenate([self._past, samples])
         delayed = np.empty_like(samples)
-        chunk = max(1, int(delays.min()) - 1) if loops and len(samples) else max(1, len(samples))
+        chunk = max(1, int(delays.min()) - 1) if self._loops and len(samples) else max(1, len(samples))
         for start in range(0, len(samples), chunk):
             stop = min(len(samples), start + chunk)
             echo = _between(line, self._size + np.arange(start, stop) - delays[start:stop])
@@ -48,34 +49,34 @@ class Delay:
     def __init__(self, effect: AudioEffect, _length: int) -> None:
         parameters = effect.parameters
         self._mix = share(parameters["mix"])
-        self._feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(0.0, value / 100.0)))
+        feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(0.0, value / 100.0)))
         self._delay = parameters["time"].mapped(lambda value: min(DELAY_MAX_SECONDS, max(0.0, value)) * RATE)
-        self._line = _Line(min(DELAY_MAX_SECONDS, float(self._delay.values.max()) / RATE))
+        self._line = _Line(min(DELAY_MAX_SECONDS, float(self._delay.values.max()) / RATE), feedback)
 
     def process(self, samples: Samples, first: int) -> Samples:
         """Dry and delayed, mixed."""
         times = (first + np.arange(len(samples))) / RATE
-        wet = self._line.run(samples, self._delay.at(times), self._feedback.at(times))
+        wet = self._line.run(samples, self._delay.at(times), times)
         return _mixed(samples, wet, self._mix, times)
 
 
 class FlangeChorus:
     """A short delay that swings."""
 
-    def __init__(self, effect: AudioEffect, _length: int) -> None:
+    def __init__(self, effect: AudioEffect, length: int) -> None:
         parameters = effect.parameters
         self._mix, self._depth = share(parameters["mix"]), share(parameters["depth"])
-        self._feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(-0.95, value / 100.0)))
+        feedback = parameters["feedback"].mapped(lambda value: min(0.95, max(-0.95, value / 100.0)))
         self._separation = parameters["separation"].mapped(lambda ms: min(40.0, max(0.1, ms)) / 1000 * RATE)
-        self._wave = Oscillator(effect.wave, parameters["rate"])
-        self._line = _Line(0.06)
+        self._wave = Oscillator(effect.wave, parameters["rate"], length)
+        self._line = _Line(0.06, feedback)
 
     def process(self, samples: Samples, first: int) -> Samples:
         """Dry and delayed, mixed."""
         times = (first + np.arange(len(samples))) / RATE
         separation = self._separation.at(times)
         swing = self._depth.at(times) * self._wave.block(first, len(samples))
-        wet = self._line.run(samples, separation + separation / 2 * swing, self._feedback.at(times))
+        wet = self._line.run(samples, separation + separation / 2 * swing, times)
         return _mixed(samples, wet, self._mix, times)
 
 

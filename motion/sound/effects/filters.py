@@ -105,38 +105,49 @@ class _Biquad:
     def __init__(self, shape: Shape, curves: Sequence[object]) -> None:
         self._shape, self._curves = shape, curves
         self._is_constant = all(curve.is_constant for curve in curves)  # type: ignore[attr-defined]
-        self._state = np.zeros((2, 0))
+        self._state = np.zeros((2 if self._is_constant else 4, 0))
         self._chunks: _Chunks | None = None
 
     def process(self, samples: Samples, first: int) -> Samples:
         if self._state.shape[1] != samples.shape[1]:
-            self._state = np.zeros((2, samples.shape[1]))
+            self._state = np.zeros((len(self._state), samples.shape[1]))
         if not self._is_constant:
-            return self._one_by_one(samples, first)
+            return self._moving(samples, first)
         if self._chunks is None:
             self._chunks = _Chunks(self._shape(*(float(curve.values[0]) for curve in self._curves)))  # type: ignore[attr-defined]
         done = len(samples) // _CHUNK * _CHUNK
         whole, self._state = self._chunks.run(samples[:done], self._state)
-        rest = self._step(samples[done:], [self._chunks.coefficients] * (len(samples) - done))
-        return np.concatenate([whole, rest])
+        return np.concatenate([whole, self._rest(samples[done:], self._chunks.coefficients)])
 
-    def _one_by_one(self, samples: Samples, first: int) -> Samples:
-        times = (first + np.arange(len(samples))) / RATE
-        values = [curve.at(times).tolist() for curve in self._curves]  # type: ignore[attr-defined]
-        return self._step(samples, [self._shape(*numbers) for numbers in zip(*values, strict=True)])
-
-    def _step(self, samples: Samples, coefficients: Sequence[Coefficients]) -> Samples:
-        """Direct form II transposed."""
+    def _rest(self, samples: Samples, c: Coefficients) -> Samples:
+        """Filter less than a chunk: direct form II transposed, whose state the chunks have."""
         result = np.empty_like(samples)
         for channel in range(samples.shape[1]):
             s1, s2 = self._state[:, channel].tolist()
             found = []
-            for x, c in zip(samples[:, channel].tolist(), coefficients, strict=True):
+            for x in samples[:, channel].tolist():
                 y = c.b0 * x + s1
                 s1, s2 = c.b1 * x - c.a1 * y + s2, c.b2 * x - c.a2 * y
                 found.append(y)
             result[:, channel] = found
             self._state[:, channel] = s1, s2
+        return result
+
+    def _moving(self, samples: Samples, first: int) -> Samples:
+        """Filter with coefficients of each sample frame: direct form I, which the specification states. Other forms differ while they move."""
+        times = (first + np.arange(len(samples))) / RATE
+        values = [curve.at(times).tolist() for curve in self._curves]  # type: ignore[attr-defined]
+        coefficients = [self._shape(*numbers) for numbers in zip(*values, strict=True)]
+        result = np.empty_like(samples)
+        for channel in range(samples.shape[1]):
+            x1, x2, y1, y2 = self._state[:, channel].tolist()
+            found = []
+            for x, (b0, b1, b2, a1, a2) in zip(samples[:, channel].tolist(), coefficients, strict=True):
+                y = b0 * x + b1 * x1 + b2 * x2 - a1 * y1 - a2 * y2
+                x1, x2, y1, y2 = x, x1, y, y1
+                found.append(y)
+            result[:, channel] = found
+            self._state[:, channel] = x1, x2, y1, y2
         return result
 
 

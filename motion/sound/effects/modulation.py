@@ -13,33 +13,26 @@ class Tone:
     """Add a wave, equal in all channels, while the voice lasts."""
 
     def __init__(self, effect: AudioEffect, length: int) -> None:
-        self._length = length
         self._gain = effect.parameters["level"].mapped(lambda db: 10.0 ** (min(0.0, max(-60.0, db)) / 20.0))
         hertz = effect.parameters["frequency"].mapped(lambda value: min(20_000.0, max(20.0, value)))
-        self._wave = Oscillator(effect.wave, hertz)
+        self._wave = Oscillator(effect.wave, hertz, length)
 
     def process(self, samples: Samples, first: int) -> Samples:
         """Return the samples with the tone."""
-        count = max(0, min(len(samples), self._length - first))
-        result = samples.copy()
-        gain = self._gain.at((first + np.arange(count)) / RATE)
-        result[:count] += (gain * self._wave.block(first, count))[:, None]
-        return result
+        gain = self._gain.at((first + np.arange(len(samples))) / RATE)
+        return samples + (gain * self._wave.block(first, len(samples)))[:, None]
 
 
 class Modulator:
     """Multiplies by a wave; at full depth ring modulation."""
 
     def __init__(self, effect: AudioEffect, length: int) -> None:
-        self._length = length
         self._depth = share(effect.parameters["depth"])
-        self._wave = Oscillator(effect.wave, effect.parameters["rate"])
+        self._wave = Oscillator(effect.wave, effect.parameters["rate"], length)
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """Return the modulated samples. The wave stops with the voice."""
-        count = max(0, min(len(samples), self._length - first))
-        wave = np.zeros(len(samples))
-        wave[:count] = self._wave.block(first, count)
+        """Return the modulated samples."""
+        wave = self._wave.block(first, len(samples))
         depth = self._depth.at((first + np.arange(len(samples))) / RATE)
         return samples * ((1 - depth) + depth * wave)[:, None]
 

@@ -15,14 +15,18 @@ HARMONICS_MAX = 512
 
 
 class Oscillator:
-    """A wave whose frequency may glide."""
+    """A wave whose frequency may glide. It stops with the voice, after `length` sample frames."""
 
-    def __init__(self, wave: Wave, hertz: Curve) -> None:
-        self._wave, self._hertz = wave, hertz
+    def __init__(self, wave: Wave, hertz: Curve, length: int) -> None:
+        self._wave, self._hertz, self._length = wave, hertz, length
         self._phase = 0.0
 
     def block(self, first: int, count: int) -> Floats:
         """The next `count` values, of which `first` is the number of the first one. Called in order."""
+        sounding = max(0, min(count, self._length - first))
+        return np.concatenate([self._sounding(first, sounding), np.zeros(count - sounding)])
+
+    def _sounding(self, first: int, count: int) -> Floats:
         numbers = first + np.arange(count)
         if self._hertz.is_constant:
             hertz = float(self._hertz.values[0])

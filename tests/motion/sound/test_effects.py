@@ -95,6 +95,40 @@ def test_a_flange_without_depth_is_a_delay() -> None:
     assert np.flatnonzero(np.abs(found) > 1e-9).tolist() == [0, 144]
 
 
+def test_the_swing_of_a_flange_stops_with_the_voice() -> None:
+    """After the voice the delay is the separation: 480 sample frames, of which nothing is left of a full one."""
+    flange = effect("flange-chorus", separation=10.0, depth=100.0, rate=100.0, mix=100.0)
+    doc = document(audio(fx={"audioEffects": [flange]}), timelines=bars(("a", 0, 3, 0)))
+    found = mixed(doc, {"tone.wav": ramp(1.0)}, 0.2)[:, 0]
+    assert found[4800:5280].tolist() == pytest.approx([(n - 480) / RATE / 100 for n in range(4800, 5280)], abs=1e-7)
+    assert not found[5281:].any()
+
+
+def test_a_loop_is_as_long_before_its_feedback_is_heard_as_after() -> None:
+    doc = with_effects(effect("delay", time=0.001, mix=100.0))
+    doc["animation"]["tracks"]["a"] = {
+        "audiofx.e.feedback": {"keyframes": [{"t": 0.8, "value": 0}, {"t": 0.9, "value": 50}]}
+    }
+    found = mixed(doc, {"tone.wav": click()}, 1.0)[:, 0]
+    assert np.flatnonzero(found).tolist() == [128]
+
+
+def test_a_filter_that_moves_is_the_equation_of_the_specification() -> None:
+    doc = with_effects(effect("parametric-eq", q=8.0, gain=12.0))
+    keys = [{"t": 0.0, "value": 500.0}, {"t": 0.02, "value": 9000.0}]
+    doc["animation"]["tracks"]["a"] = {"audiofx.e.frequency": {"keyframes": keys}}
+    noise = np.random.default_rng(2).normal(0, 0.1, 960)
+    found = mixed(doc, {"tone.wav": Held(noise)}, 0.02)[:, 0]
+    x1 = x2 = y1 = y2 = 0.0
+    expected = []
+    for n, x in enumerate(noise.tolist()):
+        c = filters.peaking(500 + 8500 * n / 960, 12.0, 8.0)
+        y = c.b0 * x + c.b1 * x1 + c.b2 * x2 - c.a1 * y1 - c.a2 * y2
+        x1, x2, y1, y2 = x, x1, y, y1
+        expected.append(y)
+    assert np.allclose(found, expected, atol=1e-6)
+
+
 def test_the_reverbs_noise_is_that_of_the_editor() -> None:
     assert reverb.seed_of("reverb-1") == 1296924715
     assert reverb.noise(1296924715, 0, 4).tolist() == pytest.approx(
