@@ -18,11 +18,14 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import Chain
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
+    BOX_SIGMA_MIN,
     WINDOW_MARGIN_MAX,
     Kernel,
     box_blurred,
+    box_blurred_plane,
     bytes_of,
     canvas_blurred,
+    canvas_boxes,
     canvas_gaussian,
     window_kernels,
 )
@@ -239,6 +242,19 @@ class Canvas(Surface):
     def soft(self, source: Target, sigma: float, region: Region) -> Target:
         """Return a browser's blur of a picture over a region, transparent outside the picture; the caller owns it."""
         return canvas_blurred(self.painter, source, sigma, region, self.blur_kernel)
+
+    def relief(self, source: Target, sigma: float) -> Target:
+        """Return the blurred alpha of a picture, transparent outside, for effects that look at its slopes; the caller owns it.
+
+        Slopes enlarge the level or two by which a blur at a smaller size is off.
+        """
+        if self.blur_kernel is not canvas_boxes or sigma < BOX_SIGMA_MIN:
+            return self.soft(source, sigma, source.region)
+        pixels = bytes_of(source)
+        pixels[..., 3] = box_blurred_plane(pixels[..., 3], sigma)
+        soft = self.painter.pool.take(source.region, "f1", clear=False)
+        soft.texture.write(pixels, alignment=1)
+        return soft
 
     def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
         """Replace the picture by its box blur (effects.md 6), which loses the colours of transparent pixels."""

@@ -71,10 +71,15 @@ def canvas_boxes(sigma: float) -> Kernel:
     sigma = min(sigma, SIGMA_MAX)
     if sigma < BOX_SIGMA_MIN:
         return canvas_gaussian(sigma)
-    width = math.floor(sigma * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
-    side, last = np.ones(width), np.ones(width | 1)  # two boxes of an even width lie half a px to either side
-    whole = np.convolve(np.convolve(side, side), last)
+    first, second, last = (np.ones(width) for width in box_widths(sigma))
+    whole = np.convolve(np.convolve(first, second), last)
     return normalised(whole[len(whole) // 2 :])
+
+
+def box_widths(sigma: float) -> tuple[int, int, int]:
+    """Return the widths in px of the three boxes that stand for a Gaussian of this sigma on a canvas on the processor."""
+    width = math.floor(min(sigma, SIGMA_MAX) * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
+    return width, width, width | 1  # two boxes of an even width lie half a px to either side
 
 
 def box(width: float) -> Kernel:
@@ -208,6 +213,23 @@ def window_kernels(painter: Painter) -> WindowKernels | None:
     """
     native = kernels() if painter.is_software else None
     return None if native is None else native.windows
+
+
+def box_blurred_plane(plane: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.uint8]:
+    """Return the three boxes of a sigma over one channel, shape (rows, columns), 0 outside. Each axis rounds to bytes once."""
+    widths = box_widths(sigma)
+    margin, whole = (sum(widths) - 3) // 2, math.prod(widths)
+    kind = np.uint32 if 256 * whole < 2**32 else np.uint64  # running sums wrap, sums of windows fit
+    for _ in range(2):  # down the columns, then down those of the transpose
+        sums = np.zeros((len(plane) + 2 * margin, plane.shape[1]), kind)
+        sums[margin : margin + len(plane)] = plane
+        for width in widths:
+            np.cumsum(sums, axis=0, out=sums)
+            sums[width:] -= sums[:-width].copy()
+        # Sums of a window stand at its last row.
+        rounded = (sums[2 * margin :] + kind(whole // 2)) // kind(whole)
+        plane = np.ascontiguousarray(rounded.T.astype(np.uint8))
+    return plane
 
 
 def bytes_of(target: Target) -> npt.NDArray[np.uint8]:

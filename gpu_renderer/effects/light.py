@@ -178,7 +178,7 @@ class Bevel(Effect):
         scale = width / canvas.width
         work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
         small = painter.applied("effects/baked/resize.frag", shape, region=work)
-        height = canvas.soft(small, max(0.5, max(1.0, values.number("size")) * scale), work)
+        height = canvas.relief(small, max(0.5, max(1.0, values.number("size")) * scale))
         bands = painter.applied(
             "effects/baked/bevel_bands.frag",
             height,

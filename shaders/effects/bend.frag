@@ -1,6 +1,7 @@
 // Bends the picture around a hinge line (effects.md 8.8). Positions in units of the layer height.
 #include "chain.glsl"
 #include "around.glsl"
+#include "arcsine.glsl"
 
 uniform float u_amount;
 uniform int u_style;
@@ -11,8 +12,8 @@ uniform float u_base_y;
 uniform int u_outside;
 
 float profile(float w) {
-    if (u_style == 0) return 0.5 - sin(asin(1.0 - 2.0 * w) / 3.0);
-    return u_style == 1 ? w : 2.0 / PI * asin(w);
+    if (u_style == 0) return 0.5 - sin(arcsine(1.0 - 2.0 * w) / 3.0);
+    return u_style == 1 ? w : 2.0 / PI * arcsine(w);
 }
 
 void main() {

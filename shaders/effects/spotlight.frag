@@ -26,7 +26,8 @@ void main() {
     float inner = min(half_cone * (1.0 - u_edge_softness / 100.0), half_cone - 1e-4);
     float cone = 1.0;
     if (from != to && q != from) {
-        float angle = acos(clamp(dot(normalize(q - from), normalize(to - from)), -1.0, 1.0));
+        vec2 ray = q - from, axis = to - from;
+        float angle = atan(abs(axis.x * ray.y - axis.y * ray.x), dot(axis, ray));
         cone = 1.0 - smoothstep(inner, half_cone, angle);
     }
     float radius = max(0.01, u_reach / 100.0);

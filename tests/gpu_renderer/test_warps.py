@@ -94,3 +94,13 @@ def test_a_rolling_shutter_moves_the_last_row_by_the_whole_sweep(painter: Painte
 def test_a_degenerate_pin_clears_the_layer(painter: Painter) -> None:
     flat = {"topRightX": -WIDTH, "bottomRightX": -WIDTH}
     assert warped(painter, "corner-pin", **flat)[..., 3].max() == 0
+
+
+@pytest.mark.parametrize("angle", [180.0, 200.0])
+def test_a_lens_of_a_half_turn_or_more_bends_by_the_same_formula(painter: Painter, angle: float) -> None:
+    k = 0.5 * np.tan(np.radians(angle) / 2)
+    away = np.arange(WIDTH) + 0.5 - WIDTH / 2
+    bend = k * (away / (0.5 * np.hypot(WIDTH, HEIGHT))) ** 2
+    scale = np.where(bend > 0.25, 0.5 / bend, 2 / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * bend))))
+    found = warped(painter, "optics-compensation", fieldOfView=angle)[HEIGHT // 2, :, 0]
+    assert found == pytest.approx(WIDTH / 2 - 0.5 + away * scale, abs=1.01)

@@ -1,6 +1,7 @@
 // The picture as a lattice of shaded balls (format/effects.md 8.8).
 #include "effect.glsl"
 #include "hash.glsl"
+#include "arcsine.glsl"
 
 uniform float u_grid;                  // px
 uniform float u_ball_size, u_scatter;  // percent
@@ -25,7 +26,7 @@ void main() {
             vec2 v = place() - (middle + jitter * jitter_max);
             float n = length(v) / max(radius, 1e-6);
             if (n > 1.0) continue;
-            float lift = n > 0.0 ? (2.0 / PI) * asin(n) / n : 2.0 / PI;
+            float lift = n > 0.0 ? (2.0 / PI) * arcsine(n) / n : 2.0 / PI;
             vec4 c = texel_clamped(ivec2(floor(middle + v * lift * grid / (2.0 * radius) + 0.5)));
             if (c.a <= 0.0) continue;  // leaves the balls below visible
             vec2 tilt = v / radius;

@@ -1,5 +1,6 @@
 // Shows the picture in a glass ball; nothing outside it (format/effects.md 8.8).
 #include "effect.glsl"
+#include "arcsine.glsl"
 
 uniform float u_center_x, u_center_y;   // px from the canvas centre
 uniform float u_size, u_convergence;    // percent
@@ -13,5 +14,5 @@ void main() {
     }
     float pull = ball + (length(center()) - ball) * clamp(u_convergence / 100.0, 0.0, 1.0);
     vec2 dir = d > 0.0 ? v / d : vec2(0.0);
-    put(sampled(center() + dir * pull * (2.0 / PI) * asin(clamp(d / ball, 0.0, 1.0))));
+    put(sampled(center() + dir * pull * (2.0 / PI) * arcsine(clamp(d / ball, 0.0, 1.0))));
 }

@@ -9,8 +9,7 @@ vec2 source(vec2 q) {
     float k = 0.5 * tan(0.5 * radians(u_field_of_view));
     vec2 middle = center() + vec2(u_center_x, u_center_y);
     float r = distance(q, middle) / length(center()), bend = k * r * r;
-    float scale = 1.0;
-    if (u_reverse) scale = 1.0 / (1.0 + bend);
-    else if (bend > 1e-9) scale = (4.0 * bend > 1.0 ? 1.0 : 1.0 - sqrt(1.0 - 4.0 * bend)) / (2.0 * bend);
-    return middle + (q - middle) * scale;
+    if (u_reverse) return middle + (q - middle) / (1.0 + bend);
+    // (1 - sqrt(1 - 4 bend)) / (2 bend), whose digits cancel out for a small one.
+    return middle + (q - middle) * (4.0 * bend > 1.0 ? 0.5 / bend : 2.0 / (1.0 + sqrt(1.0 - 4.0 * bend)));
 }

@@ -322,3 +322,12 @@ def test_absurd_numbers_draw_something_and_end(painter: Painter, effect: str, od
         60,
         4,
     )
+
+
+def test_a_cylinder_takes_its_picture_from_within_a_hundredth_of_a_pixel(painter: Painter) -> None:
+    stripes = np.ones((4, 240, 4))
+    stripes[:, ::2, :3] = 0
+    found = chained(painter, stripes, entry("cylinder", shading=0.0))[2, :, 0]
+    x = (np.arange(240) + 0.5) / 120 - 1
+    at = (0.5 + np.arcsin(x) / np.pi) * 240 - 0.5
+    assert found == pytest.approx(np.interp(at, np.arange(240), stripes[0, :, 0]), abs=0.01)

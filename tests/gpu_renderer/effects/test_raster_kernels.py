@@ -267,3 +267,16 @@ def test_cells_of_the_working_size_round_ties_to_even(painter: Painter, effect: 
     pixels = opaque(100, 100, 100, rows=115, columns=116)
     pixels[:, 1::2, :3] = 101
     assert np.all(run(painter, pixels, entry(effect, radius=24.0))[..., :3] == 100)
+
+
+def test_a_deep_bevel_of_a_picture_keeps_to_the_slopes_of_three_boxes(painter: Painter) -> None:
+    sigma, depth = 14.0, 400.0
+    deep = entry("bevel", size=sigma, depth=depth, angle=0.0, altitude=0.0, highlightOpacity=100.0, shadowOpacity=0.0)
+    found = run(painter, opaque(0, 0, 0, 120, 160), deep, source=ImageSource("a", 160, 120))[60, :, 0]
+    side = canvas_boxes(sigma)
+    kernel = np.concatenate([side[:0:-1], side])
+    across, down = (np.rint(np.convolve(np.full(count, 255.0), kernel, "same")) for count in (160, 120))
+    heights = np.rint(across * down[60] / 255) / 255
+    slope = np.gradient(np.pad(heights, 1, "edge"))[1:-1] * depth / 100 * 8
+    light = np.clip(-slope / np.sqrt(slope * slope + 1), 0, 1)
+    assert np.abs(found - 255 * light).max() <= 1
