@@ -219,7 +219,7 @@ def box_blurred_plane(plane: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray
     """Return the three boxes of a sigma over one channel, shape (rows, columns), 0 outside. Each axis rounds to bytes once."""
     widths = box_widths(sigma)
     margin, whole = (sum(widths) - 3) // 2, math.prod(widths)
-    kind = np.uint32 if 256 * whole < 2**32 else np.uint64  # running sums wrap, sums of windows fit
+    kind = np.dtype("u4" if 256 * whole < 2**32 else "u8")  # running sums wrap, sums of windows fit
     for _ in range(2):  # down the columns, then down those of the transpose
         sums = np.zeros((len(plane) + 2 * margin, plane.shape[1]), kind)
         sums[margin : margin + len(plane)] = plane
@@ -227,7 +227,7 @@ def box_blurred_plane(plane: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray
             np.cumsum(sums, axis=0, out=sums)
             sums[width:] -= sums[:-width].copy()
         # Sums of a window stand at its last row.
-        rounded = (sums[2 * margin :] + kind(whole // 2)) // kind(whole)
+        rounded = np.floor_divide(sums[2 * margin :] + whole // 2, whole)
         plane = np.ascontiguousarray(rounded.T.astype(np.uint8))
     return plane
 
