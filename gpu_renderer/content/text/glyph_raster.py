@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text.families import Styled
+from gpu_renderer.content.text.families import MASK_MAX_PX, Styled
 from gpu_renderer.content.vector.surface import Pixels, coverage
 from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array
 
 Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
-MASK_MAX_PX = 256.0
-"""Device size above which glyphs are filled as outlines: not hinted, not snapped, not strengthened."""
 GAMMA, CONTRAST = 1.1875, 0.2
 """Values of the reference's browser."""
 SKIA_CONTRAST = 0.5

@@ -17,10 +17,9 @@ import skia
 
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.families import MASK_MAX_PX, Fonts, drawn_size
 from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, path_vertices
 from gpu_renderer.content.text.glyph_raster import (
-    MASK_MAX_PX,
     Placed,
     draw_color_glyphs,
     glyph_coverage,
@@ -201,7 +200,7 @@ class _GlyphPainting:
     """Painting of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
 
     def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
-        pose, self._place, self._size = place.pose, place, place.style.size
+        pose, self._place, self._size = place.pose, place, drawn_size(place.style.size)
         self._linear = _Linear.of(place, scale)
         x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
         self._middle = center[0] + x * scale, center[1] + y * scale
@@ -213,7 +212,7 @@ class _GlyphPainting:
         """With their pens, px from the horizontal middle."""
         for glyph in shaped(place.character, chain):
             self._glyphs.append((glyph, pen + glyph.dx * self._size))
-            pen += glyph.advance * self._size
+            pen += glyph.width(self._size)
         self._is_picture = any(glyph.styled.face.is_color for glyph, _ in self._glyphs)
         self.color = None if pose.stroke_width > 0 or self._is_picture else self._fill._replace(alpha=1.0)
 
