@@ -67,14 +67,36 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
 
 
 def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tuple[Pixels, Rgba | None]:
-    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures."""
-    covered = glyph_coverage(glyphs, fill, columns, rows)
+    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures.
+
+    Glyphs that are not opaque are drawn one over the other: where they overlap, more of the colour is seen.
+    """
+    alpha = fill.alpha
+    if alpha < 1:
+        covered, fill = _each_drawn(glyphs, fill, columns, rows), fill._replace(alpha=1.0)
+    else:
+        covered = glyph_coverage(glyphs, fill, columns, rows)
     if not any(glyph.styled.face.is_color for glyph in glyphs):
         return covered, fill
     pixels, canvas = rgba(columns, rows)
     pixels[:] = tinted(covered, fill)
-    draw_color_glyphs(canvas, glyphs, skia.Paint(AntiAlias=True, Alphaf=fill.alpha))
+    draw_color_glyphs(canvas, glyphs, skia.Paint(AntiAlias=True, Alphaf=alpha))
     return pixels, None
+
+
+def _each_drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> Pixels:
+    """Return the coverage of glyphs that are drawn in text order, each in the fill's alpha."""
+    raster, paint = _GlyphCanvas(columns, rows, is_coverage=True), solid(fill)
+    for placed in glyphs:
+        if placed.styled.face.is_color:
+            continue
+        if placed.size <= MASK_MAX_PX:
+            _draw_mask(raster, placed, _UPRIGHT, fill, 0.0, paint)
+        elif outline := glyph_outline(placed.styled, placed.glyph, placed.size):
+            with skia.AutoCanvasRestore(raster.canvas):
+                raster.canvas.translate(placed.x, placed.y)
+                raster.canvas.drawPath(outline, paint)
+    return raster.pixels
 
 
 def _painted(
@@ -151,6 +173,9 @@ class _Linear(NamedTuple):
     def matrix(self, x: float, y: float) -> Any:
         """Return Skia's matrix with the translation."""
         return skia.Matrix.MakeAll(self.a, self.c, x, self.b, self.d, y, 0, 0, 1)
+
+
+_UPRIGHT = _Linear(1.0, 0.0, 0.0, 1.0)
 
 
 class _GlyphCanvas:
@@ -267,7 +292,7 @@ class _GlyphPainting:
         for glyph, x in self._glyphs:
             is_picture = is_fill and glyph.styled.face.is_color
             if not is_picture and not is_large:
-                self._draw_mask(raster, glyph, x, paint)
+                self._draw_glyph_mask(raster, glyph, x, paint)
                 continue
             with skia.AutoCanvasRestore(raster.canvas):
                 raster.canvas.concat(self._linear.matrix(*self._middle))
@@ -278,20 +303,14 @@ class _GlyphPainting:
                     raster.canvas.translate(x, self._baseline)
                     raster.canvas.drawPath(outline, paint)
 
-    def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
+    def _draw_glyph_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
+        """Draw the mask of a glyph or of its stroke, its pen at `x` px from the horizontal middle."""
         linear, y = self._linear, self._baseline + glyph.dy * self._size
-        pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
-        pen_y = self._middle[1] + linear.b * x + linear.d * y
-        pen_y = float(math.floor(pen_y + 0.5)) if linear.has_level_baseline else on_quarter(pen_y)
-        whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
-        placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
+        pen_x, pen_y = self._middle[0] + linear.a * x + linear.c * y, self._middle[1] + linear.b * x + linear.d * y
+        placed = Placed(glyph.styled, glyph.glyph, pen_x, pen_y, self._size)
         is_stroke = paint.getStyle() == skia.Paint.kStroke_Style
         color, width = (self._stroke, self._place.pose.stroke_width) if is_stroke else (self._fill, 0.0)
-        key = placed, linear, luminance(color), width
-        cached = _glyph_cache.get(key, lambda: _mask(placed, linear, color, width))
-        if cached is not None:
-            raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
+        _draw_mask(raster, placed, linear, color, width, paint)
 
 
 class _Mask(NamedTuple):
@@ -300,6 +319,20 @@ class _Mask(NamedTuple):
     pixels: Pixels
     left: int
     top: int
+
+
+def _draw_mask(
+    raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: Any
+) -> None:
+    """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
+    pen_x = on_quarter(placed.x)
+    pen_y = float(math.floor(placed.y + 0.5)) if linear.has_level_baseline else on_quarter(placed.y)
+    whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
+    at_pen = placed._replace(x=pen_x - whole_x, y=pen_y - whole_y)
+    key = at_pen, linear, luminance(color), stroke_width
+    cached = _glyph_cache.get(key, lambda: _mask(at_pen, linear, color, stroke_width))
+    if cached is not None:
+        raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
 
 
 _glyph_cache: LruCache[_Mask | None] = LruCache(
