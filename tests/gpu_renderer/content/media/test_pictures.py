@@ -75,9 +75,9 @@ def test_a_png_is_turned_like_a_photograph(tmp_path: Path, orientation: int) -> 
     exif[0x0112] = orientation
     ramp = Image.fromarray(np.mgrid[:16, :24].sum(axis=0).astype(np.uint8) * 6)
     found = []
-    for format in ("PNG", "JPEG"):
+    for kind in ("PNG", "JPEG"):
         file = io.BytesIO()
-        ramp.save(file, format, exif=exif, quality=100)
+        ramp.save(file, kind, exif=exif, quality=100)
         found.append(pictures(tmp_path).picture(saved(tmp_path, file.getvalue())))
     png, jpeg = found
     assert png is not None
