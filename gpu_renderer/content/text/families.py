@@ -74,6 +74,7 @@ _SIZE_STEPS, _LOADED_STEPS = 100, 64
 """Steps of a px of the font sizes that a browser draws, and of those at which FreeType loads a face."""
 
 
+@lru_cache(maxsize=1024)
 def drawn_size(size: float) -> float:
     """Return the font size in px that a browser draws for a stored one: whole hundredths, cut off in 32-bit floats.
 

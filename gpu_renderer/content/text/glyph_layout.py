@@ -41,6 +41,7 @@ T = TypeVar("T", Sample, Ghost)
 AT_REST = GlyphPose()
 CHORDS = 24
 """Equal steps of the parameter of a curved segment; a straight one is a single chord."""
+WIDTHS_MAX = 8192
 GLYPHS_MAX = 200
 """A longer text of per-character 3D stays one flat plane."""
 REGULAR = 400.0
@@ -129,7 +130,9 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
             before = width
 
 
+@lru_cache(WIDTHS_MAX)
 def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
+    """Return a text's width in px. Animators pose the same letters anew in every frame."""
     spacing = style.letter_spacing if spaced else 0.0
     glyphs = shaped(text, chain_of(style, fonts), ligatures=spacing == 0)
     return shaped_width(glyphs, drawn_size(style.size)) + spacing * sum(glyph.is_spaced for glyph in glyphs)

@@ -85,7 +85,9 @@ def glyph_masks(
     grey.setStrokeJoin(skia.Paint.kRound_Join)
     for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
         canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
-    return contrast_table(color)[_raw_of_neutral()][pixels]
+    return _table_of_neutral(luminance(color)).take(
+        pixels, mode="clip"
+    )  # no level is beyond the table, and clipping is the fastest way
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:
@@ -145,6 +147,12 @@ def _raw_of_neutral() -> Table:
     forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
     raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
     return raw
+
+
+@lru_cache(maxsize=8)
+def _table_of_neutral(step: int) -> Table:
+    """Return the reference's table of a luminance, for coverage that went through Skia's table of the neutral grey."""
+    return _reference_table(step)[_raw_of_neutral()]
 
 
 def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:
