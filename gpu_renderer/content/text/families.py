@@ -70,6 +70,8 @@ MASK_MAX_PX = 256.0
 """Size above which a browser draws glyphs as outlines: not hinted, not snapped, not strengthened."""
 _PICTURE_SIZE_PX = 109
 """Size of the pictures in Noto Color Emoji, at which no advance is rounded."""
+_SIZE_MAX_PX = 1e6
+"""From here on a hundredth of a px is below the precision of the browser's floats."""
 _SIZE_STEPS, _LOADED_STEPS = 100, 64
 """Steps of a px of the font sizes that a browser draws, and of those at which FreeType loads a face."""
 
@@ -80,6 +82,8 @@ def drawn_size(size: float) -> float:
 
     Measured in Chromium: a text of 150.15 px is as wide as one of 150.14 px, one of 49.8 px keeps its size.
     """
+    if not size < _SIZE_MAX_PX:
+        return size
     return math.floor(np.float32(size) * np.float32(_SIZE_STEPS)) / _SIZE_STEPS
 
 

@@ -233,7 +233,7 @@ def test_the_baseline_stands_on_a_whole_row_unless_letters_turn(pose: GlyphPose,
 @pytest.mark.parametrize("size", [60, 200])
 def test_letters_of_a_faded_colour_that_overlap_add_up(size: float) -> None:
     style = TextStyle(size=size, fill="rgba(255, 255, 255, 0.5)")
-    alone = raster(text("H", style)).pixels[..., 3].max()
-    overlapping = raster(text("HH", replace(style, letter_spacing=-0.65 * size))).pixels[..., 3].max()
+    alone = int(raster(text("H", style)).pixels[..., 3].max())
+    overlapping = int(raster(text("HH", replace(style, letter_spacing=-0.65 * size))).pixels[..., 3].max())
     assert alone == pytest.approx(128, abs=1)
     assert overlapping == pytest.approx(191, abs=2)
