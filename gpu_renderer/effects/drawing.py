@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import skia
 
+from gpu_renderer.content.text.families import drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage
-from gpu_renderer.content.text.shaping import advance, shaped
+from gpu_renderer.content.text.shaping import shaped, shaped_width
 from gpu_renderer.content.vector.surface import rgba
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
@@ -84,8 +85,8 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
     if canvas.counter_faces is None:
         return
     chain, size = canvas.counter_faces(), max(1.0, values.number("size"))
-    glyphs = shaped(text, chain)
-    wide = advance(glyphs) * size
+    glyphs, drawn = shaped(text, chain), drawn_size(size)
+    wide = shaped_width(glyphs, drawn)
     x, y = canvas.place(values, "position")
     if values.flag("showBox"):
         half = wide / 2 + 0.4 * size
@@ -93,10 +94,10 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
         paint = skia.Paint(AntiAlias=True, Color4f=color4f(values.color("boxColor")))
         with drawing(canvas) as on:
             on.drawRect(box, paint)
-    starts = accumulate((glyph.advance * size for glyph in glyphs), initial=x - wide / 2)
-    baseline = y + chain.primary.face.baseline_shift(size)
+    starts = accumulate((glyph.width(drawn) for glyph in glyphs), initial=x - wide / 2)
+    baseline = y + chain.primary.face.baseline_shift(drawn)
     placed = [
-        Placed(glyph.styled, glyph.glyph, start, baseline, size) for glyph, start in zip(glyphs, starts, strict=False)
+        Placed(glyph.styled, glyph.glyph, start, baseline, drawn) for glyph, start in zip(glyphs, starts, strict=False)
     ]
     color = values.color("color")
     covered = glyph_coverage(placed, color, canvas.width, canvas.height)

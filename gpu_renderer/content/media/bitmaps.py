@@ -1,7 +1,7 @@
 """Encoded bitmaps to pixels: size checked before a pixel is decoded, turned upright, converted to sRGB, premultiplied.
 
 PNG, JPEG, WebP, BMP, ICO and the first frame of a GIF are decoded by the library family that browsers use, so that EXIF
-and ICC come out as there; AVIF by Pillow.
+and ICC come out as there; AVIF by Pillow. Where that library and Chromium differ, Chromium counts (`_as_chromium_reads`).
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
 import skia
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from gpu_renderer.content.vector.surface import Pixels, premultiplied
 from gpu_renderer.errors import MediaUndecodable
@@ -24,17 +26,32 @@ from gpu_renderer.errors import MediaUndecodable
 SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
 """Largest declared area of a picture. A larger one is refused as a decompression bomb."""
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_HEAD, _PNG_TAIL = 8, 4
+"""Bytes before the content of a chunk, its length and name, and after it, its checksum."""
+_SRGB_GAMMA = struct.pack(">I", 45455)
+_TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
+    2: lambda pixels: pixels[:, ::-1],
+    3: lambda pixels: pixels[::-1, ::-1],
+    4: lambda pixels: pixels[::-1],
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: pixels.swapaxes(0, 1)[:, ::-1],
+    7: lambda pixels: pixels.swapaxes(0, 1)[::-1, ::-1],
+    8: lambda pixels: pixels.swapaxes(0, 1)[::-1],
+}
+"""How a picture is turned upright, by EXIF's number for its orientation."""
 FILE_MAX_BYTES = 256 << 20
 """Largest file, and largest body of a `data:` URL."""
 
 
 def bitmap_pixels(data: bytes) -> Pixels:
     """Return the picture at its own size: uint8 RGBA, premultiplied, encoded sRGB. Raises MediaUndecodable."""
-    picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(data))
+    picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(_as_chromium_reads(data)))
     if picture is None:
         with _avif(data) as opened:
             _check_size(*opened.size)
-            return premultiplied(np.asarray(ImageOps.exif_transpose(opened).convert("RGBA")))
+            upright, profile = ImageOps.exif_transpose(opened).convert("RGBA"), opened.info.get("icc_profile")
+            return bitmap_pixels(_png(upright, profile)) if profile else premultiplied(np.asarray(upright))
     width, height = picture.width(), picture.height()
     _check_size(width, height)
     pixels = np.zeros((height, width, 4), np.uint8)
@@ -42,7 +59,63 @@ def bitmap_pixels(data: bytes) -> Pixels:
     wanted = skia.ImageInfo.Make(width, height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType, srgb)
     if not picture.readPixels(wanted, pixels, width * 4, 0, 0):
         raise refused("is damaged")
-    return pixels
+    return _upright(pixels, data)
+
+
+def _as_chromium_reads(data: bytes) -> bytes:
+    """Return the file without what Chromium passes over: the gamma of sRGB in a PNG without primaries, EXIF in a WebP."""
+    if data.startswith(_PNG_SIGNATURE):
+        chunks = dict(_png_chunks(data))
+        gamma = chunks.get(b"gAMA")
+        if gamma is not None and b"cHRM" not in chunks and data[gamma] == _SRGB_GAMMA:
+            return data[: gamma.start - _PNG_HEAD] + data[gamma.stop + _PNG_TAIL :]
+    elif data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        for at in _webp_chunks(data):
+            if data[at : at + 4] == b"EXIF":
+                return data[:at] + b"NONE" + data[at + 4 :]
+    return data
+
+
+def _upright(pixels: Pixels, data: bytes) -> Pixels:
+    """Return the pixels of a PNG turned as its EXIF says. Skia has turned those of other formats."""
+    place = dict(_png_chunks(data)).get(b"eXIf") if data.startswith(_PNG_SIGNATURE) else None
+    if place is None:
+        return pixels
+    exif = Image.Exif()
+    try:
+        exif.load(data[place])
+        turn = _TURNS.get(exif.get(ExifTags.Base.Orientation))
+    except (SyntaxError, ValueError, struct.error):  # damaged
+        return pixels
+    return pixels if turn is None else np.ascontiguousarray(turn(pixels))
+
+
+def _png_chunks(data: bytes) -> Iterator[tuple[bytes, slice]]:
+    """Yield the names and the places of the contents of a PNG's chunks, as far as they are whole."""
+    at = len(_PNG_SIGNATURE)
+    while at + _PNG_HEAD <= len(data):
+        length, name = struct.unpack_from(">I4s", data, at)
+        end = at + _PNG_HEAD + length
+        if end + _PNG_TAIL > len(data):
+            return
+        yield name, slice(at + _PNG_HEAD, end)
+        at = end + _PNG_TAIL
+
+
+def _webp_chunks(data: bytes) -> Iterator[int]:
+    """Yield where each chunk of a WebP starts: its name, its length, and a content of whole pairs of bytes."""
+    at = 12
+    while at + 8 <= len(data):
+        yield at
+        (length,) = struct.unpack_from("<I", data, at + 4)
+        at += 8 + length + length % 2
+
+
+def _png(picture: Image.Image, profile: bytes) -> bytes:
+    """Return a picture as a PNG file with a colour profile, barely compressed."""
+    file = io.BytesIO()
+    picture.save(file, "PNG", icc_profile=profile, compress_level=1)
+    return file.getvalue()
 
 
 def stated_area(data: bytes) -> int:

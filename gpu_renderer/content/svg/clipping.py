@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +14,7 @@ from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import Frame, Scene
-from gpu_renderer.content.svg.values import Style, box_matrix, length, placement, transform
+from gpu_renderer.content.svg.values import Style, Viewport, box_matrix, length, origin, placement, transform
 
 SEGMENTS_MAX: Final = 5_000
 _FOLLOWING: Final = 4
@@ -47,6 +49,76 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
         outline.transform(box_matrix(bounds))
     outline.transform(transform(style.get("transform")))
     return _clipped(scene, clip, frame, bounds, outline)
+
+
+def basic_shape(text: str, box: Any, em: float) -> Any:
+    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset or polygon. None for anything else.
+
+    `em`: the font size.
+    """
+    match = _SHAPE.match(text)
+    if match is None:
+        return None
+    outline = _SHAPES[match[1]](match[2].strip(), box, em)
+    outline.offset(box.x(), box.y())
+    return outline
+
+
+def _ellipse(inside: str, box: Any, em: float) -> Any:
+    """`circle(RADIUS at X Y)` and `ellipse(RADIUS RADIUS at X Y)`; a radius may be the distance to a side."""
+    radii, _, place = inside.partition("at ")
+    width, height = box.width(), box.height()
+    x, y = origin(place.strip() or "center", Viewport(width, height), em)
+    words = (radii.split() or ["closest-side"]) * 2
+    across, down = (x, width - x), (y, height - y)
+    is_circle = len(radii.split()) < 2
+    sides = ((*across, *down),) * 2 if is_circle else (across, down)
+    references = (Viewport(width, height).diagonal,) * 2 if is_circle else (width, height)
+    named = {"closest-side": min, "farthest-side": max}
+    rx, ry = (
+        named[word](map(abs, around)) if word in named else length(word, reference, 0.0, em)
+        for word, around, reference in zip(words, sides, references, strict=False)
+    )
+    return skia.Path().addOval(skia.Rect.MakeLTRB(x - rx, y - ry, x + rx, y + ry))
+
+
+def _inset(inside: str, box: Any, em: float) -> Any:
+    """`inset(TOP RIGHT BOTTOM LEFT round RADIUS)`, with fewer numbers as in margins."""
+    stated, _, radius = inside.partition("round")
+    words = stated.split()[:4] or ["0"]
+    top, right, bottom, left = (words[_OF_SIDE[len(words) - 1][side]] for side in range(4))
+    width, height = box.width(), box.height()
+    x, x_end = length(left, width, 0.0, em), width - length(right, width, 0.0, em)
+    y, y_end = length(top, height, 0.0, em), height - length(bottom, height, 0.0, em)
+    corner = length(radius.strip().split(" ")[0], width, 0.0, em)
+    return skia.Path().addRoundRect(skia.Rect.MakeLTRB(x, y, max(x, x_end), max(y, y_end)), corner, corner)
+
+
+def _polygon(inside: str, box: Any, em: float) -> Any:
+    """`polygon(X Y, X Y, ...)`, with a fill rule before them or without."""
+    rule, _, rest = inside.partition(",")
+    is_even_odd = rule.strip() == "evenodd"
+    pairs = [pair.split() for pair in (rest if rule.strip() in ("evenodd", "nonzero") else inside).split(",")]
+    path = skia.Path()
+    points = [
+        skia.Point(length(pair[0], box.width(), 0.0, em), length(pair[1], box.height(), 0.0, em))
+        for pair in pairs
+        if len(pair) == 2
+    ]
+    path.addPoly(points, True)
+    path.setFillType(skia.PathFillType.kEvenOdd if is_even_odd else skia.PathFillType.kWinding)
+    return path
+
+
+_OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
+"""By the count of margins that are stated: the one for each side, clockwise from the top."""
+_SHAPES: Final[dict[str, Callable[[str, Any, float], Any]]] = {
+    "circle": _ellipse,
+    "ellipse": _ellipse,
+    "inset": _inset,
+    "polygon": _polygon,
+}
+_SHAPE = re.compile(rf"\s*({'|'.join(_SHAPES)})\(([^()]*)\)\s*\Z")
 
 
 def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:

@@ -10,7 +10,7 @@ import skia
 
 from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
 from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost, drawn_count
-from gpu_renderer.content.svg.clipping import clip_outline, draw_mask
+from gpu_renderer.content.svg.clipping import basic_shape, clip_outline, draw_mask
 from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import letterings, text_box
@@ -18,7 +18,18 @@ from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of, context_paints, paint_of
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
 from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale
-from gpu_renderer.content.svg.values import Viewport, fitted, fitted_box, fraction, length, numbers, placement, view_box
+from gpu_renderer.content.svg.values import (
+    Style,
+    Viewport,
+    fitted,
+    fitted_box,
+    font_size,
+    fraction,
+    length,
+    numbers,
+    placement,
+    view_box,
+)
 from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
@@ -100,10 +111,14 @@ class Drawing(Scene):
         if element is not self.document.root:
             canvas.concat(placement(style, frame.viewport, lambda: self._bounds(element, frame)))
         wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask", "filter")}
-        needs_bounds = any(found is not None for found in wanted.values())
+        needs_bounds = any(style.get(key, "none") != "none" for key in wanted)
         bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
         if (clip := wanted["clip-path"]) is not None:
             canvas.clipPath(clip_outline(self, clip, frame, bounds), skia.ClipOp.kIntersect, True)
+        elif (shape := self._clip_shape(style, bounds)) is not None:
+            canvas.clipPath(shape, skia.ClipOp.kIntersect, True)
+        if wanted["filter"] is None:
+            self._name_functions("filter", style)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
@@ -113,6 +128,19 @@ class Drawing(Scene):
         if (mask := wanted["mask"]) is not None:
             draw_mask(self, mask, canvas, frame, bounds)
         canvas.restoreToCount(depth)
+
+    def _clip_shape(self, style: Style, bounds: Any) -> Any:
+        """Return the outline of a clip path that is a CSS shape; None for anything else."""
+        shape = basic_shape(style.get("clip-path", "none"), bounds, font_size(style))
+        if shape is None:
+            self._name_functions("clip-path", style)
+        return shape
+
+    def _name_functions(self, name: str, style: Style) -> None:
+        """Name the CSS functions of a property that are not drawn."""
+        value = style.get(name, "none")
+        if "(" in value and not value.startswith("url("):
+            self.warn(f"The {name} {value[:60]!r} of an SVG document is not drawn.")
 
     def _filtered(
         self, wanted: Element | None, canvas: Any, frame: Frame, bounds: Any, paint: Callable[[], None]

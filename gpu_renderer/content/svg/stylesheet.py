@@ -39,6 +39,11 @@ _BRACE = re.compile(r"[{}]")
 _IMPORTANT = re.compile(r"!\s*important\s*\Z", re.IGNORECASE)
 _DECLARATION = re.compile(r"(?:[^;()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 _SHOWN_MEDIA = re.compile(r"(?:only\s+)?(?:all|screen)\b|\(", re.IGNORECASE)
+_OTHER_SCREENS = re.compile(
+    r"prefers-color-scheme\s*:\s*dark|prefers-reduced-\w+\s*(?:\)|:\s*reduce)|prefers-contrast\s*(?:\)|:\s*(?!no-))|"
+    r"forced-colors\s*(?:\)|:\s*active)",
+    re.IGNORECASE,
+)
 
 _PARTS = re.compile(
     r"(?P<kind>[.#])(?P<name>[\w-]+)"
@@ -99,11 +104,16 @@ def rules(text: str) -> Iterator[Rule]:
         at = _end_of_block(text, head.end())
         name, body = head[0].strip(), text[head.end() + 1 : at - 1]
         if name.startswith("@media"):
-            yield from rules(body) if _SHOWN_MEDIA.match(name[6:].strip()) else ()
+            yield from rules(body) if any(map(_is_shown, name[6:].split(","))) else ()
         elif not name.startswith("@"):
             found = declarations(body)
             selectors = map(selector, re.split(r",(?![^()]*\))", name))
             yield from (Rule(chosen, found) for chosen in selectors if chosen)
+
+
+def _is_shown(query: str) -> bool:
+    """Return True if a media query holds on a screen of light colours, whose reader prefers nothing else."""
+    return _SHOWN_MEDIA.match(query.strip()) is not None and _OTHER_SCREENS.search(query) is None
 
 
 def declarations(text: str) -> Declarations:

@@ -137,14 +137,15 @@ def placement(style: Style, viewport: Viewport, bounds: Callable[[], Any]) -> An
     in_view = style.get("transform-box", "view-box") == "view-box"
     box = skia.Rect.MakeWH(*viewport) if in_view else bounds()
     reference, em = Viewport(box.width(), box.height()), font_size(style)
-    x, y = _origin(style.get("transform-origin"), reference, em)
+    x, y = origin(style.get("transform-origin"), reference, em)
     x, y = box.x() + x, box.y() + y
     matrix = skia.Matrix.Translate(x, y)
     matrix.preConcat(transform(" ".join(listed), reference, em))
     return matrix.preTranslate(-x, -y)
 
 
-def _origin(text: str | None, reference: Viewport, em: float) -> tuple[float, float]:
+def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, float]:
+    """Return the place that one or two words name in a box (`50% 10px`, `left`); its corner where there is none."""
     words = (text or "").split()[:2]
     if not words:
         return 0.0, 0.0

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -21,11 +21,13 @@ import skia
 import uharfbuzz as hb
 from fontTools import unicodedata as scripts
 
+from gpu_renderer.content.text.emoji import is_emoji
 from gpu_renderer.content.text.folders import FontFile, identity
 from gpu_renderer.errors import RenderError
 
 DEFAULT_FAMILY = "Inter"
-SYSTEM_FAMILIES = ("Liberation Sans", "DejaVu Sans")
+SYSTEM_FAMILY = "DejaVu Sans"
+"""The system's sans-serif, by fontconfig's rules."""
 SUBSTITUTES = {
     "arial": "Liberation Sans",
     "helvetica": "Liberation Sans",
@@ -39,7 +41,7 @@ SUBSTITUTES = {
     "monospace": "DejaVu Sans Mono",
 }
 """Families of the same metrics, and the system's own names; any other family that is not installed becomes Inter."""
-BOLD_LEAST = 600
+REGULAR, BOLD_LEAST = 400, 600
 _CSS_WEIGHTS = (100, 200, 300, 350, 380, 400, 500, 600, 700, 800, 900, 1000)
 _FONTCONFIG_WEIGHTS = (0, 40, 50, 55, 75, 80, 100, 180, 200, 205, 210, 215)
 """Fontconfig's scale of the CSS weights; linear between them."""
@@ -62,6 +64,32 @@ _SCRIPT_NAMES: Final = {
     "Common": "symbols",
 }
 _HELP: Final = "run ./farm fonts, or put a font that has it into a folder of FONT_FOLDERS"
+
+
+MASK_MAX_PX = 256.0
+"""Size above which a browser draws glyphs as outlines: not hinted, not snapped, not strengthened."""
+_PICTURE_SIZE_PX = 109
+"""Size of the pictures in Noto Color Emoji, at which no advance is rounded."""
+_SIZE_MAX_PX = 1e6
+"""From here on a hundredth of a px is below the precision of the browser's floats."""
+_SIZE_STEPS, _LOADED_STEPS = 100, 64
+"""Steps of a px of the font sizes that a browser draws, and of those at which FreeType loads a face."""
+
+
+@lru_cache(maxsize=1024)
+def drawn_size(size: float) -> float:
+    """Return the font size in px that a browser draws for a stored one: whole hundredths, cut off in 32-bit floats.
+
+    Measured in Chromium: a text of 150.15 px is as wide as one of 150.14 px, one of 49.8 px keeps its size.
+    """
+    if not size < _SIZE_MAX_PX:
+        return size
+    return math.floor(np.float32(size) * np.float32(_SIZE_STEPS)) / _SIZE_STEPS
+
+
+def loaded_size(size: float) -> float:
+    """Return the size in px that a face's advances have: whole 64ths, cut off, as FreeType loads it; outlines have the size itself."""
+    return math.floor(size * _LOADED_STEPS) / _LOADED_STEPS if size <= MASK_MAX_PX else size
 
 
 class NoFonts(RenderError):
@@ -94,17 +122,16 @@ class Face:
         """Skia's view of the same file."""
         return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
 
+    def picture_excess(self, glyph: int) -> float:
+        """Return by how much a glyph's picture is wider than its table says, ems; 0 for an outline. Browsers advance by the picture."""
+        if not self.is_color:
+            return 0.0
+        width = skia.Font(self.typeface, _PICTURE_SIZE_PX).getWidths([glyph])[0]
+        return float(width / _PICTURE_SIZE_PX - self.shaper.get_glyph_h_advance(glyph) / self.units_per_em)
+
     def baseline_shift(self, size: float) -> float:
         """Return the distance of the alphabetic baseline below the middle of a line, px (text.md 10.1)."""
         return math.floor(64 * size * self._ascent + 0.5) / 64 - size / 2
-
-    def painted(self, glyph: int) -> tuple[float, float, float, float] | None:
-        """Left, top, right, bottom of the outline in ems, y down; None for a blank glyph."""
-        extents = self.shaper.get_glyph_extents(glyph)
-        if extents is None or not extents.width or not extents.height:
-            return None
-        left, top = extents.x_bearing / self.units_per_em, -extents.y_bearing / self.units_per_em
-        return left, top, left + extents.width / self.units_per_em, top - extents.height / self.units_per_em
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +153,16 @@ class Styled:
         font.setSkewX(SLANT if self.slanted else 0.0)
         font.setEmbolden(self.emboldened)
         return font
+
+    def painted(self, glyph: int, size: float) -> tuple[float, float, float, float] | None:
+        """Left, top, right, bottom of a glyph's mask at a size, px from its pen, y down; None for a blank glyph."""
+        box = _painted(self, glyph, size)
+        return None if box.isEmpty() else (box.left(), box.top(), box.right(), box.bottom())
+
+
+@lru_cache(maxsize=16384)
+def _painted(styled: Styled, glyph: int, size: float) -> Any:
+    return styled.font(size).getBounds([glyph])[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +192,7 @@ class Chain:
 
     def _find(self, cluster: str) -> Styled:
         base = ord(cluster[0])
-        if _is_emoji(cluster) and (emoji := self.fallback.emoji(base)):
+        if is_emoji(cluster) and (emoji := self.fallback.emoji(base)):
             return emoji
         for file, styled in self.named:
             if file.covers(base):
@@ -201,7 +238,7 @@ class Fonts:
         """Return the faces of a style; kept."""
         installed = self._installed(style.family)
         if style not in self._chains:
-            families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, *SYSTEM_FAMILIES)]
+            families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, SYSTEM_FAMILY)]
             named = tuple((file, self._styled(file, style)) for files in families for file in _nearest(files, style))
             any_file = _nearest(next(iter(self._families.values())), style)[0]
             self._chains[style] = Chain(style, named[0][1] if named else self._styled(any_file, style), named, self)
@@ -221,16 +258,18 @@ class Fonts:
         return None
 
     def any_with(self, code_point: int, style: Style) -> Styled | None:
-        """Return the face nearest to the style in the first family that has the character; emboldened where it is too light.
+        """Return the regular face of the first family that has the character, emboldened or slanted for a style that is.
 
-        A visible character that no font has is noted by its script.
+        Browsers ask the system for a character, not for a style, and letters of pictures come last. A visible character that
+        no font has is noted by its script.
         """
-        for family, files in self._families.items():
+        for family, files in sorted(self._families.items(), key=_rank):
             covering = [file for file in files if file.covers(code_point)]
             if covering:
-                file = _nearest(covering, style)[0]
-                light = file.weight < BOLD_LEAST <= style.weight
-                return Styled(self._face(file), style.italic and not file.italic, light and "emoji" not in family)
+                file = _nearest(covering, Style(family, REGULAR, italic=False))[0]
+                face = self._face(file)
+                light = file.weight < BOLD_LEAST <= style.weight and not face.is_color
+                return Styled(face, style.italic and not file.italic and not face.is_color, light)
         if unicodedata.category(chr(code_point))[0] not in "ZC":
             name = str(scripts.script_name(scripts.script(chr(code_point)), default="unknown")).replace("_", " ")
             self._missing.setdefault(_SCRIPT_NAMES.get(name, name), chr(code_point))
@@ -258,13 +297,10 @@ def without_font(files: Iterable[FontFile]) -> list[str]:
     return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in candidates)]
 
 
-def _is_emoji(cluster: str) -> bool:
-    """Return True if the cluster asks for colour: by a variation selector, or because it is drawn so by default."""
-    if "\ufe0e" in cluster:
-        return False
-    return "\ufe0f" in cluster or (
-        ord(cluster[0]) >= 0x1F000 and unicodedata.category(cluster[0]) in ("So", "Sk", "Cn")
-    )
+def _rank(family: tuple[str, list[FontFile]]) -> int:
+    """Return the order of families for a missing character: special shapes of letters after plain ones, pictures last."""
+    name, _ = family
+    return 2 if "emoji" in name else 1 if "looped" in name else 0
 
 
 def _nearest(files: Sequence[FontFile], style: Style) -> list[FontFile]:

@@ -15,9 +15,9 @@ from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple, TypeVar
 
-from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.families import Fonts, drawn_size
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
-from gpu_renderer.content.text.shaping import advance, shaped
+from gpu_renderer.content.text.shaping import shaped, shaped_width
 from gpu_renderer.content.vector.mask import expanded
 from motion.evaluate.matrix4 import product, scaled, translation, turned
 from motion.snapshot import (
@@ -41,6 +41,7 @@ T = TypeVar("T", Sample, Ghost)
 AT_REST = GlyphPose()
 CHORDS = 24
 """Equal steps of the parameter of a curved segment; a straight one is a single chord."""
+WIDTHS_MAX = 8192
 GLYPHS_MAX = 200
 """A longer text of per-character 3D stays one flat plane."""
 REGULAR = 400.0
@@ -129,10 +130,12 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
             before = width
 
 
+@lru_cache(WIDTHS_MAX)
 def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
+    """Return a text's width in px. Animators pose the same letters anew in every frame."""
     spacing = style.letter_spacing if spaced else 0.0
     glyphs = shaped(text, chain_of(style, fonts), ligatures=spacing == 0)
-    return advance(glyphs) * style.size + spacing * sum(glyph.is_spaced for glyph in glyphs)
+    return shaped_width(glyphs, drawn_size(style.size)) + spacing * sum(glyph.is_spaced for glyph in glyphs)
 
 
 def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[GlyphPlace]:

@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text.families import Styled
+from gpu_renderer.content.text.families import MASK_MAX_PX, Styled
 from gpu_renderer.content.vector.surface import Pixels, coverage
 from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array
 
 Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
-MASK_MAX_PX = 256.0
-"""Device size above which glyphs are filled as outlines: not hinted, not snapped, not strengthened."""
 GAMMA, CONTRAST = 1.1875, 0.2
 """Values of the reference's browser."""
 SKIA_CONTRAST = 0.5
@@ -87,7 +85,9 @@ def glyph_masks(
     grey.setStrokeJoin(skia.Paint.kRound_Join)
     for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
         canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
-    return contrast_table(color)[_raw_of_neutral()][pixels]
+    return _table_of_neutral(luminance(color)).take(
+        pixels, mode="clip"
+    )  # no level is beyond the table, and clipping is the fastest way
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:
@@ -147,6 +147,12 @@ def _raw_of_neutral() -> Table:
     forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
     raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
     return raw
+
+
+@lru_cache(maxsize=8)
+def _table_of_neutral(step: int) -> Table:
+    """Return the reference's table of a luminance, for coverage that went through Skia's table of the neutral grey."""
+    return _reference_table(step)[_raw_of_neutral()]
 
 
 def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.families import Chain, Fonts, Style, drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed
-from gpu_renderer.content.text.shaping import advance, shaped
+from gpu_renderer.content.text.shaping import shaped, shaped_width
 from motion.snapshot import TextSource, TextStyle
 
 SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
@@ -44,7 +44,8 @@ def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -
 
 def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
     """A line's width in px, with letter spacing between its characters."""
-    return advance(shaped(line, chain_of(style, fonts))) * style.size + max(0, len(line) - 1) * style.letter_spacing
+    glyphs = shaped(line, chain_of(style, fonts))
+    return shaped_width(glyphs, drawn_size(style.size)) + max(0, len(line) - 1) * style.letter_spacing
 
 
 def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
@@ -78,20 +79,18 @@ def _measured(
 def _painted(line: str, style: TextStyle, fonts: Fonts) -> tuple[float, float, float]:
     """Return the extents of a line's ink in px: across, and above and below the line's middle.
 
-    The reference's canvas rounds each glyph outward, before it is placed.
+    A glyph's extents are those of its hinted mask, in whole px up to the size of masks.
     """
-    chain = chain_of(style, fonts)
+    chain, size = chain_of(style, fonts), drawn_size(style.size)
     boxes, pen = [], 0.0
     for glyph in shaped(line, chain):
-        if box := glyph.styled.face.painted(glyph.glyph):
-            left, top = math.floor(box[0] * style.size), math.floor(box[1] * style.size)
-            right, bottom = math.ceil(box[2] * style.size), math.ceil(box[3] * style.size)
-            x, y = pen + glyph.dx * style.size, glyph.dy * style.size
-            boxes.append((left + x, top + y, right + x, bottom + y))
-        pen += glyph.advance * style.size
+        if box := glyph.styled.painted(glyph.glyph, size):
+            x, y = pen + glyph.dx * size, glyph.dy * size
+            boxes.append((box[0] + x, box[1] + y, box[2] + x, box[3] + y))
+        pen += glyph.width(size)
     if not boxes:
         return 0.0, 0.0, 0.0
-    shift = chain.primary.face.baseline_shift(style.size)
+    shift = chain.primary.face.baseline_shift(size)
     spacing = max(0, len(line) - 1) * style.letter_spacing
     width = max(box[2] for box in boxes) - min(box[0] for box in boxes) + spacing
     return width, -min(box[1] for box in boxes) - shift, max(box[3] for box in boxes) + shift
@@ -101,17 +100,17 @@ def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     """Every glyph of a plain text with its pen on the alphabetic baseline: px from the box's top left, size in px."""
     lines = broken(source.content, source.stored_style, source.stored_box_width, fonts)
     chain, style = chain_of(source.style, fonts), source.style
-    gap = source.line_height * style.size + source.paragraph_spacing
-    first = box[1] / 2 - (len(lines) - 1) * gap / 2 + chain.primary.face.baseline_shift(style.size)
+    size, gap = drawn_size(style.size), source.line_height * style.size + source.paragraph_spacing
+    first = box[1] / 2 - (len(lines) - 1) * gap / 2 + chain.primary.face.baseline_shift(size)
     placed: list[Placed] = []
     for index, line in enumerate(lines):
         glyphs, y = shaped(line, chain, ligatures=style.letter_spacing == 0), first + index * gap
-        moves = [glyph.advance * style.size + style.letter_spacing * glyph.is_spaced for glyph in glyphs]
+        moves = [glyph.width(size) + style.letter_spacing * glyph.is_spaced for glyph in glyphs]
         width = sum(moves)
         starts = {"right": box[0] - SIDE_PADDING_PX - width, **dict.fromkeys(("left", "justify"), SIDE_PADDING_PX)}
         x = starts.get(source.align, (box[0] - width) / 2)
         for glyph, move in zip(glyphs, moves, strict=True):
-            place = x + glyph.dx * style.size, y + glyph.dy * style.size
-            placed.append(Placed(glyph.styled, glyph.glyph, *place, style.size))
+            place = x + glyph.dx * size, y + glyph.dy * size
+            placed.append(Placed(glyph.styled, glyph.glyph, *place, size))
             x += move
     return placed

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import uharfbuzz as hb
 
-from gpu_renderer.content.text.families import Chain, Styled
+from gpu_renderer.content.text.families import Chain, Styled, loaded_size
 
 T = TypeVar("T")
 
@@ -38,16 +38,21 @@ _CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": 
 class Glyph:
     """A glyph in visual order: lengths in ems, y down. `start` is the index of its cluster's first character.
 
-    `is_spaced`: letter spacing follows it.
+    `advance`: with kerning. `own_advance`: its outline's alone, 0 for a picture. `is_spaced`: letter spacing follows it.
     """
 
     styled: Styled
     glyph: int
     start: int
     advance: float
+    own_advance: float
     dx: float
     dy: float
     is_spaced: bool
+
+    def width(self, size: float) -> float:
+        """Return the advance in px at a drawn size: kerning has that size, an outline the one that its face is loaded at."""
+        return self.advance * size + self.own_advance * (loaded_size(size) - size)
 
 
 Shaped = tuple[Glyph, ...]
@@ -58,9 +63,9 @@ def shaped(text: str, chain: Chain, *, ligatures: bool = True) -> Shaped:
     return _shaped_line(text.translate(_BLANKS), chain, ligatures)
 
 
-def advance(glyphs: Shaped) -> float:
-    """Return the width in ems, without letter spacing."""
-    return sum(glyph.advance for glyph in glyphs)
+def shaped_width(glyphs: Shaped, size: float) -> float:
+    """Return the width in px at a drawn size, without letter spacing."""
+    return sum(glyph.width(size) for glyph in glyphs)
 
 
 @lru_cache(maxsize=8192)
@@ -89,12 +94,12 @@ def _word_glyphs(word: str, backward: bool, chain: Chain, ligatures: bool) -> Sh
 
 
 def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatures: bool) -> list[Glyph]:
-    buffer = hb.Buffer()
+    face, buffer = styled.face, hb.Buffer()
     buffer.add_str(piece)
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if backward else "ltr"
-    hb.shape(styled.face.shaper, buffer, {} if ligatures else _NO_LIGATURES)
-    em, is_cursive = styled.face.units_per_em, buffer.script in _CURSIVE
+    hb.shape(face.shaper, buffer, {} if ligatures else _NO_LIGATURES)
+    em, is_cursive = face.units_per_em, buffer.script in _CURSIVE
     infos, positions = buffer.glyph_infos, buffer.glyph_positions
     following = [info.cluster for info in infos[1:]] + [-1]
     return [
@@ -102,7 +107,8 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
             styled,
             info.codepoint,
             start + info.cluster,
-            place.x_advance / em,
+            place.x_advance / em + face.picture_excess(info.codepoint),
+            0.0 if face.is_color or not place.x_advance else face.shaper.get_glyph_h_advance(info.codepoint) / em,
             place.x_offset / em,
             -place.y_offset / em,
             after != info.cluster and not is_cursive and unicodedata.category(piece[info.cluster]) not in _INVISIBLE,

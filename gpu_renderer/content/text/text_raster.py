@@ -17,10 +17,9 @@ import skia
 
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Fonts
+from gpu_renderer.content.text.families import MASK_MAX_PX, Fonts, drawn_size
 from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, path_vertices
 from gpu_renderer.content.text.glyph_raster import (
-    MASK_MAX_PX,
     Placed,
     draw_color_glyphs,
     glyph_coverage,
@@ -68,14 +67,36 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
 
 
 def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tuple[Pixels, Rgba | None]:
-    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures."""
-    covered = glyph_coverage(glyphs, fill, columns, rows)
+    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures.
+
+    Glyphs that are not opaque are drawn one over the other: where they overlap, more of the colour is seen.
+    """
+    alpha = fill.alpha
+    if alpha < 1:
+        covered, fill = _each_drawn(glyphs, fill, columns, rows), fill._replace(alpha=1.0)
+    else:
+        covered = glyph_coverage(glyphs, fill, columns, rows)
     if not any(glyph.styled.face.is_color for glyph in glyphs):
         return covered, fill
     pixels, canvas = rgba(columns, rows)
     pixels[:] = tinted(covered, fill)
-    draw_color_glyphs(canvas, glyphs, skia.Paint(AntiAlias=True, Alphaf=fill.alpha))
+    draw_color_glyphs(canvas, glyphs, skia.Paint(AntiAlias=True, Alphaf=alpha))
     return pixels, None
+
+
+def _each_drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> Pixels:
+    """Return the coverage of glyphs that are drawn in text order, each in the fill's alpha."""
+    raster, paint = _GlyphCanvas(columns, rows, is_coverage=True), solid(fill)
+    for placed in glyphs:
+        if placed.styled.face.is_color:
+            continue
+        if placed.size <= MASK_MAX_PX:
+            _draw_mask(raster, placed, _UPRIGHT, fill, 0.0, paint)
+        elif outline := glyph_outline(placed.styled, placed.glyph, placed.size):
+            with skia.AutoCanvasRestore(raster.canvas):
+                raster.canvas.translate(placed.x, placed.y)
+                raster.canvas.drawPath(outline, paint)
+    return raster.pixels
 
 
 def _painted(
@@ -154,6 +175,9 @@ class _Linear(NamedTuple):
         return skia.Matrix.MakeAll(self.a, self.c, x, self.b, self.d, y, 0, 0, 1)
 
 
+_UPRIGHT = _Linear(1.0, 0.0, 0.0, 1.0)
+
+
 class _GlyphCanvas:
     """A buffer of a raster's part, its corner at `left`, `top`; the canvas draws into it in the raster's own px.
 
@@ -201,7 +225,7 @@ class _GlyphPainting:
     """Painting of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
 
     def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
-        pose, self._place, self._size = place.pose, place, place.style.size
+        pose, self._place, self._size = place.pose, place, drawn_size(place.style.size)
         self._linear = _Linear.of(place, scale)
         x, y = place.x + pose.dx, place.y + pose.dy + pose.line_spacing * place.line_index
         self._middle = center[0] + x * scale, center[1] + y * scale
@@ -213,7 +237,7 @@ class _GlyphPainting:
         """With their pens, px from the horizontal middle."""
         for glyph in shaped(place.character, chain):
             self._glyphs.append((glyph, pen + glyph.dx * self._size))
-            pen += glyph.advance * self._size
+            pen += glyph.width(self._size)
         self._is_picture = any(glyph.styled.face.is_color for glyph, _ in self._glyphs)
         self.color = None if pose.stroke_width > 0 or self._is_picture else self._fill._replace(alpha=1.0)
 
@@ -268,7 +292,7 @@ class _GlyphPainting:
         for glyph, x in self._glyphs:
             is_picture = is_fill and glyph.styled.face.is_color
             if not is_picture and not is_large:
-                self._draw_mask(raster, glyph, x, paint)
+                self._draw_glyph_mask(raster, glyph, x, paint)
                 continue
             with skia.AutoCanvasRestore(raster.canvas):
                 raster.canvas.concat(self._linear.matrix(*self._middle))
@@ -279,20 +303,14 @@ class _GlyphPainting:
                     raster.canvas.translate(x, self._baseline)
                     raster.canvas.drawPath(outline, paint)
 
-    def _draw_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
-        """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
+    def _draw_glyph_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
+        """Draw the mask of a glyph or of its stroke, its pen at `x` px from the horizontal middle."""
         linear, y = self._linear, self._baseline + glyph.dy * self._size
-        pen_x = on_quarter(self._middle[0] + linear.a * x + linear.c * y)
-        pen_y = self._middle[1] + linear.b * x + linear.d * y
-        pen_y = float(math.floor(pen_y + 0.5)) if linear.has_level_baseline else on_quarter(pen_y)
-        whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
-        placed = Placed(glyph.styled, glyph.glyph, pen_x - whole_x, pen_y - whole_y, self._size)
+        pen_x, pen_y = self._middle[0] + linear.a * x + linear.c * y, self._middle[1] + linear.b * x + linear.d * y
+        placed = Placed(glyph.styled, glyph.glyph, pen_x, pen_y, self._size)
         is_stroke = paint.getStyle() == skia.Paint.kStroke_Style
         color, width = (self._stroke, self._place.pose.stroke_width) if is_stroke else (self._fill, 0.0)
-        key = placed, linear, luminance(color), width
-        cached = _glyph_cache.get(key, lambda: _mask(placed, linear, color, width))
-        if cached is not None:
-            raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
+        _draw_mask(raster, placed, linear, color, width, paint)
 
 
 class _Mask(NamedTuple):
@@ -301,6 +319,20 @@ class _Mask(NamedTuple):
     pixels: Pixels
     left: int
     top: int
+
+
+def _draw_mask(
+    raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: Any
+) -> None:
+    """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
+    pen_x = on_quarter(placed.x)
+    pen_y = float(math.floor(placed.y + 0.5)) if linear.has_level_baseline else on_quarter(placed.y)
+    whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
+    at_pen = placed._replace(x=pen_x - whole_x, y=pen_y - whole_y)
+    key = at_pen, linear, luminance(color), stroke_width
+    cached = _glyph_cache.get(key, lambda: _mask(at_pen, linear, color, stroke_width))
+    if cached is not None:
+        raster.draw(cached.pixels, whole_x + cached.left, whole_y + cached.top, paint)
 
 
 _glyph_cache: LruCache[_Mask | None] = LruCache(

@@ -119,7 +119,8 @@ class _Drawing:
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
                 self._canvas.drawPath(_ribbons(runs, stroke), paint)
             else:
-                self._draw_stroke(path, stroke, opacity, width_factor)
+                capped = stroke if _has_ends(self._source.primitive, runs, stroke) else replace(stroke, cap="butt")
+                self._draw_stroke(path, capped, opacity, width_factor)
 
     def _draw_stroke(self, path: Any, stroke: Stroke, opacity: float, width_factor: float) -> None:
         paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
@@ -131,6 +132,13 @@ class _Drawing:
             self._canvas.clipPath(_all_but(path), skia.ClipOp.kIntersect, True)
         self._canvas.drawPath(path, as_pen(paint, stroke, width))
         self._canvas.restore()
+
+
+def _has_ends(primitive: str, runs: tuple[Run, ...], stroke: Stroke) -> bool:
+    """Return True if a stroke has caps. Skia gives hairlines caps even where they close, and so moves one of their edges."""
+    if stroke.dash or primitive == "ellipse":
+        return True
+    return any(not run.closed or len({point[:2] for point in run.points}) < 2 for run in runs)
 
 
 def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> Any:

@@ -58,6 +58,34 @@ def test_a_photograph_is_turned_upright(tmp_path: Path) -> None:
     assert pixels[0, 19, 0] < pixels[0, 0, 0]
 
 
+@pytest.mark.parametrize(("format", "is_turned"), [("PNG", True), ("AVIF", True), ("WEBP", False)])
+def test_other_formats_are_turned_where_chromium_turns_them(tmp_path: Path, format: str, is_turned: bool) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    pixels = pictures(tmp_path).picture(saved(tmp_path, encoded(format, exif=exif, quality=95)))
+    assert pixels is not None
+    assert pixels.shape == ((40, 20, 4) if is_turned else (20, 40, 4))
+    if format == "PNG":
+        assert pixels[0, 19].tolist() == [0, 0, 0, 255]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_png_is_turned_like_a_photograph(tmp_path: Path, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    ramp = Image.fromarray(np.mgrid[:16, :24].sum(axis=0).astype(np.uint8) * 6)
+    found = []
+    for kind in ("PNG", "JPEG"):
+        file = io.BytesIO()
+        ramp.save(file, kind, exif=exif, quality=100)
+        found.append(pictures(tmp_path).picture(saved(tmp_path, file.getvalue())))
+    png, jpeg = found
+    assert png is not None
+    assert jpeg is not None
+    assert png.shape == jpeg.shape
+    assert np.abs(png.astype(int) - jpeg).max() <= 3
+
+
 def test_the_first_frame_of_an_animation_is_shown(tmp_path: Path) -> None:
     frames = [Image.new("RGB", (8, 8), color) for color in ("red", "blue")]
     out = io.BytesIO()
@@ -104,6 +132,52 @@ def test_what_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes) -> None:
 def test_a_malformed_data_url_is_refused(tmp_path: Path, src: str) -> None:
     with pytest.raises(MediaUndecodable):
         pictures(tmp_path).picture(src)
+
+
+def with_chunk(png: bytes, name: bytes, content: bytes) -> bytes:
+    chunk = struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+    return png[:33] + chunk + png[33:]
+
+
+@pytest.mark.parametrize(("gamma", "color"), [(45455, [200, 100, 50, 255]), (100000, [229, 168, 122, 255])])
+def test_a_gamma_of_srgb_changes_no_colour_and_another_one_counts(tmp_path: Path, gamma: int, color: list[int]) -> None:
+    png = with_chunk(encoded("PNG"), b"gAMA", struct.pack(">I", gamma))
+    pixels = pictures(tmp_path).picture(saved(tmp_path, png))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
+
+
+def test_a_chunk_that_is_cut_off_hides_no_picture(tmp_path: Path) -> None:
+    png = with_chunk(encoded("PNG"), b"eXIf", b"broken") + b"\x00\x00\xff\xffeXIf"
+    assert pictures(tmp_path).picture(saved(tmp_path, png)) is not None
+
+
+def wide_gamut_profile() -> bytes:
+    """An ICC profile of Adobe RGB's primaries and a gamma of 2.2."""
+    rows = ((0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919, 0.06322, 0.74457))
+    place = struct.Struct(">4s4x3i")
+    tags = [(b"wtpt", (0.9642, 1.0, 0.8249)), *zip((b"rXYZ", b"gXYZ", b"bXYZ"), rows, strict=True)]
+    bodies = [(name, place.pack(b"XYZ ", *(round(value * 65536) for value in xyz))) for name, xyz in tags]
+    curve = struct.pack(">4s4xIH2x", b"curv", 1, round(2.2 * 256))
+    bodies += [(name, curve) for name in (b"rTRC", b"gTRC", b"bTRC")]
+    start = 128 + 4 + 12 * len(bodies)
+    directory, content = struct.pack(">I", len(bodies)), b""
+    for name, body in bodies:
+        directory += struct.pack(">4sII", name, start + len(content), len(body))
+        content += body
+    header = struct.pack(
+        ">I4sI4s4s4s12x4s28xiii48x", start + len(content), b"none", 0x02100000, b"mntr", b"RGB ", b"XYZ ", b"acsp",
+        63190, 65536, 54061,
+    )  # fmt: skip
+    return header + directory + content
+
+
+@pytest.mark.parametrize("format", ["PNG", "JPEG", "WEBP", "AVIF"])
+def test_colours_of_a_wide_gamut_are_shown_in_srgb(tmp_path: Path, format: str) -> None:
+    data = encoded(format, icc_profile=wide_gamut_profile(), quality=95)
+    pixels = pictures(tmp_path).picture(saved(tmp_path, data))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == pytest.approx([229, 100, 43, 255], abs=6)
 
 
 def test_a_profile_is_converted_to_srgb(tmp_path: Path) -> None:

@@ -224,6 +224,19 @@ def test_references_to_itself_and_nonsense_end(markup: str) -> None:
     svg_pixels(markup, reference_fonts())
 
 
+@pytest.mark.parametrize(
+    ("style", "line"),
+    [
+        ("filter: blur(3px)", "The filter 'blur(3px)' of an SVG document is not drawn."),
+        ("clip-path: path('M0 0')", "The clip-path \"path('M0 0')\" of an SVG document is not drawn."),
+        ("clip-path: circle(9px); filter: none", None),
+    ],
+)
+def test_functions_of_css_that_are_not_drawn_are_named(style: str, line: str | None) -> None:
+    _, warnings = svg_pixels(svg(f'<rect width="9" height="9" style="{style}"/>'), reference_fonts())
+    assert warnings == (() if line is None else (line,))
+
+
 def test_what_is_not_drawn_is_named_once() -> None:
     body = '<foreignObject/><foreignObject/><filter id="f"><feConvolveMatrix/></filter><rect width="9" height="9" filter="url(#f)"/>'
     _, warnings = svg_pixels(svg(body), reference_fonts())

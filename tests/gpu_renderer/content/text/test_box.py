@@ -28,6 +28,41 @@ def test_the_box_of_inter_is_the_advance_and_the_padding(
     assert measured_box(text(content), reference_fonts()) == box
 
 
+@pytest.mark.parametrize(
+    ("family", "size", "width"),
+    [
+        ("DejaVu Sans", 49.8, 48.50819),
+        ("DejaVu Sans", 150.15, 146.23993),
+        ("DejaVu Sans", 300.3, 292.51883),
+        ("Inter", 28.4, 24.68076),
+        ("Arial", 12.34, 10.26942),
+        ("Arial", 40, 33.32031),
+    ],
+)
+def test_an_m_of_a_fractional_size_is_as_wide_as_in_chromium(family: str, size: float, width: float) -> None:
+    style = TextStyle(family=family, size=size, weight=400)
+    assert line_width("m", style, reference_fonts()) == pytest.approx(width, abs=5e-4)
+
+
+def test_an_emoji_is_as_wide_as_its_picture() -> None:
+    assert line_width("😀", TextStyle(size=40), reference_fonts()) == pytest.approx(49.90825, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("content", "style", "line_height", "box"),
+    [
+        ("ÀÉÎõü ŁŻ ß", TextStyle("Times New Roman", 48, 900), 1.2, (275, 78)),
+        ("ÀÉÎõü ŁŻ ß", TextStyle("DejaVu Sans Mono", 56, 500), 1.2, (362, 89)),
+        ("e\u0301a\u0308o\u0302", TextStyle("DejaVu Sans", 24, 900, italic=True), 1.2, (73, 46)),
+        ("Hello World", TextStyle("Arial", 1.920160233352871, 600, italic=True), 1.2, (36, 19)),
+    ],
+)
+def test_accents_and_descenders_are_measured_on_hinted_glyphs(
+    content: str, style: TextStyle, line_height: float, box: tuple[float, float]
+) -> None:
+    assert measured_box(text(content, style, line_height=line_height), reference_fonts()) == box
+
+
 def test_the_ink_of_each_glyph_is_rounded_outward_before_the_box_is_measured() -> None:
     style = TextStyle(family="Inter", size=24, weight=700, italic=True)
     assert line_width("AVA To Wave", style, reference_fonts()) == pytest.approx(154.236, abs=0.001)

@@ -54,6 +54,31 @@ def test_characters_that_the_family_lacks_come_from_others() -> None:
     assert chain.face_for("A").face.file.family == "Inter"
 
 
+def test_a_character_that_no_named_family_has_is_a_regular_face_made_bold_and_slanted() -> None:
+    found = reference_fonts().chain(Style("Inter", 700, italic=True)).face_for("न")
+    assert (found.face.file.family, found.face.file.weight) == ("Noto Sans Devanagari", 400)
+    assert found.emboldened
+    assert found.slanted
+
+
+def test_thai_letters_are_those_without_loops() -> None:
+    assert reference_fonts().chain(Style("Inter", 400, italic=False)).face_for("ก").face.file.family == "Noto Sans Thai"
+
+
+def test_what_inter_lacks_comes_from_the_systems_sans_serif() -> None:
+    assert reference_fonts().chain(Style("Inter", 400, italic=False)).face_for("♠").face.file.family == "DejaVu Sans"
+
+
+@pytest.mark.parametrize("emoji", ["⚡", "⭐", "✨", "⛔", "✌", "☀\ufe0f", "🇩🇪", "👍🏽"])
+def test_emoji_are_pictures(emoji: str) -> None:
+    assert reference_fonts().chain(Style("Arial", 400, italic=False)).face_for(emoji).face.is_color
+
+
+@pytest.mark.parametrize("sign", ["☀", "♥", "🅰", "🏷", "⏱", "⚡\ufe0e"])
+def test_signs_that_unicode_presents_as_text_are_no_pictures(sign: str) -> None:
+    assert not reference_fonts().chain(Style("Arial", 400, italic=False)).face_for(sign).face.is_color
+
+
 def test_no_font_at_all_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(NoFonts, match=r"\./farm fonts"):
         Fonts(FontFolders(tmp_path).files())

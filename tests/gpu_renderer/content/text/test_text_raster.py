@@ -228,3 +228,12 @@ def test_the_baseline_stands_on_a_whole_row_unless_letters_turn(pose: GlyphPose,
         left, top, right, bottom = painted(drawn)
         pictures.add(drawn.pixels[top:bottom, left:right].tobytes())
     assert (len(pictures) == 1) is is_snapped
+
+
+@pytest.mark.parametrize("size", [60, 200])
+def test_letters_of_a_faded_colour_that_overlap_add_up(size: float) -> None:
+    style = TextStyle(size=size, fill="rgba(255, 255, 255, 0.5)")
+    alone = int(raster(text("H", style)).pixels[..., 3].max())
+    overlapping = int(raster(text("HH", replace(style, letter_spacing=-0.65 * size))).pixels[..., 3].max())
+    assert alone == pytest.approx(128, abs=1)
+    assert overlapping == pytest.approx(191, abs=2)

@@ -21,6 +21,11 @@ from gpu_renderer.content.vector import css
         ("hsl(0.5turn 100% 50%)", (0, 255, 255, 255)),
         ("rebeccapurple", (102, 51, 153, 255)),
         ("Transparent", (0, 0, 0, 0)),
+        ("hwb(30 10% 20%)", (204, 115, 26, 255)),
+        ("hwb(30deg 60% 60% / 0.5)", (128, 128, 128, 127.5)),
+        ("oklch(62% 0.19 259)", (53, 129, 246, 255)),
+        ("oklch(0.7 50% 0.5turn)", (0, 196, 163, 255)),
+        ("oklab(0.6 0.1 -0.1)", (159, 99, 186, 255)),
     ],
 )
 def test_colours_are_read(text: str, color: tuple[float, ...]) -> None:

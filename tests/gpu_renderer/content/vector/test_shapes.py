@@ -150,6 +150,15 @@ def test_a_positive_offset_moves_the_dashes_toward_the_start() -> None:
     assert at(source, -7, -10.5)[3] == 0
 
 
+@pytest.mark.parametrize("cap", ["butt", "round", "square"])
+def test_a_hairline_around_a_box_lies_on_all_of_its_edges(cap: str) -> None:
+    """A stroke of 0.4 px at 2 pixels a px, around a box of 20 x 10 px with 2 px of padding. Levels are those of Chromium."""
+    source = ShapeSource("rect", 20, 10, (), (Stroke(WHITE, 0.4, cap=cap),))  # type: ignore[arg-type]
+    pixels = raster(source, 2).pixels[..., 3].astype(int)
+    assert pixels[14, 2:6].tolist() == pytest.approx([0, 102, 102, 0], abs=1)
+    assert pixels[2:6, 24].tolist() == pytest.approx([0, 102, 102, 0], abs=1)
+
+
 def test_corners_are_rounded_each_by_its_own_radius() -> None:
     source = rect(40, 40, radii=(20, 0, 0, 0))
     assert at(source, -18, -18)[3] == 0
