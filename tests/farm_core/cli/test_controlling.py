@@ -158,6 +158,22 @@ def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command)
     assert "paused" not in command("queue")[1]
 
 
+def test_a_queued_job_says_what_it_waits_for_and_what_to_do(command: Command) -> None:
+    def shown() -> str:
+        return " ".join(command("jobs", "show", "job_one")[1].split())
+
+    assert "Waits for a worker. `./farm queue` shows what else waits" in shown()
+    command("workers", "drain", "--node", "n")
+    assert "Waits: no worker takes work. `./farm workers` shows why" in shown()
+    command("queue", "pause", "--account", "studio")
+    assert "`./farm queue resume --account studio` lets it go on." in shown()
+    command("account", "suspend", "studio", "--yes")
+    assert "`./farm account unsuspend studio` lets it go on." in shown()
+    command("queue", "pause")
+    assert "Waits: the farm is paused. `./farm queue resume` lets it go on." in shown()
+    assert "Waits" not in command("jobs", "show", "job_bad")[1]
+
+
 def test_jobs_are_counted_anew(command: Command, database_url: str) -> None:
     async def damaged(database: Database) -> None:
         async with database.work() as session:
