@@ -23,7 +23,7 @@ from console.renders.waiting import WORDS
 from console.snippets import snippets
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
-from farm_core.controls.waiting import waits_for
+from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
 from farm_core.templates import repository as templates
@@ -82,7 +82,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
         "percent": (await state.progress.percents([shown.job]))[shown.job.id],
         "times": pictures.filmstrip_times(shown.template.duration_seconds), "waiting": "",
     }  # fmt: skip
-    if shown.job.status == JobStatus.queued:
+    if is_waiting(shown.job.status, (task.status for task in shown.tasks)):
         values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now())]
     if is_part(request):
         return page(request, "renders/live.html", **values)

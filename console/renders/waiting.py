@@ -1,4 +1,4 @@
-"""The reason why a queued render waits, in words."""
+"""What a render waits for, in words."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def report(
 ) -> Group:  # fmt: skip
     """Return the screen. Of many tasks the slowest and those not done are shown, of many events the last.
 
-    `waits` says what a queued job waits for.
+    `waits` says what a job waits for that no worker holds.
     """
     return Group(
         listed,
@@ -42,7 +42,7 @@ def report(
 
 
 def waiting(waits: Wait, account: str) -> str:
-    """Say what a queued job of the account waits for, and what an operator can do."""
+    """Say what a job of the account waits for, and what an operator can do."""
     return {
         Wait.PAUSED_FARM: "Waits: the farm is paused. `./farm queue resume` lets it go on.",
         Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",

@@ -1,7 +1,8 @@
-"""What queued jobs wait for."""
+"""What jobs wait for that no worker holds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
@@ -13,11 +14,12 @@ from farm_core.accounts.models import Account
 from farm_core.controls import queues
 from farm_core.controls.models import DrainedNode
 from farm_core.jobs.models import Worker
+from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
 
 
 class Wait(Enum):
-    """The reason why a queued job has not begun, the most general first."""
+    """The reason why no worker holds anything of a job, the most general first."""
 
     PAUSED_FARM = auto()
     SUSPENDED_ACCOUNT = auto()
@@ -26,8 +28,15 @@ class Wait(Enum):
     BUSY_WORKERS = auto()
 
 
+def is_waiting(job_status: str, task_statuses: Iterable[str]) -> bool:
+    """Return True if the job is queued, or if it is planned, has tasks left, and no worker holds one of them."""
+    found = set(task_statuses)
+    planned = TaskStatus.pending in found and TaskStatus.leased not in found
+    return job_status == JobStatus.queued or (job_status == JobStatus.processing and planned)
+
+
 async def waits_for(session: AsyncSession, account: Account, now: datetime) -> Wait:
-    """Return why the queued jobs of the account have not begun."""
+    """Return why no worker holds anything of the account's waiting jobs."""
     if await queues.paused_since(session) is not None:
         return Wait.PAUSED_FARM
     if account.suspended_at is not None:

@@ -16,7 +16,7 @@ WORKER = """
 """
 
 
-def test_a_queued_render_says_what_it_waits_for(member: Person) -> None:
+def test_a_render_says_what_it_waits_for(member: Person) -> None:
     world, job = member.api.world, member.api.job()
 
     def page() -> str:
@@ -31,6 +31,12 @@ def test_a_queued_render_says_what_it_waits_for(member: Person) -> None:
     world.database.execute("UPDATE accounts SET paused_at = now()")
     assert "Waiting: an operator has paused this account" in page()
     world.database.execute("UPDATE queue_state SET paused_at = now()")
+    assert "Waiting: an operator has paused the farm" in page()
+    world.move(job, "processing")
+    assert "Rendering" in page()
+    columns = "id, job_id, index, kind, first_frame, frame_count, status, attempt, failures, created_at"
+    task = f"INSERT INTO tasks ({columns}) VALUES ('t', %s, 0, 'render', 0, 9, 'pending', 0, 0, now())"
+    world.database.execute(task, (job,))
     assert "Waiting: an operator has paused the farm" in page()
 
 
