@@ -24,7 +24,13 @@ from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, Sessio
 from farm_core.telemetry import logs
 from farm_core.usage.period import RESET
 
-_BAD_TOKEN: Final = "This session token is not valid, or has expired. Sign in again, or send an API key."  # noqa: S105
+_BAD_TOKEN: Final = (
+    "This session token is not valid, or has expired. "
+    f"Sign in again, or send an API key, which begins with {LIVE_PREFIX}."
+)
+_NO_KEY: Final = (
+    "There is no such API key. Compare its characters with those shown when it was made, and the farm's address."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
         lambda connection: admission.use_key(connection, digest, now, is_session_only=need.scope is None)
     )
     if key is None:
-        raise Unauthorized("There is no such API key.")
+        raise Unauthorized(_NO_KEY)
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
     _in_good_standing(key.account)

@@ -40,6 +40,7 @@ MAX_RATIO = 200
 """Largest ratio of inflated to packed size of a chunk over one megabyte."""
 
 SINGLE_FILE = "The file, which is not a zipped bundle,"
+NO_PROJECT = "The file is no .motion project: it is neither a zipped bundle nor a project in one JSON file."
 _HERE = re.compile(r"\A(?:\./)++")
 
 
@@ -213,7 +214,8 @@ def _parsed(data: bytes, where: str) -> JsonValue:
     try:
         value = json.loads(data.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise BundleUnreadable(f"{where} cannot be read as JSON.", where) from error
+        message = NO_PROJECT if where == SINGLE_FILE else f"{where} cannot be read as JSON."
+        raise BundleUnreadable(message, where) from error
     return cast(JsonValue, value)
 
 

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Literal
 
 from motion.color_text import FORMS, is_color
@@ -21,6 +22,8 @@ Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
 ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
 MAX_ID_CHARACTERS = 64
+HINTS_MAX = 10
+"""Unknown names of inputs for which the nearest known one is looked up: each look takes a while with many inputs."""
 MAX_IMPORTED = 1000
 """Inputs of an imported template, as of a published one."""
 _SUFFIX_DIGITS = 6
@@ -120,7 +123,11 @@ def validate(
     `url_fault` answers what is wrong with the address of a picture or video, None if nothing is.
     """
     declared = {field.id: field for field in fields}
-    faults = [Fault(name, "is not an input of this template") for name in values if name not in declared]
+    unknown = [name for name in values if name not in declared]
+    faults = [
+        Fault(name, _unknown_input(name, tuple(declared) if place < HINTS_MAX else ()))
+        for place, name in enumerate(unknown)
+    ]
     for field in declared.values():
         if field.id in values and values[field.id] is not None:
             message = _value_fault(field, values[field.id], url_fault)
@@ -129,6 +136,15 @@ def validate(
         if message:
             faults.append(Fault(field.id, message))
     return faults
+
+
+def _unknown_input(name: str, declared: Sequence[str]) -> str:
+    """Return the fault of a name that no input has, with the nearest one that an input has."""
+    near = get_close_matches(
+        name[:MAX_ID_CHARACTERS].lower().replace("_", ""), [one.lower() for one in declared], 1, 0.75
+    )
+    named = next((one for one in declared if near and one.lower() == near[0]), None)
+    return "is not an input of this template" + (f"; did you mean {named}?" if named else "")
 
 
 def apply(document: Document, fields: Iterable[InputField], values: Mapping[str, str | float]) -> Document:

@@ -31,6 +31,9 @@ _PLAYED: Final = ("video/", "audio/")
 _UNQUOTABLE: Final = re.compile(r"[^ !#-\[\]-~]")
 _CHUNK_BYTES: Final = 256 * 1024
 _NOT_HERE: Final = "There is no such file, or it has expired."
+_BAD_LINK: Final = (
+    "This link is not valid, or has expired. Read the render again for a new one, or upload the file again."
+)
 
 
 @router.api_route("/files/{key:path}", methods=["GET", "HEAD"])
@@ -55,7 +58,7 @@ async def _admit(request: Request, state: AppState, key: str) -> None:
     if "signature" in query:
         parts = (query.get("expires", ""), query["signature"], query.get("filename", ""))
         if not state.links.opens(key, *parts):
-            raise Forbidden("This link is not valid, or has expired.")
+            raise Forbidden(_BAD_LINK)
         return
     account = await session_account(state, bearer(request.headers))
     async with state.database.reading() as session:

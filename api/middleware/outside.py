@@ -35,7 +35,7 @@ class KeysStayInside:
             headers = Headers(scope=scope)
             presented = (bearer(headers) or "", headers.get("x-api-key", "").strip())
             if any(credential.startswith(LIVE_PREFIX) for credential in presented):
-                error = Forbidden("API keys work only on routes under /v1.")
+                error = Forbidden("API keys work only on routes under /api/v1.")
                 await envelope(scope, error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -28,6 +28,7 @@ class Output:
 
 
 _NO_OUTPUT: Final = Output(0, 0, 0)
+_ALLOW_FORMATS: Final = ". Whoever runs the farm can allow other formats with OUTPUT_FORMATS."
 
 
 def output_of(state: AppState, template: Template | None, wanted: Any) -> tuple[Output, Faults]:
@@ -54,7 +55,8 @@ def _format_of(fields: Mapping[str, Any], accepted: Sequence[str]) -> tuple[str,
     name, transparent = fields.get("format"), fields.get("transparent")
     faults: Faults = []
     if name is not None and name not in accepted:
-        faults.append(("output.format", f"must be {' or '.join(accepted)}"))
+        known = isinstance(name, str) and name in formats.OUTPUT_FORMATS
+        faults.append(("output.format", f"must be {' or '.join(accepted)}{_ALLOW_FORMATS if known else ''}"))
     if len(accepted) == 1 and default == formats.DEFAULT:
         return default, False, faults
     if not isinstance(transparent, bool | None):

@@ -40,10 +40,9 @@ class FarmRenderer:
             self._template = self._farm.template(arguments.template)
         except (ApiError, NoAnswer) as error:
             farm.close()
-            raise BatchFailed(
-                f"{arguments.template} is neither a file here nor a template of the account, which --account or --key names: {error}"
-            ) from error
+            raise BatchFailed(_reason(arguments.template, error)) from error
         self._kinds = {one.id: one.kind for one in self._template.inputs}
+        self.inputs = frozenset(self._kinds)
         self.identity = hashlib.sha256(
             json.dumps([self._template.id, self._output, *([self._format] if self._format else [])]).encode()
         ).hexdigest()
@@ -105,7 +104,8 @@ class FarmRenderer:
             if kind == "number" and not _is_number(text):
                 yield f"{name} must be a number, not {text!r}"
             if kind in ("image", "media") and not _is_address(text) and not self._path(text).is_file():
-                yield f"{name}: {text} is neither an address nor a file"
+                where = "; --media names a folder of files" if self._folder is None else f" in {self._folder}"
+                yield f"{name}: {text} is neither an address nor a file{where}"
 
     def _inputs(self, row: Row) -> dict[str, Any]:
         return {name: self._value(self._kinds[name], text) for name, text in row.cells.items() if name in self._kinds}
@@ -124,6 +124,17 @@ class FarmRenderer:
         """Return the file, of the media folder if it is there."""
         inside = None if self._folder is None else self._folder / text
         return inside if inside is not None and inside.is_file() else Path(text)
+
+
+def _reason(template: str, error: ApiError | NoAnswer) -> str:
+    """Return why the template cannot be read from the farm."""
+    if isinstance(error, NoAnswer):
+        return f"the farm does not answer: {error}"
+    if error.status == 404:
+        return (
+            f"{template} is neither a file here nor a template of the account, which --account or --key names: {error}"
+        )
+    return str(error)
 
 
 def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:

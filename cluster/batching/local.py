@@ -31,6 +31,7 @@ class LocalRenderer:
         self._arguments, self._folder = arguments, arguments.media
         self._output = dict(output)
         self._inputs = {field.id: field for field in fields_of(self._document)}
+        self.inputs = frozenset(self._inputs)
         self._stack = ExitStack()
         self._format: str | None = arguments.format
         changed = [part for part in (arguments.format, arguments.transparent) if part]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,17 @@ class Row:
     number: int
     cells: Mapping[str, str]
     path: Path
+
+
+def unused_columns(rows: Sequence[Row], pattern: str, inputs: Collection[str]) -> list[str]:
+    """Return a remark on each column that is neither an input nor part of the pattern: a misspelled name changes no video."""
+    used, columns = {*inputs, *_names(pattern)}, dict.fromkeys(name for row in rows for name in row.cells)
+    remarks = []
+    for name in columns.keys() - used:
+        near = get_close_matches(name, inputs, 1, 0.75)
+        hint = f"did you mean {near[0]!r}?" if near else "it is left out"
+        remarks.append(f"the column {name!r} is neither an input nor part of --out; {hint}")
+    return sorted(remarks)
 
 
 def read_rows(path: Path, pattern: str) -> list[Row]:

@@ -1,7 +1,8 @@
 """One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
 without any service.
 
-The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4". The ending
+The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4", and a warning
+names those that are used for nothing. The ending
 says the format; --format chooses where an ending has several. A farm renders the formats that its OUTPUT_FORMATS allows. All rows are
 checked first. Rows that the manifest (PATTERN's folder, manifest.json) lists as done are left out, so that an interrupted batch
 continues where it stopped.
@@ -19,15 +20,16 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from cluster.batching.farm import FarmRenderer
 from cluster.batching.local import LocalRenderer
 from cluster.batching.manifest import Manifest
-from cluster.batching.rows import Row, RowsRefused, read_rows
+from cluster.batching.rows import Row, RowsRefused, read_rows, unused_columns
 from cluster.commands import connecting
 from farm_core.failure import Failure
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from gpu_renderer.commands import options
+from motion.errors import DocumentError
 
 
 class NoProject(Failure):
-    """The project's file is not there."""
+    """The project's file is not there, or is no project."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     with _renderer(arguments, _output(arguments)) as renderer:
         if faults := renderer.faults(rows):
             raise RowsRefused(faults)
+        for remark in unused_columns(rows, arguments.out, renderer.inputs):
+            print(f"warning: {remark}", file=sys.stderr)
         wanted = rows if arguments.again else [row for row in rows if not manifest.has(row, renderer.identity)]
         if len(wanted) < len(rows):
             print(f"{len(rows) - len(wanted)} of {len(rows)} videos are there already", file=sys.stderr)
@@ -63,7 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _renderer(arguments: argparse.Namespace, output: dict[str, int]) -> LocalRenderer | FarmRenderer:
     if Path(arguments.template).exists():
-        return LocalRenderer(arguments, output)
+        try:
+            return LocalRenderer(arguments, output)
+        except DocumentError as error:
+            raise NoProject(f"{arguments.template}: {error.message}") from error
     if Path(arguments.template).suffix or "/" in arguments.template:  # no template's id has a dot or a slash
         raise NoProject(f"{arguments.template} does not exist")
     return FarmRenderer(connecting.client(arguments), arguments, output)

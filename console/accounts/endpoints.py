@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Request
-from sqlalchemy import select
+from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -26,28 +26,49 @@ from farm_core.ids import new_id
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.sign_in import repository as sign_in
 from farm_core.usage import repository as usage
+from farm_core.usage.models import Usage
+from farm_core.usage.period import period_of
 
 router = APIRouter(prefix="/accounts")
 PAGE_SIZE: Final = 50
 NAME_LENGTH_MAX: Final = 120
+LIMIT_WORDS: Final = {
+    "apiEnabled": "API access, true or false", "monthlyRenderMinutes": "Render minutes a month",
+    "monthlyApiRequests": "API requests a month", "maxActiveApiKeys": "API keys",
+    "maxUploadBytes": "Largest upload, in bytes", "maxStorageBytes": "Storage, in bytes",
+}  # fmt: skip
+"""Limits in words, by their names in the usage record."""
+Order = Literal["name", "minutes", "storage"]
 
 
 @router.get("")
 async def accounts_page(
-    request: Request, viewer: OperatorOf, work: Reading, after: str = "", text: str = ""
+    request: Request,
+    viewer: OperatorOf,
+    state: AppStateOf,
+    work: Reading,
+    after: str = "",
+    text: str = "",
+    order: Order = "name",
 ) -> Response:
-    """All accounts by name, with their queues."""
-    statement = select(Account, AccountQueue).outerjoin(AccountQueue, col(AccountQueue.account_id) == col(Account.id))
-    if after:
+    """All accounts by name, with their queues and their use of this month; or those that use most, the first page of them."""
+    month = and_(col(Usage.account_id) == col(Account.id), col(Usage.period) == period_of(state.clock.now()))
+    queue = col(AccountQueue.account_id) == col(Account.id)
+    statement = select(Account, AccountQueue, Usage).outerjoin(AccountQueue, queue).outerjoin(Usage, month)
+    if after and order == "name":
         statement = statement.where(col(Account.name) > after)
     if text:
         statement = statement.where(col(Account.name).icontains(text, autoescape=True))
+    if order != "name":
+        use = col(Usage.rendered_ms) if order == "minutes" else col(AccountQueue.stored_bytes)
+        statement = statement.order_by(use.desc().nulls_last())
     rows = (await work.execute(statement.order_by(col(Account.name)).limit(PAGE_SIZE + 1))).all()
-    following = rows[PAGE_SIZE - 1][0].name if len(rows) > PAGE_SIZE else None
+    following = rows[PAGE_SIZE - 1][0].name if len(rows) > PAGE_SIZE and order == "name" else None
     values: dict[str, Any] = {
         "rows": rows[:PAGE_SIZE],
         "following": following,
         "text": text,
+        "order": order,
         "plans": sorted(PLANS),
         "title": "Accounts",
     }
@@ -92,7 +113,7 @@ async def account_page(
     account = await _account(work, account_id)
     now = state.clock.now()
     values: dict[str, Any] = {
-        "account": account, "limits": limits_of(account), "plans": sorted(PLANS), "names": NAMES, "fault": None,
+        "account": account, "limits": limits_of(account), "plans": sorted(PLANS), "names": NAMES, "limit_words": LIMIT_WORDS, "fault": None,
         "queue": await work.get(AccountQueue, account.id), "used": await usage.of_month(work, account.id, now),
         "minutes": await usage.minutes(work, account.id, now), "title": account.name,
     }  # fmt: skip

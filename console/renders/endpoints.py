@@ -19,10 +19,11 @@ from console.pages import is_part, page
 from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
-from console.renders.waiting import waiting_for
+from console.renders.waiting import WORDS
 from console.snippets import snippets
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
+from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
 from farm_core.templates import repository as templates
@@ -81,8 +82,8 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
         "percent": (await state.progress.percents([shown.job]))[shown.job.id],
         "times": pictures.filmstrip_times(shown.template.duration_seconds), "waiting": "",
     }  # fmt: skip
-    if shown.job.status == JobStatus.queued:
-        values["waiting"] = await waiting_for(work, shown.account, state.clock.now())
+    if is_waiting(shown.job.status, (task.status for task in shown.tasks)):
+        values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now())]
     if is_part(request):
         return page(request, "renders/live.html", **values)
     output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}

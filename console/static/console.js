@@ -372,7 +372,7 @@
       return createImageBitmap(await answer.blob());
     }
     play.addEventListener("click", async () => {
-      if (playing) return stop();
+      if (playing) { stop(); return draw(); } // the frame of the moment at which the draft stood
       sheet = sheet || (await loadSheet());
       if (!sheet) return;
       const columns = Math.min(5, Math.round(sheet.width / 320) || 5), width = sheet.width / columns;

@@ -30,13 +30,14 @@ class ShownWorker:
 
 
 async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
-    """Return all workers that are remembered, by node and id."""
+    """Return all workers that are remembered, by node and id; those that are gone come last in their node."""
     rows = list(await session.scalars(select(Worker).order_by(col(Worker.node), col(Worker.id))))
     leased = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
     found: dict[str, list[tuple[Task, Job]]] = {}
     for task, job in (await session.execute(leased.order_by(col(Task.created_at), col(Task.index)))).all():
         found.setdefault(task.worker or "", []).append((task, job))
-    return [ShownWorker(one, state_of(one, now, bool(found.get(one.id))), found.get(one.id, [])) for one in rows]
+    shown = [ShownWorker(one, state_of(one, now, bool(found.get(one.id))), found.get(one.id, [])) for one in rows]
+    return sorted(shown, key=lambda one: (one.worker.node, one.state == "gone"))
 
 
 def state_of(worker: Worker, now: datetime, busy: bool) -> str:

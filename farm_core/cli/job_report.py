@@ -9,6 +9,7 @@ from datetime import datetime
 from rich.console import Group, RenderableType
 
 from farm_core.cli.listing import Listing
+from farm_core.controls.waiting import Wait
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
@@ -23,16 +24,32 @@ TROUBLE = (
 
 
 def report(
-    listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime
+    listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime,
+    waits: str | None = None,
 ) -> Group:  # fmt: skip
-    """Return the screen. Of many tasks the slowest and those not done are shown, of many events the last."""
+    """Return the screen. Of many tasks the slowest and those not done are shown, of many events the last.
+
+    `waits` says what a job waits for that no worker holds.
+    """
     return Group(
         listed,
+        *([waits] if waits else []),
         *_reasons(job, events, delivery),
         _time_table(job, tasks, events, now),
         _task_table(tasks),
         _event_table(events),
     )
+
+
+def waiting(waits: Wait, account: str) -> str:
+    """Say what a job of the account waits for, and what an operator can do."""
+    return {
+        Wait.PAUSED_FARM: "Waits: the farm is paused. `./farm queue resume` lets it go on.",
+        Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",
+        Wait.PAUSED_ACCOUNT: f"Waits: its account is paused. `./farm queue resume --account {account}` lets it go on.",
+        Wait.NO_WORKER: "Waits: no worker takes work. `./farm workers` shows why, `./farm doctor` checks this machine.",
+        Wait.BUSY_WORKERS: "Waits for a worker. `./farm queue` shows what else waits, `./farm workers` what is rendered.",
+    }[waits]
 
 
 def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) -> list[str]:

@@ -21,11 +21,12 @@ from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import account_of, add_yes_argument
 from farm_core.cli.job_actions import AMONG, act, requeue
-from farm_core.cli.job_report import report
+from farm_core.cli.job_report import report, waiting
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration, whole
 from farm_core.clock import SystemClock
 from farm_core.controls.jobs import JobFilter
+from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
@@ -132,9 +133,7 @@ async def _job(database: Database, job_id: str) -> Job | None:
 async def _one(database: Database, progress: ProgressReader, job_id: str) -> Group:
     async with database.work() as session:
         job = await session.get_one(Job, job_id)
-        tasks = (
-            await session.execute(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index)))
-        ).scalars()
+        tasks = list(await session.scalars(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index))))
         events = (
             await session.execute(select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id)))
         ).scalars()
@@ -142,7 +141,10 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
         delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
         now = SystemClock().now()
         listed = _listed([(job, account.name)], await progress.percents([job]), now)
-        return report(listed, job, list(tasks), list(events), delivery, now)
+        waits = (
+            await waits_for(session, account, now) if is_waiting(job.status, (one.status for one in tasks)) else None
+        )
+        return report(listed, job, tasks, list(events), delivery, now, waits and waiting(waits, account.name))
 
 
 async def follow_job(database: Database, progress: ProgressReader, job_id: str) -> int:

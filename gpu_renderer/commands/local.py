@@ -27,7 +27,7 @@ def read_local(path: Path) -> Document:
             return read_folder({name: file.read_bytes() for name, file in files.items()})
         return read_file(path)
     except OSError as error:
-        raise DocumentError(f"{path} cannot be read: {error.strerror}.") from error
+        raise DocumentError(f"The file cannot be read: {error.strerror}.") from error
 
 
 class LocalMedia:
@@ -44,7 +44,10 @@ class LocalMedia:
         """
         file = next((one for one in self._candidates(path) if one.is_file()), None)
         if file is None:
-            where = f", and there is no such file in {self._folder}" if self._folder is not None else ""
+            folder = self._folder
+            where = (
+                "; --media names a folder of files" if folder is None else f", and there is no such file in {folder}"
+            )
             raise InputRefused(f"{path} is neither an address nor a file{where}.")
         self._named.append(file)
         return f"{LOCAL_PREFIX}{len(self._named) - 1}"
@@ -92,7 +95,12 @@ def _value(fields: Mapping[str, template.InputField], name: str, text: str, medi
         raise InputRefused(f"There is no input {name!r}; the document offers: {offered}.")
     kind = fields[name].kind
     if kind in ("image", "media"):
-        return text if text.startswith(("http://", "https://")) else media.named(Path(text))
+        if text.startswith(("http://", "https://")):
+            return text
+        try:
+            return media.named(Path(text))
+        except InputRefused as refused:
+            raise InputRefused(f"{name}: {refused.message}") from None
     if kind == "text":
         return text
     value = _number(text) if kind == "number" else text

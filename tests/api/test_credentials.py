@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import jwt
 import pytest
 
@@ -79,10 +80,14 @@ def test_a_refusal_says_what_is_wrong_with_the_credential(world: World) -> None:
     for headers, words in (
         ({}, "`Authorization: Bearer <API key or session token>` or `X-API-Key: <API key>`"),
         ({"Authorization": "Basic YTpi"}, "`Authorization: Bearer"),
-        ({"Authorization": "Bearer junk"}, "This session token is not valid, or has expired"),
+        ({"Authorization": "Bearer junk"}, "send an API key, which begins with pm_live_."),
         ({"X-API-Key": "pm_live_junk"}, "no such API key"),
     ):
         assert words in Someone(world, headers, "").get("/usage").json()["message"], headers
+    elsewhere = httpx.get(f"{world.origin}/v1/renders", headers={"X-API-Key": "pm_live_junk"}).json()["message"]
+    assert elsewhere == "API keys work only on routes under /api/v1."
+    expired = httpx.get(f"{world.origin}/files/results/a.mp4?expires=1&signature=ab").json()["message"]
+    assert expired.endswith("Read the render again for a new one, or upload the file again.")
     key = ada.new_key()
     ada.delete(f"/keys/{ada.get('/keys').json()['items'][0]['id']}")
     assert "revoked" in key.get("/usage").json()["message"]

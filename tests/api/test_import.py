@@ -124,7 +124,7 @@ def test_a_public_source_is_the_default_whatever_the_case_of_its_scheme(world: W
     assert made["inputs"][0]["default"] == source
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"\x89PNG...", "not a zipped bundle")])
+@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"\x89PNG...", "no .motion project")])
 def test_a_file_of_another_kind_is_refused_with_the_reason(world: World, data: bytes, words: str) -> None:
     assert words in imported(world.account(), data).json()["message"]
 

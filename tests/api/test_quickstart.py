@@ -1,4 +1,4 @@
-"""`docs/quickstart.md`, run as written."""
+"""The quickstart, a recipe and the Python client's example, run as written."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.api import media
-from tests.api.world import World
+from tests.api.world import ALL_SCOPES, Someone, World, text_template
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = dict(re.findall(r"^```(bash|python|js)\n(.*?)^```", (ROOT / "docs/quickstart.md").read_text(), re.M | re.S))
+
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 
 
 @pytest.fixture
@@ -28,20 +32,40 @@ def rendering(own_world: World) -> Iterator[World]:
     video = media.video("mp4", "libx264")
     folder = own_world.settings.data_folder / "storage" / "objects" / "results"
     folder.mkdir(parents=True)
+
+    def complete(job_id: str) -> None:
+        (folder / f"{job_id}.mp4").write_bytes(video)
+        own_world.move(job_id, "completed", video_key=f"results/{job_id}.mp4", progress=100)
+
+    with each_queued(own_world, complete):
+        yield own_world
+
+
+@pytest.fixture
+def failing(own_world: World) -> Iterator[World]:
+    """A farm where every render fails."""
+    with each_queued(own_world, lambda job_id: own_world.move(job_id, "failed", error="The logo is no picture.")):
+        yield own_world
+
+
+@contextmanager
+def each_queued(world: World, end: Callable[[str], None]) -> Iterator[None]:
+    """End every queued job for the length of the block."""
     ended = threading.Event()
 
-    def render() -> None:
-        with psycopg.connect(str(own_world.settings.database_url), autocommit=True) as connection:
+    def work() -> None:
+        with psycopg.connect(str(world.settings.database_url), autocommit=True) as connection:
             while not ended.wait(0.2):
                 for (job_id,) in connection.execute("SELECT id FROM jobs WHERE status = 'queued'").fetchall():
-                    (folder / f"{job_id}.mp4").write_bytes(video)
-                    own_world.move(job_id, "completed", video_key=f"results/{job_id}.mp4", progress=100)
+                    end(job_id)
 
-    thread = threading.Thread(target=render)
+    thread = threading.Thread(target=work)
     thread.start()
-    yield own_world
-    ended.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @pytest.fixture
@@ -53,19 +77,25 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def run(command: list[str], text: str, folder: Path, **environment: str) -> None:
+def run(command: list[str], text: str, folder: Path, status: int = 0, /, **environment: str) -> str:
+    """Run a program that is read from standard input; return what it printed."""
     done = subprocess.run(
         command, input=text, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def token_of(someone: Someone) -> str:
+    return someone.headers["Authorization"].removeprefix("Bearer ")
+
+
+@needs_curl
 def test_the_blocks_for_curl_python_and_node_end_with_an_mp4(rendering: World, folder: Path) -> None:
     ada = rendering.account()
     farm = f"{rendering.origin}/api/v1"
-    run(["bash", "-eu"], BLOCKS["bash"], folder, FARM=farm, TOKEN=ada.headers["Authorization"].removeprefix("Bearer "))
-    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    run(["bash", "-eu"], BLOCKS["bash"], folder, FARM=farm, TOKEN=token_of(ada))
+    key = token_of(ada.new_key())
     run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)
     made = ["hello-curl.mp4", "hello-python.mp4"]
     if node := shutil.which("node"):
@@ -73,3 +103,35 @@ def test_the_blocks_for_curl_python_and_node_end_with_an_mp4(rendering: World, f
         made.append("hello-node.mp4")
     for name in made:
         assert (folder / name).read_bytes() == media.video("mp4", "libx264"), name
+
+
+@needs_curl
+def test_curl_ends_with_the_reason_if_a_render_fails_or_the_token_is_wrong(failing: World, folder: Path) -> None:
+    farm = f"{failing.origin}/api/v1"
+    shell = ["bash", "-eu", "-o", "pipefail"]
+    assert "409" in run(shell, BLOCKS["bash"], folder, 22, FARM=farm, TOKEN=token_of(failing.account()))
+    assert "401" in run(shell, BLOCKS["bash"], folder, 22, FARM=farm, TOKEN="wrong")
+
+
+@needs_curl
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+def test_the_step_for_github_renders_or_ends_with_the_answer(rendering: World, folder: Path) -> None:
+    page = (ROOT / "docs/recipes/github-actions.md").read_text()
+    step = textwrap.dedent(re.findall(r"run: \|\n(.*?)\n      - name: Attach", page, re.S)[0])
+    step = step.replace("${{ github.event.release.tag_name }}", "v1").replace("${{ github.event.release.id }}", "778")
+    ada = rendering.account()
+    names = {"FARM": f"{rendering.origin}/api/v1", "KEY": token_of(ada.new_key())}
+    run(["bash", "-e"], step, folder, TEMPLATE=text_template(ada), **names)
+    assert (folder / "release.mp4").read_bytes() == media.video("mp4", "libx264")
+    refused = run(["bash", "-e"], step.replace("778", "779"), folder, 1, TEMPLATE=ada.template(), **names)
+    assert '"field":"photo","message":"is required"' in refused
+
+
+def test_the_example_of_the_python_client_ends_with_an_mp4(rendering: World, folder: Path) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "clients/python/README.md").read_text(), re.S)
+    for name in ("title-card.motion", "media/logo.png"):
+        shutil.copy(ROOT / "examples" / name, folder)
+    key = token_of(rendering.account().new_key(ALL_SCOPES))
+    told = block.replace("http://127.0.0.1:8000", rendering.origin).replace("pm_live_...", key)
+    run([sys.executable, "-"], told, folder, PYTHONPATH=str(ROOT / "clients" / "python"))
+    assert (folder / "hello.mp4").read_bytes() == media.video("mp4", "libx264")

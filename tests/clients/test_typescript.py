@@ -33,13 +33,15 @@ const farm = new FarmClient({ server, token, fetch: unreliable });
 const job = await farm.createRender({ templateId: template, inputs: { headline: "Hi" } });
 const all = [];
 for await (const one of farm.renders()) all.push(one.jobId);
-let code = "";
+const templates = [];
+for await (const one of farm.templates()) templates.push(one.id);
+let code = "", message = "";
 try { await farm.createRender({ templateId: template, inputs: { none: "x" } }); }
-catch (error) { if (error instanceof ApiError) code = `${error.status} ${error.body.errors[0].field}`; }
+catch (error) { if (error instanceof ApiError) [code, message] = [`${error.status} ${error.errors[0].field}`, error.message]; }
 const cancelled = await farm.cancelRender(job.jobId);
 let ended = "";
 try { await farm.wait(job.jobId); } catch (error) { ended = error.message; }
-console.log(JSON.stringify({ job: job.jobId, all, code, cancelled: cancelled.status, ended }));
+console.log(JSON.stringify({ job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended }));
 """
 
 
@@ -64,6 +66,8 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["all"] == [result["job"]]
+    assert result["templates"] == [result["template"]]
     assert result["code"] == "400 none"
+    assert result["message"] == "400: Invalid inputs.\n  none: is not an input of this template"
     assert result["cancelled"] == "cancelled"
     assert "cancelled" in result["ended"]

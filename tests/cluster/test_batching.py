@@ -12,8 +12,9 @@ import pytest
 
 from cluster.batching.farm import BatchFailed
 from cluster.batching.manifest import Manifest
-from cluster.batching.rows import RowsRefused, read_rows
+from cluster.batching.rows import RowsRefused, read_rows, unused_columns
 from cluster.commands import batch, template
+from cluster.commands.batch import NoProject
 from farm_core.settings import ROOT
 from gpu_renderer.commands.local import InputRefused, LocalMedia
 from gpu_renderer.commands.options import Machine
@@ -58,6 +59,21 @@ def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
 def test_rows_that_do_not_fit_are_refused(tmp_path: Path, text: str, pattern: str, words: str) -> None:
     with pytest.raises(RowsRefused, match=words):
         read_rows(write_table(tmp_path, text), pattern)
+
+
+def test_columns_that_change_nothing_are_named(tmp_path: Path) -> None:
+    pattern = "{name}.mp4"
+    rows = read_rows(write_table(tmp_path, "name,headlin,mail,logo\na,x,y,z\n"), pattern)
+    assert unused_columns(rows, pattern, {"headline", "logo"}) == [
+        "the column 'headlin' is neither an input nor part of --out; did you mean 'headline'?",
+        "the column 'mail' is neither an input nor part of --out; it is left out",
+    ]
+
+
+def test_a_file_that_is_no_project_is_refused_by_name(tmp_path: Path) -> None:
+    rows = write_table(tmp_path, "name,headline\na,x\n")
+    with pytest.raises(NoProject, match=r"rows\.csv: The file is no \.motion project"):
+        batch.run(arguments(batch, str(rows), str(rows), "--out", f"{tmp_path}/{{name}}.mp4"))
 
 
 @pytest.mark.gl
@@ -121,6 +137,11 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
         batch.run(arguments(batch, text_template(ada), str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
     with pytest.raises(BatchFailed, match=r"of the account, which --account or --key names: 404"):
         batch.run(arguments(batch, "tpl_of_somebody_else", str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
+    with pytest.raises(BatchFailed, match=r"\A401: There is no such API key"):
+        batch.run(arguments(batch, "tpl_a", str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where[:3], "pm_live_x"))
+    with pytest.raises(BatchFailed, match=r"\Athe farm does not answer: "):
+        dead = ("--server", "http://127.0.0.1:9", "--key", key)
+        batch.run(arguments(batch, "tpl_a", str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *dead))
     assert ada.get("/renders").json()["total"] == 0
 
 

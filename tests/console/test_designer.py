@@ -155,6 +155,29 @@ def test_the_preview_stays_in_sight_of_the_fortieth_input_on_a_phone(designer: P
     assert page.locator("#in-text20").bounding_box()["y"] > frame["y"] + frame["height"]
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_frames_of_upright_videos_are_shown_whole(designer: Person, window: Window, phone: bool) -> None:
+    template = designer.api.template(width=1080, height=1920)
+    job = designer.api.render(template, inputs={"photo": "https://media.example.com/a.png"}).json()["jobId"]
+    page = playground(designer, window, template, phone=phone)
+    for path in ("", f"{designer.origin}/console/renders/{job}"):
+        if path:
+            page.goto(path)
+        screen, frame = (page.locator(one).first.bounding_box() for one in (".screen", ".screen img"))
+        assert screen["y"] <= frame["y"] < frame["y"] + frame["height"] <= screen["y"] + screen["height"], path
+        assert page.locator(".screen img").first.evaluate("one => getComputedStyle(one).objectFit") == "contain"
+
+
+def test_a_draft_that_is_stopped_leaves_the_frame_of_that_moment(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.click("#play")
+    expect(page.locator("#draft")).to_be_visible()
+    with page.expect_request(lambda one: one.url.endswith("/preview")) as asked:
+        page.click("#play")
+    assert f"time={page.locator('#time').input_value()}" in (asked.value.post_data or "").split("&")
+    expect(page.locator("#frame")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [1440, 820, 390])
 def test_long_names_stay_in_their_place(designer: Person, window: Window, width: int) -> None:
     template = many_inputs(designer, 1)

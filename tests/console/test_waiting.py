@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.console.people import Person
@@ -14,7 +16,7 @@ WORKER = """
 """
 
 
-def test_a_queued_render_says_what_it_waits_for(member: Person) -> None:
+def test_a_render_says_what_it_waits_for(member: Person) -> None:
     world, job = member.api.world, member.api.job()
 
     def page() -> str:
@@ -23,10 +25,27 @@ def test_a_queued_render_says_what_it_waits_for(member: Person) -> None:
     assert "Waiting: no worker takes work now" in page()
     world.database.execute(WORKER, (world.clock.now(), None))
     assert "Waiting for a worker" in page()
+    world.database.execute("INSERT INTO drained_nodes (node, drained_at) VALUES ('node-a', now())")
+    assert "Waiting: no worker takes work now" in page()
+    world.database.execute("DELETE FROM drained_nodes")
     world.database.execute("UPDATE accounts SET paused_at = now()")
     assert "Waiting: an operator has paused this account" in page()
     world.database.execute("UPDATE queue_state SET paused_at = now()")
     assert "Waiting: an operator has paused the farm" in page()
+    world.move(job, "processing")
+    assert "Rendering" in page()
+    columns = "id, job_id, index, kind, first_frame, frame_count, status, attempt, failures, created_at"
+    task = f"INSERT INTO tasks ({columns}) VALUES ('t', %s, 0, 'render', 0, 9, 'pending', 0, 0, now())"
+    world.database.execute(task, (job,))
+    assert "Waiting: an operator has paused the farm" in page()
+
+
+def test_workers_that_are_gone_stand_below_those_that_work(operator: Person) -> None:
+    world = operator.api.world
+    world.database.execute(WORKER, (world.clock.now(), None))
+    world.database.execute(WORKER.replace("'w'", "'a'"), (world.clock.now() - timedelta(minutes=5), None))
+    shown = operator.text("/workers")
+    assert shown.index('aria-label="Worker w"') < shown.index('aria-label="Worker a"')
 
 
 def test_the_overview_asks_to_resume_workers_that_were_drained(operator: Person) -> None:

@@ -163,11 +163,12 @@ def test_all_faults_are_found_at_once() -> None:
     ]
     faults = validate(
         fields,
-        {"title": 3, "size": "3", "photo": "ftp://x", "tint": None, "ghost": "x"},
+        {"title": 3, "size": "3", "photo": "ftp://x", "tint": None, "ghost": "x", "Tytle": "x"},
         lambda url: "no",
     )
     assert {fault.field: fault.message for fault in faults} == {
         "ghost": "is not an input of this template",
+        "Tytle": "is not an input of this template; did you mean title?",
         "title": "must be a string",
         "size": "must be a number",
         "clip": "is required",

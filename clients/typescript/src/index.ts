@@ -5,11 +5,11 @@
 //     const done = await farm.wait(job.jobId);
 //     const video = await farm.downloadRender(done.jobId);
 
-import { Operations, type JobRecord } from "./operations.js";
+import { Operations, type JobRecord, type TemplateRecord } from "./operations.js";
 import { Transport, type Options } from "./transport.js";
 
 export * from "./operations.js";
-export { ApiError, type Options } from "./transport.js";
+export { ApiError, type FieldFault, type Options } from "./transport.js";
 
 const PAGE = 100;
 const PAUSE_MAX_MS = 5000;
@@ -40,11 +40,22 @@ export class FarmClient extends Operations {
   }
 
   /** All renders, newest first. */
-  async *renders(): AsyncGenerator<JobRecord> {
-    for (let offset = 0; ; offset += PAGE) {
-      const page = await this.listRenders({ limit: PAGE, offset });
-      yield* page.items;
-      if (page.items.length === 0 || offset + page.items.length >= page.total) return;
-    }
+  renders(): AsyncGenerator<JobRecord> {
+    return all((query) => this.listRenders(query));
+  }
+
+  /** All templates, newest first. */
+  templates(): AsyncGenerator<TemplateRecord> {
+    return all((query) => this.listTemplates(query));
+  }
+}
+
+async function* all<Item>(
+  list: (query: { limit: number; offset: number }) => Promise<{ items: Item[]; total: number }>,
+): AsyncGenerator<Item> {
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await list({ limit: PAGE, offset });
+    yield* page.items;
+    if (page.items.length === 0 || offset + page.items.length >= page.total) return;
   }
 }

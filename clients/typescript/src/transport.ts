@@ -24,12 +24,24 @@ export interface Options {
   fetch?: typeof fetch;
 }
 
-/** A failure that the farm reports. */
+/** One field that breaks a rule. */
+export interface FieldFault {
+  field: string;
+  message: string;
+}
+
+/** A failure that the farm reports. Its message names every fault of a refused request. */
 export class ApiError extends Error {
+  /** Every fault of a refused request. */
+  readonly errors: readonly FieldFault[];
+
   constructor(readonly status: number, readonly body: Record<string, unknown>) {
-    const told = body["message"];
-    super(Array.isArray(told) ? told.join(" ") : String(told ?? `status ${status}`));
+    const message = body["message"];
+    const errors = (body["errors"] ?? []) as FieldFault[];
+    const faults = errors.map((fault) => `\n  ${fault.field}: ${fault.message}`).join("");
+    super(`${status}: ${Array.isArray(message) ? message.join("; ") : String(message ?? "no reason given")}${faults}`);
     this.name = "ApiError";
+    this.errors = errors;
   }
 
   /** The stable code, for programs. */

@@ -158,6 +158,45 @@ def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command)
     assert "paused" not in command("queue")[1]
 
 
+def test_a_job_says_what_it_waits_for_and_what_to_do(command: Command, database_url: str) -> None:
+    def shown() -> str:
+        return " ".join(command("jobs", "show", "job_one")[1].split())
+
+    assert "Waits for a worker. `./farm queue` shows what else waits" in shown()
+    command("workers", "drain", "--node", "n")
+    assert "Waits: no worker takes work. `./farm workers` shows why" in shown()
+    command("queue", "pause", "--account", "studio")
+    assert "`./farm queue resume --account studio` lets it go on." in shown()
+    command("account", "suspend", "studio", "--yes")
+    assert "`./farm account unsuspend studio` lets it go on." in shown()
+    command("queue", "pause")
+    assert "Waits: the farm is paused. `./farm queue resume` lets it go on." in shown()
+    assert "Waits" not in command("jobs", "show", "job_bad")[1]
+
+    async def planned(database: Database) -> None:
+        async with database.work() as session:
+            (await session.get_one(Job, "job_two")).status = "processing"
+            waits = Task(
+                id="job_two.0", job_id="job_two", index=0, kind="render", first_frame=0, frame_count=9, status="pending"
+            )
+            held = Task(
+                id="job_two.1", job_id="job_two", index=1, kind="render", first_frame=9, frame_count=9, status="leased"
+            )
+            held.lease_token, held.lease_expires_at = "l", utc_now()
+            session.add_all([waits, held])
+
+    on(database_url, planned)
+    assert "Waits" not in command("jobs", "show", "job_two")[1]
+
+    async def handed_back(database: Database) -> None:
+        async with database.work() as session:
+            task = await session.get_one(Task, "job_two.1")
+            task.status, task.lease_token, task.lease_expires_at = "pending", None, None
+
+    on(database_url, handed_back)
+    assert "Waits: the farm is paused." in command("jobs", "show", "job_two")[1]
+
+
 def test_jobs_are_counted_anew(command: Command, database_url: str) -> None:
     async def damaged(database: Database) -> None:
         async with database.work() as session:

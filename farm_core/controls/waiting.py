@@ -1,0 +1,54 @@
+"""What jobs wait for that no worker holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import Enum, auto
+
+from sqlalchemy import or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from farm_core.accounts.models import Account
+from farm_core.controls import queues
+from farm_core.controls.models import DrainedNode
+from farm_core.jobs.models import Worker
+from farm_core.jobs.status import JobStatus, TaskStatus
+from farm_core.jobs.workers import LIVE_SECONDS
+
+
+class Wait(Enum):
+    """The reason why no worker holds anything of a job, the most general first."""
+
+    PAUSED_FARM = auto()
+    SUSPENDED_ACCOUNT = auto()
+    PAUSED_ACCOUNT = auto()
+    NO_WORKER = auto()
+    BUSY_WORKERS = auto()
+
+
+def is_waiting(job_status: str, task_statuses: Iterable[str]) -> bool:
+    """Return True if the job is queued, or if it is planned, has tasks left, and no worker holds one of them."""
+    found = set(task_statuses)
+    planned = TaskStatus.pending in found and TaskStatus.leased not in found
+    return job_status == JobStatus.queued or (job_status == JobStatus.processing and planned)
+
+
+async def waits_for(session: AsyncSession, account: Account, now: datetime) -> Wait:
+    """Return why no worker holds anything of the account's waiting jobs."""
+    if await queues.paused_since(session) is not None:
+        return Wait.PAUSED_FARM
+    if account.suspended_at is not None:
+        return Wait.SUSPENDED_ACCOUNT
+    if account.paused_at is not None:
+        return Wait.PAUSED_ACCOUNT
+    rested = or_(col(Worker.quarantined_until).is_(None), col(Worker.quarantined_until) <= now)
+    takes_work = select(col(Worker.id)).where(
+        col(Worker.seen_at) > now - timedelta(seconds=LIVE_SECONDS),
+        col(Worker.drained_at).is_(None),
+        col(Worker.node).not_in(select(col(DrainedNode.node))),
+        col(Worker.restart_requested_at).is_(None),
+        rested,
+    )
+    return Wait.NO_WORKER if await session.scalar(takes_work.limit(1)) is None else Wait.BUSY_WORKERS

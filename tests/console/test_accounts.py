@@ -1,0 +1,39 @@
+"""Accounts, as an operator sees them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from farm_core.usage.period import period_of
+from tests.console.people import Person
+
+pytestmark = pytest.mark.service
+
+
+def names(page: str) -> list[str]:
+    return re.findall(r'<td><a href="/console/accounts/acc_[a-z0-9]+">(ada|boss)[^<]*</a></td>', page)
+
+
+def test_the_accounts_that_use_most_come_first(operator: Person, member: Person) -> None:
+    world = operator.api.world
+    world.database.execute(
+        "INSERT INTO usage (account_id, period, rendered_ms) VALUES (%s, %s, 90000), (%s, '2001-01', 990000)",
+        (member.api.account_id, period_of(world.clock.now()), operator.api.account_id),
+    )
+    world.database.execute(
+        "UPDATE account_queues SET stored_bytes = 5000000 WHERE account_id = %s", (operator.api.account_id,)
+    )
+    assert names(operator.text("/accounts"))[:2] == ["ada", "boss"]
+    assert names(operator.text("/accounts?order=storage"))[:2] == ["boss", "ada"]
+    by_minutes = operator.text("/accounts?order=minutes")
+    assert names(by_minutes)[:2] == ["ada", "boss"]
+    assert "1.5 min" in by_minutes
+    assert "16.5 min" not in by_minutes
+    assert operator.get("/accounts?order=nothing").status_code == 400
+
+
+def test_limits_are_named_in_words_and_as_the_api_names_them(operator: Person, member: Person) -> None:
+    shown = operator.text(f"/accounts/{member.api.account_id}")
+    assert "Largest upload, in bytes <code>maxUploadBytes</code>" in shown
