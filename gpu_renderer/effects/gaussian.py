@@ -139,6 +139,7 @@ def blurred(
     painter: Painter,
     source: Target,
     kernel: Kernel,
+    down_kernel: Kernel | None = None,
     *,
     region: Region | None = None,
     clear_outside: bool = False,
@@ -147,12 +148,13 @@ def blurred(
 ) -> Target:
     """Return the source convolved along x, then y; premultiplied in and out. The caller owns it.
 
-    Beyond the source its edge is repeated, or all is transparent.
+    `down_kernel`: the kernel along y if it is another one. Beyond the source its edge is repeated, or all is transparent.
     """
     whole = region or source.region
     rows = Region(whole.x, source.region.y, whole.width, source.region.height)
     across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside, format=format)
-    down = convolved(painter, across, kernel, 1, region=whole, clear_outside=clear_outside, into=into)
+    along = kernel if down_kernel is None else down_kernel
+    down = convolved(painter, across, along, 1, region=whole, clear_outside=clear_outside, into=into)
     painter.pool.give_back(across)
     return down
 
@@ -191,7 +193,7 @@ def convolved(
 def halves_blurred(
     painter: Painter,
     halves: Target,
-    sigma: float,
+    sigmas: tuple[float, float],
     levels: int,
     region: Region,
     format: Format | None = None,
@@ -199,11 +201,10 @@ def halves_blurred(
 ) -> Target:
     """Return the blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
 
-    `into`: the target to hold it, which may be larger and is undefined beyond.
+    `sigmas`: across and down, px before halving. `into`: the target to hold it, which may be larger and is undefined beyond.
     """
-    return blurred(
-        painter, halves, _fitting(reference_gaussian, sigma, levels), region=region, format=format, into=into
-    )
+    across, down = (_fitting(reference_gaussian, sigma, levels) for sigma in sigmas)
+    return blurred(painter, halves, across, down, region=region, format=format, into=into)
 
 
 def window_kernels(painter: Painter) -> WindowKernels | None:

@@ -20,12 +20,16 @@ LEVELS_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class GlowPass:
-    """A colour (straight sRGB, strength as alpha) on the alpha blurred by sigma, px, over a wider lobe if that is not 0."""
+    """A colour (straight sRGB, strength as alpha) on the alpha blurred by sigma, px, over a wider lobe if that is not 0.
+
+    `axis_shares`: multiply the sigmas across and down, in a buffer whose pixels are not square on the layer.
+    """
 
     color: Rgba
     sigma: float
     wide_sigma: float = 0.0
     offset: tuple[float, float] = (0.0, 0.0)
+    axis_shares: tuple[float, float] = (1.0, 1.0)
 
     @property
     def is_displaced(self) -> bool:
@@ -74,7 +78,11 @@ def with_glow(
     region = layer.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
     shape = _Silhouette(painter, mips, layer.glow)
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
-    blurs = {name: _lobe(painter, shape, sigma, region, exact=exact) for name, sigma in lobes.items()}
+    across, down = glow_pass.axis_shares
+    blurs = {
+        name: _lobe(painter, shape, (sigma * across, sigma * down), region, exact=exact)
+        for name, sigma in lobes.items()
+    }
     front = layer.glow
     levels = min([glow.levels for glow in blurs.values()] + ([front.levels] if front else []))
     target = glow_target(painter, region, levels, layer.sharp.format)
@@ -157,14 +165,17 @@ class _Silhouette:
         )
 
 
-def _lobe(painter: Painter, shape: _Silhouette, sigma: float, region: Region, *, exact: bool) -> GlowBuffer:
-    """Return the silhouette blurred over a region of the frame. The caller owns its target."""
-    levels = 0 if exact else _levels_of(sigma)
+def _lobe(
+    painter: Painter, shape: _Silhouette, sigmas: tuple[float, float], region: Region, *, exact: bool
+) -> GlowBuffer:
+    """Return the silhouette blurred over a region of the frame, by a sigma for each axis. The caller owns its target."""
+    sharpest = min(sigmas)
+    levels = 0 if exact else _levels_of(sharpest)
     alpha, drawn = shape.at(levels), glow_cells(region, levels)
-    if sigma <= 0:
+    if sharpest <= 0:
         alone = painter.applied("effects/alpha.frag", alpha, region=drawn, format="a2")
         return GlowBuffer(alone, levels, region)
-    return GlowBuffer(halves_blurred(painter, alpha, sigma, levels, drawn, "a2"), levels, region)
+    return GlowBuffer(halves_blurred(painter, alpha, sigmas, levels, drawn, "a2"), levels, region)
 
 
 def _levels_of(sigma: float) -> int:

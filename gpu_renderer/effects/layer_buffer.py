@@ -198,7 +198,7 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     halves = halved(painter, source, levels, has_rim=True)
     drawn = glow_cells(region, levels)
     room = glow_target(painter, region, levels, source.format) if levels else None
-    soft = halves_blurred(painter, halves, sigma, levels, drawn, into=room)
+    soft = halves_blurred(painter, halves, (sigma, sigma), levels, drawn, into=room)
     painter.pool.give_back(source, *([halves] if levels else []))
     return only_glow(painter, GlowBuffer(soft, levels, region)) if levels else LayerBuffer(soft)
 

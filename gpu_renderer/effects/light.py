@@ -49,18 +49,19 @@ class DropShadow(Effect):
         return values.number("softness") <= 0 and max(map(abs, shadow_offset(values))) < 0.01
 
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
-        return blur_margin_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * scene.output_scale
+        return blur_margin_px(self.sigma_px(values, scene)) + abs(values.number("distance")) * max(scene.offset_scales)
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("softness") * scene.length_scale
 
     def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
-        right, down = shadow_offset(values)
-        return right * scene.output_scale, down * scene.output_scale
+        (right, down), (across, along) = shadow_offset(values), scene.offset_scales
+        return right * across, down * along
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        color, offset = values.color_with("color", values.fraction("opacity")), self.offset_px(values, chain.scene)
-        chain.cast(GlowPass(color, self.sigma_px(values, chain.scene), offset=offset))
+        color, scene = values.color_with("color", values.fraction("opacity")), chain.scene
+        offset = self.offset_px(values, scene)
+        chain.cast(GlowPass(color, self.sigma_px(values, scene), offset=offset, axis_shares=scene.axis_shares))
 
     def padding_px(self, values: EffectValues) -> float:
         return values.number("distance") + 3 * values.number("softness")
@@ -80,9 +81,10 @@ class Glow(Effect):
         return GLOW_SPREAD * values.number("radius") * scene.length_scale
 
     def draw(self, chain: Chain, values: EffectValues) -> None:
-        sigma = self.sigma_px(values, chain.scene)
+        sigma, shares = self.sigma_px(values, chain.scene), chain.scene.axis_shares
         color = values.color_with("color", values.fraction("intensity"))
-        chain.cast(GlowPass(color, sigma, GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0))
+        wide_sigma = GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0
+        chain.cast(GlowPass(color, sigma, wide_sigma, axis_shares=shares))
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("radius")

@@ -63,6 +63,19 @@ class EffectScene:
         return max(self.length_scales)
 
     @property
+    def axis_shares(self) -> tuple[float, float]:
+        """Each of `length_scales` as a share of the greater one."""
+        across, down = self.length_scales
+        return across / self.length_scale, down / self.length_scale
+
+    @property
+    def offset_scales(self) -> tuple[float, float]:
+        """Target px per composition px of a displacement, across and down."""
+        across, down = self.length_scales
+        least = min(across, down)
+        return self.output_scale * across / least, self.output_scale * down / least
+
+    @property
     def sides(self) -> tuple[float, float]:
         """Width and height of the layer, layer px, at least one."""
         return max(1.0, self.layer_width), max(1.0, self.layer_height)

@@ -266,3 +266,19 @@ def test_the_outline_of_a_plane_keeps_its_width_while_the_plane_grows(painter: P
     for frame in range(4):
         assert np.array_equal(pixels(kept.draw(scene(frame), 320, 200)), drawn(painter, scene(frame))), f"frame {frame}"
     kept.release()
+
+
+@pytest.mark.parametrize(
+    "effect", [("glow", (("radius", 2.0), ("intensity", 0.0))), ("drop-shadow", (("opacity", 0.0),))]
+)
+def test_a_flat_plane_with_a_glow_or_a_shadow_keeps_its_edges(
+    painter: Painter, effect: tuple[str, tuple[tuple[str, float], ...]]
+) -> None:
+    """The buffer has the frame's proportions, so a low plane has more than one row of the buffer a px (three-d.md 5)."""
+    kind, stored = effect
+    low = plane("#ffffff", world(32, 24, 0), 60, 4)
+    bare, lit = (
+        drawn(painter, snapshot(layer)).astype(int)
+        for layer in (low, replace(low, effects=(EffectSnapshot("fx", kind, stored),)))
+    )
+    assert np.abs(bare - lit)[:, 8:56].max() < 25
