@@ -54,7 +54,7 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
-BUILD = "25"
+BUILD = "26"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]
