@@ -194,6 +194,19 @@ def test_an_upload_can_be_an_input_of_its_own_account_only(world: World) -> None
     assert ada.render(ada.template(), inputs={"photo": unknown}).status_code == 400
 
 
+@pytest.mark.parametrize("mime", ["video/mp4", "audio/wav"])
+def test_an_upload_that_is_no_picture_is_no_value_of_an_image_input(world: World, mime: str) -> None:
+    ada = world.account()
+    upload = ada.upload(media.files()[mime]).json()["url"]
+    answer = ada.render(ada.template(), inputs={"photo": upload, "nope": 1})
+    assert answer.status_code == 400
+    faults = {one["field"]: one["message"] for one in answer.json()["errors"]}
+    assert faults == {
+        "photo": "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG",
+        "nope": "is not an input of this template",
+    }
+
+
 def test_an_upload_is_known_by_its_link_whatever_name_the_farm_was_called_by(own_world: World) -> None:
     ada, bob = own_world.account(), own_world.account("bob")
     url = ada.post("/assets", files={"file": picture()}, headers={"Host": "localhost:8000"}).json()["url"]
