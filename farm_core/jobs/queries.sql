@@ -442,9 +442,14 @@ SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coa
 -- A scheduler that stops lets its tasks wait again at once.
 WITH held AS (
     SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+), returned AS (
+    UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
+    FROM held WHERE tasks.id = held.id
+    RETURNING tasks.job_id, tasks.index
 )
-UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
-FROM held WHERE tasks.id = held.id
+INSERT INTO job_events (job_id, at, event, status, detail)
+SELECT returned.job_id, :now, 'hand back task', jobs.status, jsonb_build_object('task', returned.index)
+FROM returned JOIN jobs ON jobs.id = returned.job_id ORDER BY returned.job_id, returned.index
 
 -- stranded_jobs --
 -- Jobs whose renderer no longer lives anywhere. OFFSET 0 keeps the planner from reading all jobs instead of the open ones.
