@@ -250,6 +250,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "recent_frames": {"since": utc_now()},
     "claim_deliveries": {
         "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "journal": "p", "sooner_seconds": 9, "late_seconds": 9,
+        "ahead_seconds": 60,
     },
     "next_delivery": {},
 }  # fmt: skip
