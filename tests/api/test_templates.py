@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import World, document, field, layer, template_body
+from tests.api.world import World, bundle, document, field, layer, template_body
 
 pytestmark = pytest.mark.service
 FIELDS = {
@@ -85,6 +85,24 @@ def test_an_input_of_another_kind_than_its_target_is_refused_by_name(world: Worl
         for kind in ("image", "media"):
             same = template_body(document=held, inputs=[{"id": "photo", "label": "Photo", "kind": kind}])
             assert ada.post("/templates", json=same).status_code == 201
+
+
+@pytest.mark.parametrize(("node_id", "component"), [("n1", "Fill"), ("gone", "Style")])
+def test_an_input_whose_target_the_document_lacks_is_refused_or_left_out(
+    world: World, node_id: str, component: str
+) -> None:
+    """Every render with a value for it would fail."""
+    ada = world.account()
+    fields = [field("tint", "color", node_id, component, "fill")]
+    layers = (layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src="https://media.example.com/a.png"))
+    stored = document(*layers, fields=fields)
+    inputs = [{"id": "tint", "label": "Tint", "kind": "color"}]
+    answer = ada.post("/templates", json=template_body(document=stored, inputs=inputs))
+    assert answer.status_code == 400
+    assert answer.json()["message"].endswith("takes their kind: 'tint' (color).")
+    made = ada.post("/templates/import", files={"file": ("p.motion", bundle(stored))}).json()
+    assert [one["id"] for one in made["inputs"]] == ["photo"]
+    assert made["warnings"] == ["“Tint” writes to nothing that is in the project, so it was not made an input."]
 
 
 def test_names_and_descriptions_are_truncated(world: World) -> None:
