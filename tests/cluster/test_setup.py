@@ -92,7 +92,7 @@ def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are
         'mount -t tmpfs -o size=45m none "$1" && cp -R "$2"/. "$1" && cp "$3" "$1/requirements.installed" || exit 9; '
         'cat /dev/zero >"$1/filler" 2>/dev/null; "$4" up; ended=$?; ls "$1"; exit $ended'
     )
-    script = [filled, "sh", venv, tmp_path / "made", project / "requirements.lock", project / "farm"]
+    script: list[str | Path] = [filled, "sh", venv, tmp_path / "made", project / "requirements.lock", project / "farm"]
     done = subprocess.run(
         [*NAMESPACE, "sh", "-c", *script], env=os.environ | {"PIP_NO_INDEX": "1"}, capture_output=True, text=True, check=False
     )  # fmt: skip
