@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from api.header_values import parameters
 from farm_core.errors import BadRequest, PayloadTooLarge, UploadTooLarge
+from farm_core.sizes import in_words
 from farm_core.strict_json import refuse_control_characters
 
 FILE_FIELD: Final = "file"
@@ -59,7 +60,7 @@ async def _feed(request: Request, body: _Body) -> None:
             if body.limit_bytes is not None and body.file_bytes > body.limit_bytes + _COUNT_ON_BYTES_MAX:
                 raise UploadTooLarge(body.limit_bytes, body.file_bytes)
             if size - body.file_bytes > _REST_BYTES_MAX:
-                raise PayloadTooLarge(f"The form holds more than {_REST_BYTES_MAX} bytes beside its file.")
+                raise PayloadTooLarge(f"The form holds more than {in_words(_REST_BYTES_MAX)} beside its file.")
         parser.finalize()
     except MultipartParseError:
         raise BadRequest("The multipart body is malformed.") from None

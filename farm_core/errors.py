@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from farm_core.sizes import in_words
+
 
 class FarmError(Exception):
     """A failure that callers see."""
@@ -157,7 +159,10 @@ class UploadTooLarge(PayloadTooLarge):
     code = "upload_too_large"
 
     def __init__(self, limit: int, size: int) -> None:
-        super().__init__(f"The file has {size} bytes; this plan allows {limit}.", limit=limit, bytes=size)
+        given, allowed = in_words(size), in_words(limit)
+        if given == allowed:
+            given, allowed = f"{size:,} bytes", f"{limit:,}"
+        super().__init__(f"The file has {given}; this plan allows {allowed}.", limit=limit, bytes=size)
 
 
 class RateLimited(FarmError):

@@ -210,6 +210,8 @@ def _check_nodes(nodes: list[JsonValue]) -> None:
 def _parsed(data: bytes, where: str) -> JsonValue:
     if len(data) > MAX_CHUNK_BYTES:
         raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", where)
+    if not data.strip():
+        raise BundleUnreadable(f"{where} is empty.", where)
     _check_counts((data,))
     try:
         value = json.loads(data.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse_constant)

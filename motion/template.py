@@ -93,9 +93,12 @@ def discover(document: Document, composition_id: str | None = None, include_text
             warnings.extend(_add_media(fields, layer))
         elif include_text and layer.kind == "text" and layer.component("Text"):
             fields.add(_text_field(layer))
+    by_id = nodes(document)
     for field in authored_fields(document, composition_id):
-        if field.kind in {"color", "number"}:
+        if field.kind in {"color", "number"} and _has_target(by_id, field.target):
             fields.add(field if ID_PATTERN.fullmatch(field.id) else replace(field, id=slug(field.id)))
+        elif field.kind in {"color", "number"}:
+            warnings.append(f"“{field.label}” writes to nothing that is in the project, so it was not made an input.")
     return Discovery(
         tuple(fields.found), tuple(warnings), tuple(_unrenderable(layers)), any(not _hidden(layer) for layer in shown)
     )
@@ -312,6 +315,12 @@ def source_fault(source: str) -> str | None:
     if lowered.startswith(("assets/", "./assets/", "motion-blob:")):
         return "its source is a file inside the bundle, and files in bundles are not read"
     return "its source is a local file"
+
+
+def _has_target(by_id: Mapping[str, Node], target: Target) -> bool:
+    """Return True if the layer has the component that the target names: without it every render with a value would fail."""
+    layer = by_id.get(target.node_id)
+    return layer is not None and any(kind == target.component_type for kind, _ in layer.components)
 
 
 def _usable(stored: Record) -> bool:

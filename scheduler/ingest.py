@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from farm_core.assets.inspection import kind_at
-from farm_core.assets.kinds import ENDINGS
+from farm_core.assets.kinds import ENDINGS, NO_PICTURE, is_picture
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
 from farm_core.templates.manifest import NO_TARGET, joined
@@ -102,6 +102,7 @@ async def ingest(
     budget = _Budget(INGEST_SECONDS, gate)
     purposes = {source: f"input {name!r}" for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)
+    _check_pictures({field.id: of_inputs[given[field.id]].key for field in fields if _is_given_image(job, field)})
     named = {name: f"/files/{of_inputs[source].key}" for name, source in given.items()}
     try:
         document = await freezer.freeze(job, fields, {**values, **named})
@@ -125,6 +126,17 @@ def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str |
     }
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     return values
+
+
+def _is_given_image(job: ClaimedJob, field: InputField) -> bool:
+    return field.kind == "image" and job.inputs.get(field.id) is not None
+
+
+def _check_pictures(keys: Mapping[str, str]) -> None:
+    """Raise IngestFailed for an image input, by whose name `keys` has its stored media, that is given a video or a sound."""
+    for name, key in keys.items():
+        if not is_picture(key):
+            raise IngestFailed(f"The media of input {name!r} cannot be used: it {NO_PICTURE}.")
 
 
 def _check_room(job: ClaimedJob) -> None:

@@ -103,5 +103,6 @@ class Scheduler:
         for running_task in self.running_tasks:
             self.dependencies.executor.cancel(running_task.assignment.token)
         if len(self.running_tasks):
+            now = self.dependencies.clock.now()
             async with self.dependencies.database.work() as session:
-                await tasks.hand_back_tasks(session, sorted(self.running_tasks.leases()))
+                await tasks.hand_back_tasks(session, now, sorted(self.running_tasks.leases()))

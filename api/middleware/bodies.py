@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import envelope
 from farm_core.errors import PayloadTooLarge
+from farm_core.sizes import in_words
 
 BODY_BYTES_MAX: Final = 10 * 1024 * 1024
 _DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
@@ -54,7 +55,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _too_large() -> PayloadTooLarge:
-    return PayloadTooLarge(f"The request body is larger than {BODY_BYTES_MAX} bytes.")
+    return PayloadTooLarge(f"The request body is larger than {in_words(BODY_BYTES_MAX)}.")
 
 
 async def _discard(receive: Receive) -> None:

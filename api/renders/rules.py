@@ -13,6 +13,7 @@ from api.renders.media import MEDIA_KINDS, Uploads
 from api.renders.output import output_of
 from api.renders.schemas import METADATA_BYTES_MAX, RenderRequest
 from api.shapes import Asked, Faults, unknown_field
+from farm_core.assets.kinds import NO_PICTURE, is_picture
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
@@ -70,10 +71,12 @@ async def input_faults(
             return url, await _media_fault(state, url, uploads, resolve)
 
     reasons = dict(await asyncio.gather(*map(reason, urls)))
-    return [_row_faults(fields, values, reasons) for values in rows]
+    return [_row_faults(fields, values, reasons, uploads) for values in rows]
 
 
-def _row_faults(fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None]) -> Faults:
+def _row_faults(
+    fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None], uploads: Uploads
+) -> Faults:
     """Return the faults of one row; without fields only those that no input takes. `reasons`: faults of addresses."""
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
@@ -82,6 +85,8 @@ def _row_faults(fields: Sequence[InputField] | None, values: Any, reasons: Mappi
         return [one for one in unfit if values[one[0]] is not None]
     given = {name: value for name, value in values.items() if value is not None}
     found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
+    urls = {field.id: url for field in fields if field.kind == "image" and isinstance(url := given.get(field.id), str)}
+    found += [(name, NO_PICTURE) for name, url in urls.items() if (key := uploads.get(url)) and not is_picture(key)]
     named = {field for field, _ in found}
     return found + [one for one in unfit if one[0] not in named]
 

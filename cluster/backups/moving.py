@@ -33,7 +33,7 @@ def restore_to_stores(source: Path, database_url: str, storage: Storage, progres
         manifest = reader.unpack(source, folder, _half(progress, first=True))
         reader.check_schema(manifest)
         _copy_objects(folder, storage, manifest.object_bytes, _half(progress, first=False))
-        reader.load_database(url, folder / layout.DUMP)
+        reader.load_database(url, folder / layout.DUMP, source, manifest)
     return manifest
 
 

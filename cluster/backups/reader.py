@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import tarfile
 import tempfile
@@ -15,7 +16,10 @@ import psycopg
 from cluster.backups import archive as layout
 from cluster.backups.writer import Progress
 from cluster.embedded import postgres
+from farm_core.audit.log import record
+from farm_core.cli.acting import command_line_actor
 from farm_core.db import migrate
+from farm_core.db.database import Database
 from farm_core.failure import Failure
 
 Server = Callable[[], postgres.EmbeddedPostgres]
@@ -40,7 +44,7 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
         former = _move_away(data_folder)
         folder.rename(data_folder)
     try:
-        _restore_database(data_folder)
+        _restore_database(data_folder, source, manifest)
     except Failure:
         _put_back(data_folder, former)
         raise
@@ -106,16 +110,19 @@ def _put_back(data_folder: Path, former: Path | None) -> None:
         former.rename(data_folder)
 
 
-def _restore_database(data_folder: Path) -> None:
+def _restore_database(data_folder: Path, source: Path, manifest: layout.Manifest) -> None:
     dump = data_folder / layout.DUMP
     with _server(data_folder / "postgres") as url:
-        load_database(url, dump)
+        load_database(url, dump, source, manifest)
     dump.unlink()
     (data_folder / layout.MANIFEST).unlink()
 
 
-def load_database(url: str, dump: Path) -> None:
-    """Load a dump into an empty database and bring it up to date. Raises RestoreFailed."""
+def load_database(url: str, dump: Path, source: Path, manifest: layout.Manifest) -> None:
+    """Load the dump of the backup `source` into an empty database, bring it up to date, and say so in the audit log.
+
+    Raises RestoreFailed.
+    """
     command = [postgres.binary("pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={url}", str(dump)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
@@ -123,6 +130,18 @@ def load_database(url: str, dump: Path) -> None:
     migrate.upgrade(url)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ANALYZE")
+    asyncio.run(_record(url, source, manifest))
+
+
+async def _record(url: str, source: Path, manifest: layout.Manifest) -> None:
+    """The log is the backup's own: without this entry it would end at the backup and go on after the restore."""
+    database = Database(url, pool_connections=2)
+    try:
+        async with database.work() as session:
+            detail = {"as_of": manifest.created_at, "objects": manifest.object_count}
+            await record(session, command_line_actor(), "restore", f"backup {source.name}", detail)
+    finally:
+        await database.close()
 
 
 @contextmanager

@@ -31,6 +31,7 @@ LOOK_SECONDS: Final = 0.5
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's least: frames never pass through it."""
 _ENDED_WELL: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+"""Ends of a process that was asked to end. The raylet ends so too after it has lost one of its agents."""
 _REASON: Final = re.compile(r"(?i)\b(error|exception|failed|failure|cannot|unable|denied|no space)\b")
 _LOG_PREFIX: Final = re.compile(
     r"^\[?\d{4}-\d\d-\d\d[^\]]*\]?\s*(\([^)]*\))?\s*\S+\.(cc|h|py):\d+:?\s*|^\[[^\]]*\]\s*\S+:\d+:\s*"
@@ -56,7 +57,9 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         while True:
             for name, processes in list(self.all_processes.items()):
                 status = processes[0].process.poll()
-                if status not in (None, *_ENDED_WELL):
+                if status in _ENDED_WELL:
+                    time.sleep(LOOK_SECONDS)  # a SIGTERM to the whole group ends this process too, and well
+                if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
             time.sleep(LOOK_SECONDS)
 

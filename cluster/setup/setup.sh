@@ -63,6 +63,16 @@ check_disk() {
         fail "the disk of $1 has $free MB free, and the installation takes $2 MB there. $3"
 }
 
+# fail_if_full VENV LOG: name the disk without space, if that is why a step of the installation has failed.
+fail_if_full() {
+    for folder in "$1" "${TMPDIR:-/tmp}"; do
+        free=$(free_mb "$folder")
+        [ -z "$free" ] || [ "$free" -ge 50 ] || fail "the disk of $folder is full. Free some space and start again to go on."
+    done
+    ! grep -q 'No space left on device' "$2" ||
+        fail "a disk is full, that of $1 or of ${TMPDIR:-/tmp}. Free some space and start again to go on."
+}
+
 # install_dependencies ROOT VENV
 install_dependencies() {
     total=$(grep -c '^[a-z0-9].*==' "$1/requirements.lock")
@@ -75,11 +85,7 @@ install_dependencies() {
     } | show_progress "$total"
     if [ "$(cat "$status" 2>/dev/null)" != done ]; then
         grep '^ERROR' "$2/setup.log" >&2 || tail -n 5 "$2/setup.log" >&2
-        for folder in "$2" "${TMPDIR:-/tmp}"; do
-            [ "$(free_mb "$folder")" -ge 50 ] || fail "the disk of $folder is full. Free some space and start again to go on."
-        done
-        ! grep -q 'No space left on device' "$2/setup.log" ||
-            fail "a disk is full, that of $2 or of ${TMPDIR:-/tmp}. Free some space and start again to go on."
+        fail_if_full "$2" "$2/setup.log"
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     fi
     cp "$1/requirements.lock" "$2/requirements.installed"
@@ -107,12 +113,11 @@ install_kernels() {
     say "compiling the native kernels"
     scratch="$2/kernels.build" # a build leaves files behind, and the checkout may be read-only
     rm -rf "$scratch"
-    mkdir "$scratch"
-    cp -R "$1/native" "$scratch/native"
-    if "$2/bin/python" -m pip install --disable-pip-version-check --no-input --quiet --no-deps --force-reinstall \
-        "$scratch/native" >"$2/kernels.log" 2>&1; then
+    if mkdir "$scratch" && cp -R "$1/native" "$scratch/native" && "$2/bin/python" -m pip install --disable-pip-version-check \
+        --no-input --quiet --no-deps --force-reinstall "$scratch/native" >"$2/kernels.log" 2>&1; then
         :
     else
+        fail_if_full "$2" "$2/kernels.log"
         tail -n 8 "$2/kernels.log" >&2
         say "the native kernels could not be compiled, see above. The farm works without them, but draws more slowly without a GPU."
         say "To try again: rm '$2/kernels.installed', and start again."

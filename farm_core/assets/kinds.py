@@ -17,6 +17,7 @@ ENDINGS: Final = {
     "audio/wav": "wav",
     "audio/mp4": "m4a",
 }
+NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
 _OTHER_NAMES: Final = {
     "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/svg": "image/svg+xml",
     "text/xml": "image/svg+xml", "application/xml": "image/svg+xml", "video/x-m4v": "video/mp4",
@@ -31,3 +32,8 @@ def declared_kind(content_type: str | None) -> str | None:
     """Return the type that a client declares, under its usual name; None where it declares none."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     return None if bare in _NO_TYPE else _OTHER_NAMES.get(bare, bare)
+
+
+def is_picture(key: str) -> bool:
+    """Return True if the storage key of an upload or of fetched media names a picture."""
+    return any(key.endswith(f".{ending}") for kind, ending in ENDINGS.items() if kind.startswith("image/"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -35,15 +35,20 @@ class Actor:
 
 async def record(
     session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any] | None = None
-) -> None:
-    """Add an entry, such as action `pause`, target `account acc_1`. `detail` is JSON."""
-    session.add(
-        AuditEntry(
-            at=utc_now(), who=actor.name, role=str(actor.role), action=action, target=target,
-            detail=None if detail is None else dict(detail),
-        )
+) -> AuditEntry:
+    """Add an entry, such as action `pause`, target `account acc_1`, and return it. `detail` is JSON."""
+    entry = AuditEntry(
+        at=utc_now(), who=actor.name, role=str(actor.role), action=action, target=target,
+        detail=None if detail is None else dict(detail),
     )  # fmt: skip
+    session.add(entry)
     await session.flush()
+    return entry
+
+
+async def update_detail(session: AsyncSession, entry_id: int | None, detail: Mapping[str, Any]) -> None:
+    """Replace the detail of an entry whose action goes on in another transaction."""
+    await session.execute(update(AuditEntry).where(col(AuditEntry.id) == entry_id).values(detail=dict(detail)))
 
 
 async def page(

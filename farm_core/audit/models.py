@@ -12,7 +12,10 @@ from farm_core.db.columns import json, moment
 
 
 class AuditEntry(SQLModel, table=True):
-    """One action of one actor. Entries are never changed. `target` names what was acted on, such as `account acc_1`."""
+    """One action of one actor. `target` names what was acted on, such as `account acc_1`.
+
+    Entries are never changed, except for the number of jobs while an action on many of them goes on.
+    """
 
     __tablename__ = "audit_log"
 

@@ -19,7 +19,7 @@ TASKS_SHOWN = 12
 EVENTS_SHOWN = 20
 TROUBLE = (
     "retry task", "fail task", "rescue task", "copy segment", "restart worker", "lose segments", "adopt", "unpin",
-    "requeue segment",
+    "requeue segment", "hand back task",
 )  # fmt: skip
 
 

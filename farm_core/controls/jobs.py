@@ -1,7 +1,7 @@
 """Cancel, retry and rank all jobs that match a filter, and requeue one segment.
 
-The functions over a filter work in small transactions, each with its own audit entry, so they take the database instead of a
-session. They may be repeated: a job that was dealt with no longer matches.
+The functions over a filter work in small transactions, so they take the database instead of a session. One audit entry counts the
+jobs of all transactions so far. The functions may be repeated: a job that was dealt with no longer matches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.audit.log import Actor, record
+from farm_core.audit.log import Actor, record, update_detail
 from farm_core.controls.accounts import check_priority
 from farm_core.controls.errors import NotAllowed
 from farm_core.db.columns import utc_now
@@ -164,16 +164,18 @@ async def _in_batches(
 ) -> int:
     """Act on all jobs that match now, BATCH a transaction; return how many were changed."""
     total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), condition)
+    entry_id: int | None = None
     while ids := await _read(database, matching):
-        changed = 0
+        before = total
         for start in range(0, len(ids), BATCH):
             async with database.work() as session:
-                done = await act(session, ids[start : start + BATCH])
-                described = {"filter": chosen.described(), "jobs": done, **(detail or {})}
-                await record(session, actor, action, "jobs", described)
-            changed += done
-        total += changed
-        if not changed:
+                total += await act(session, ids[start : start + BATCH])
+                described = {"filter": chosen.described(), "jobs": total, **(detail or {})}
+                if entry_id is None:
+                    entry_id = (await record(session, actor, action, "jobs", described)).id
+                else:
+                    await update_detail(session, entry_id, described)
+        if total == before:
             break
     return total
 

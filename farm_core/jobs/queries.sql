@@ -442,9 +442,14 @@ SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coa
 -- A scheduler that stops lets its tasks wait again at once.
 WITH held AS (
     SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+), returned AS (
+    UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
+    FROM held WHERE tasks.id = held.id
+    RETURNING tasks.job_id, tasks.index
 )
-UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
-FROM held WHERE tasks.id = held.id
+INSERT INTO job_events (job_id, at, event, status, detail)
+SELECT returned.job_id, :now, 'hand back task', jobs.status, jsonb_build_object('task', returned.index)
+FROM returned JOIN jobs ON jobs.id = returned.job_id ORDER BY returned.job_id, returned.index
 
 -- stranded_jobs --
 -- Jobs whose renderer no longer lives anywhere. OFFSET 0 keeps the planner from reading all jobs instead of the open ones.
@@ -573,12 +578,14 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- by senders that can read its journal. The attempt is counted before it is made. The first one sets the clock for the others, and so does
 -- one that is later than the longest attempt before it explains.
 -- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
+-- A moment farther ahead than the longest pause is from before the clock went back: what is due then is due now.
 WITH ready AS (
     SELECT deliveries.id, deliveries.due_at, jobs.account_id, jobs.request_id, jobs.traceparent,
         row_number() OVER (PARTITION BY jobs.account_id ORDER BY deliveries.due_at, deliveries.id) AS turn
     FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
-    WHERE deliveries.status = 'due' AND due_at <= :now AND (deliveries.lease_expires_at IS NULL
-        OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
+    WHERE deliveries.status = 'due'
+        AND (due_at <= :now OR due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds))
+        AND (deliveries.lease_expires_at IS NULL OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
             + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
 ), busy AS (
     SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
@@ -590,7 +597,7 @@ WITH ready AS (
     ORDER BY deliveries.due_at LIMIT :deliveries_max FOR NO KEY UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
-    due_at = CASE WHEN attempt = 0 OR due_at < CAST(:now AS timestamptz) - make_interval(secs => :late_seconds)
+    due_at = CASE WHEN attempt = 0 OR due_at > :now OR due_at < CAST(:now AS timestamptz) - make_interval(secs => :late_seconds)
         THEN :now ELSE due_at END,
     lease_token = :token || '.' || deliveries.id,
     lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)

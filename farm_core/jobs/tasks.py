@@ -226,9 +226,9 @@ async def count_open(session: Transaction) -> int:
     return int((await column(session, "count_open"))[0])
 
 
-async def hand_back_tasks(session: Transaction, tokens: Sequence[str]) -> None:
+async def hand_back_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> None:
     """Let tasks wait again at once: their scheduler stops."""
-    await execute(session, "hand_back_tasks", {"tokens": list(tokens)})
+    await execute(session, "hand_back_tasks", {"now": now, "tokens": list(tokens)})
 
 
 async def unpin_jobs(database: Database, now: datetime, renderers: Sequence[str]) -> int:

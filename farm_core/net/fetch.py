@@ -22,6 +22,7 @@ import httpcore
 
 from farm_core.net.addresses import checked_target
 from farm_core.net.resolver import Resolver, checked_addresses, system_resolver
+from farm_core.sizes import in_words
 
 REDIRECTS_MAX = 5
 CONNECT_SECONDS = 10.0
@@ -225,4 +226,4 @@ def _declared_length(headers: Mapping[bytes, bytes]) -> int:
 
 
 def _too_large(limit_bytes: int) -> FetchFailed:
-    return FetchFailed(f"The file is larger than {limit_bytes} bytes.", again=False)
+    return FetchFailed(f"The file is larger than {in_words(limit_bytes)}.", again=False)

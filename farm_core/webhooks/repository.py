@@ -24,6 +24,10 @@ BEGUN_LEASE_SECONDS: Final = 120.0
 """A sender that cannot read the journal of a begun attempt takes it over after this time: its own sender may still record its end."""
 
 
+AHEAD_SECONDS: Final = 60.0
+"""No delivery is put off for as long: the longest pause between attempts is 20 s."""
+
+
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
     """A webhook that this sender must post now or, if `begun`, end: the sender that began to post it has died.
@@ -47,6 +51,7 @@ async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: 
     values = {
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "journal": journal,
         "sooner_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
+        "ahead_seconds": AHEAD_SECONDS,
     }  # fmt: skip
     rows = await execute(session, "claim_deliveries", values)
     return [

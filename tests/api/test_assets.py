@@ -132,7 +132,18 @@ def test_a_file_over_the_plans_limit_names_limit_and_size(world: World) -> None:
     body = answer.json()
     assert (answer.status_code, body["code"]) == (413, "upload_too_large")
     assert (body["limit"], body["bytes"]) == (len(data), len(data) + 1)
-    assert str(len(data)) in body["message"] and str(len(data) + 1) in body["message"]
+    assert body["message"] == f"The file has {len(data) + 1:,} bytes; this plan allows {len(data):,} bytes."
+
+
+def test_limits_are_named_in_megabytes_as_the_interface_counts_them(world: World) -> None:
+    ada = world.account(maxUploadBytes=2 * 1024 * 1024)
+    assert ada.upload(bytes(3_500_000)).json()["message"] == "The file has 3.3 MB; this plan allows 2 MB."
+    almost = ada.upload(bytes(2 * 1024 * 1024 + 1)).json()["message"]
+    assert almost == "The file has 2,097,153 bytes; this plan allows 2,097,152."
+    headers = {"Content-Type": "application/json"}
+    answer = ada.post("/renders", content=b" " * (10 * 1024 * 1024 + 1), headers=headers)
+    assert (answer.status_code, answer.json()["message"]) == (413, "The request body is larger than 10 MB.")
+    assert ada.get("/renders?offset=99999999999").json()["message"] == ["offset: must be at most 2147483647"]
 
 
 def test_a_large_upload_passes_through_the_disk(world: World) -> None:
@@ -192,6 +203,19 @@ def test_an_upload_can_be_an_input_of_its_own_account_only(world: World) -> None
     assert [one["field"] for one in answer.json()["errors"]] == ["photo"]
     unknown = f"{world.origin}/files/assets/none.png"
     assert ada.render(ada.template(), inputs={"photo": unknown}).status_code == 400
+
+
+@pytest.mark.parametrize("mime", ["video/mp4", "audio/wav"])
+def test_an_upload_that_is_no_picture_is_no_value_of_an_image_input(world: World, mime: str) -> None:
+    ada = world.account()
+    upload = ada.upload(media.files()[mime]).json()["url"]
+    answer = ada.render(ada.template(), inputs={"photo": upload, "nope": 1})
+    assert answer.status_code == 400
+    faults = {one["field"]: one["message"] for one in answer.json()["errors"]}
+    assert faults == {
+        "photo": "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG",
+        "nope": "is not an input of this template",
+    }
 
 
 def test_an_upload_is_known_by_its_link_whatever_name_the_farm_was_called_by(own_world: World) -> None:

@@ -25,6 +25,14 @@ def imported(caller: Someone, data: bytes, **fields: str) -> Any:
     return caller.post("/templates/import", files={"file": ("project.motion", data)}, data=fields)
 
 
+def zipped(entries: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
 def test_every_layer_that_shows_a_source_becomes_an_input(world: World) -> None:
     answer = imported(world.account(), bundle(PROJECT))
     assert answer.status_code == 201
@@ -124,7 +132,15 @@ def test_a_public_source_is_the_default_whatever_the_case_of_its_scheme(world: W
     assert made["inputs"][0]["default"] == source
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"", "empty"), (b"\x89PNG...", "no .motion project")])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty"),
+        (b" \n", "The file, which is not a zipped bundle, is empty."),
+        (zipped({"manifest.json": b"{}", "scene.json": b""}), "scene.json is empty."),
+        (b"\x89PNG...", "no .motion project"),
+    ],
+)
 def test_a_file_of_another_kind_is_refused_with_the_reason(world: World, data: bytes, words: str) -> None:
     assert words in imported(world.account(), data).json()["message"]
 
@@ -135,14 +151,6 @@ def test_an_optional_input_may_be_left_out_and_a_required_one_not(world: World) 
     answer = ada.render(template, inputs={})
     assert {one["field"] for one in answer.json()["errors"]} == {"myPhoto", "myPhoto2"}
     assert ada.render(template, inputs={"myPhoto": PUBLIC, "myPhoto2": PUBLIC}).status_code == 201
-
-
-def zipped(entries: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in entries.items():
-            archive.writestr(name, data)
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize(

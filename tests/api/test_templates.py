@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import World, document, field, layer, template_body
+from tests.api.world import World, bundle, document, field, layer, template_body
 
 pytestmark = pytest.mark.service
 FIELDS = {
@@ -85,6 +85,19 @@ def test_an_input_of_another_kind_than_its_target_is_refused_by_name(world: Worl
         for kind in ("image", "media"):
             same = template_body(document=held, inputs=[{"id": "photo", "label": "Photo", "kind": kind}])
             assert ada.post("/templates", json=same).status_code == 201
+
+
+@pytest.mark.parametrize(("node_id", "component"), [("n1", "Fill"), ("gone", "Style")])
+def test_an_import_leaves_out_an_input_whose_target_the_project_lacks(
+    world: World, node_id: str, component: str
+) -> None:
+    """Every render with a value for it would fail."""
+    fields = [field("tint", "color", node_id, component, "fill")]
+    layers = (layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src="https://media.example.com/a.png"))
+    project = bundle(document(*layers, fields=fields))
+    made = world.account().post("/templates/import", files={"file": ("p.motion", project)}).json()
+    assert [one["id"] for one in made["inputs"]] == ["photo"]
+    assert made["warnings"] == ["“Tint” writes to nothing that is in the project, so it was not made an input."]
 
 
 def test_names_and_descriptions_are_truncated(world: World) -> None:

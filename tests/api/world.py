@@ -156,6 +156,7 @@ def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
     components = [transform]
     if kind == "text":
         components.append({"id": f"{node_id}x", "type": "Text", "props": {"content": "Hello"}})
+        components.append({"id": f"{node_id}s", "type": "Style", "props": {"fill": "#ffffff"}})
     return {
         "id": node_id, "name": name, "parent": "comp_root", "children": [], "visible": True, "components": components,
     }  # fmt: skip

@@ -45,6 +45,12 @@ def accounts(folder: Path) -> list[str]:
     return [account["name"] for account in json.loads(listed.stdout)]
 
 
+def audited(folder: Path) -> str:
+    listed = run_farm("audit", "--action", "restore", "--data", str(folder))
+    assert listed.returncode == 0, listed.stderr
+    return listed.stdout
+
+
 def test_a_restored_folder_has_the_accounts_the_objects_and_the_secret(
     data: Path, backup: Path, tmp_path: Path
 ) -> None:
@@ -52,6 +58,8 @@ def test_a_restored_folder_has_the_accounts_the_objects_and_the_secret(
     done = run_farm("restore", str(backup), "--data", str(restored))
     assert done.returncode == 0, done.stderr
     assert accounts(restored) == ["studio"]
+    assert "backup backup.tar" in audited(restored) and "command line" in audited(restored)
+    assert "backup backup.tar" not in audited(data)
     secret = farm_secret(Settings(data_folder=restored))
     assert secret == farm_secret(Settings(data_folder=data))
     assert LocalStorage(restored / "storage", Links(secret)).get_bytes("videos/a.mp4") == b"video"
@@ -67,12 +75,14 @@ def test_a_backup_moves_into_an_empty_database_and_a_bucket_once(backup: Path, t
         done = run_farm("restore", str(backup), "--to-stores", environment=place)
         assert done.returncode == 0, done.stderr
         listed = json.loads(run_farm("account", "list", environment=place).stdout)
+        log = run_farm("audit", environment=place).stdout
         again = run_farm("restore", str(backup), "--to-stores", environment=place)
         without = run_farm("restore", str(backup), "--to-stores", environment={**place, "S3_BUCKET": ""})
     finally:
         database.stop()
         bucket.kill()
     assert [account["name"] for account in listed] == ["studio"]
+    assert "backup backup.tar" in log
     assert (bucket.folder / BUCKET / "videos" / "a.mp4").read_bytes() == b"video"
     assert (again.returncode, "has tables already" in again.stderr) == (1, True)
     assert (without.returncode, "needs DATABASE_URL and S3_BUCKET" in without.stderr) == (1, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,11 +71,31 @@ def test_a_store_that_is_missing_is_named(folder: Path) -> None:
     assert output == f"ray failed: The plasma directory file {folder / 'none'} does not exist or is not a directory\n"
 
 
-def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("killed", "named"),
+    [
+        ("gcs_server", "ray failed: gcs_server ended with status -9"),
+        ("raylet/raylet", "ray failed: raylet ended with status -9"),
+        ("DashboardAgent", "ray failed: raylet ended with status "),  # without its agent it ends, as if it was asked to
+    ],
+)
+def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, killed: str, named: str) -> None:
     node = _node(folder, free_port(), folder)
     assert node.stdout is not None
     assert node.stdout.readline() == "ray is ready\n"
-    children = psutil.Process(node.pid).children(recursive=True)
-    next(child for child in children if "gcs_server" in child.name()).kill()
-    assert _output(node).startswith("ray failed: gcs_server ended with status -9")
+    children = _children(node, killed)
+    next(child for child in children if killed in " ".join(child.cmdline())).kill()
+    assert _output(node).startswith(named)
     assert not psutil.wait_procs(children, timeout=20)[1]
+
+
+def _children(node: subprocess.Popen[str], awaited: str) -> list[psutil.Process]:
+    """The node's processes, once one with the awaited command line is among them."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        children = psutil.Process(node.pid).children(recursive=True)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if any(awaited in " ".join(child.cmdline()) for child in children):
+                return children
+        time.sleep(0.1)
+    raise AssertionError(f"there is no {awaited}")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+NAMESPACE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
 
 
 @pytest.mark.thorough
@@ -68,10 +69,9 @@ def test_a_disk_that_is_too_small_is_named_before_anything_is_installed(tmp_path
     project = _clone(tmp_path / "farm")
     temporary = tmp_path / "small"
     temporary.mkdir()
-    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
     mounted = 'mount -t tmpfs -o size=100m none "$TMPDIR" && exec "$@"'
     done = subprocess.run(
-        [*namespace, "sh", "-c", mounted, "sh", project / "farm", "up"],
+        [*NAMESPACE, "sh", "-c", mounted, "sh", project / "farm", "up"],
         env=os.environ | {"TMPDIR": str(temporary)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if "farm:" not in done.stderr:
@@ -80,6 +80,28 @@ def test_a_disk_that_is_too_small_is_named_before_anything_is_installed(tmp_path
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"farm: the disk of {temporary} has 100 MB free, and the installation takes 600 MB there.")
     assert not (project / ".venv").exists()
+
+
+@pytest.mark.thorough
+def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are_tried_again(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    venv = project / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "made"], check=True)
+    venv.mkdir()
+    filled = (
+        'mount -t tmpfs -o size=45m none "$1" && cp -R "$2"/. "$1" && cp "$3" "$1/requirements.installed" || exit 9; '
+        'cat /dev/zero >"$1/filler" 2>/dev/null; "$4" up; ended=$?; ls "$1"; exit $ended'
+    )
+    script: list[str | Path] = [filled, "sh", venv, tmp_path / "made", project / "requirements.lock", project / "farm"]
+    done = subprocess.run(
+        [*NAMESPACE, "sh", "-c", *script], env=os.environ | {"PIP_NO_INDEX": "1"}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    if done.returncode == 9:
+        pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last == f"farm: the disk of {venv} is full. Free some space and start again to go on."
+    assert "kernels.installed" not in done.stdout.split()
 
 
 @pytest.mark.thorough

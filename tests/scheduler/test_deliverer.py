@@ -191,5 +191,33 @@ def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str,
     asyncio.run(story())
 
 
+@pytest.mark.service
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_clock_that_goes_back_puts_off_no_attempt(database_url: str, tmp_path: Path, before: int) -> None:
+    clock = ManualClock(datetime.now(UTC) + timedelta(seconds=5))
+
+    async def story() -> None:
+        async with receiver(503, 200) as hook:
+            database = Database(database_url, ping=False)
+            await ended_job(database, tmp_path, hook.url)
+            for _ in range(before):
+                await tick(database, tmp_path, clock)
+            clock.advance(-6 * 3600)
+            for seconds in (0, 4, 1):
+                clock.advance(seconds)
+                await tick(database, tmp_path, clock)
+            assert len(hook.requests) == 2
+            await database.close()
+
+    asyncio.run(story())
+
+
+async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
+    """Post what is due."""
+    sender = deliverer(database, folder, clock)
+    await sender.tick()
+    await sender.stop()
+
+
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
     assert outcome(1, None, again=False) == Outcome(DROPPED)

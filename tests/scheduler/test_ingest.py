@@ -24,6 +24,7 @@ from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
 PICTURE = (Path(__file__).resolve().parents[2] / "examples" / "media" / "logo.png").read_bytes()
+VIDEO = (Path(__file__).resolve().parents[2] / "examples" / "media" / "footage.mp4").read_bytes()
 LAYER = {
     "id": "logo", "name": "Logo", "parent": "root", "children": [], "visible": True,
     "components": [{"id": "c", "type": "Transform", "props": {"__kind": "image", "src": ""}}],
@@ -148,6 +149,26 @@ def test_media_that_cannot_be_had_fails_the_job_with_a_reason(
             assert job.status == "failed"
             assert str(job.error).startswith(reason)
             assert "127.0.0.1" not in str(job.error) and str(tmp_path) not in str(job.error)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("kind", "status"), [("image", "failed"), ("media", "completed")])
+def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
+    database_url: str, tmp_path: Path, kind: str, status: str
+) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            media.files["/clip"] = VIDEO
+            async with under_test.database.work() as session:
+                inputs = [{"id": "logo", "label": "Logo", "kind": kind, "required": True}]
+                await session.execute(update(Template).values(inputs=inputs))
+            job = await rendered(under_test, f"{media.origin}/clip")
+            assert job.status == status
+            if status == "failed":
+                assert job.error == "The media of input 'logo' cannot be used: it is no picture; " + (
+                    "an image input takes PNG, JPEG, WebP, GIF or SVG."
+                )
 
     asyncio.run(story())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
+from scheduler import scheduler
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
@@ -130,14 +132,24 @@ def test_segments_that_were_lost_from_storage_are_rendered_again(database_url: s
     run(story())
 
 
-def test_what_a_stopping_scheduler_holds_goes_to_the_next_one(database_url: str, tmp_path: Path) -> None:
+def test_what_a_stopping_scheduler_holds_waits_again_at_once_and_the_history_says_so(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "DRAIN_SECONDS", 0.0)
+    begun = threading.Event()
+
+    def slow(_assignment: TaskAssignment) -> bool:
+        begun.set()
+        return True
+
     async def story() -> None:
-        gate = Gate()
-        async with farm(database_url, tmp_path, gate, workers=1) as first:
+        async with farm(database_url, tmp_path, workers=1, held_up=slow) as first:
             job_id = await first.create(seconds=1)
-            await gate.reached()
-            gate.open()
-        assert (await first.job(job_id)).status in ("processing", "completed")
+            assert await asyncio.to_thread(begun.wait, 30)
+        (segment, *_) = await first.tasks(job_id)
+        assert (segment.status, segment.lease_token, segment.worker, segment.failures) == ("pending", None, None, 0)
+        assert (await first.job(job_id)).status == "processing"
+        assert (await first.events(job_id))[-1] == "hand back task"
         await first.database.close()
 
     run(story())

@@ -175,6 +175,29 @@ def test_jobs_are_cancelled_by_filter_and_others_are_left_alone(database_url: st
     on_a_farm(database_url, body)
 
 
+def test_an_action_on_many_jobs_has_one_audit_entry_that_counts_them_all(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 2)
+    monkeypatch.setattr(jobs, "READ", 4)
+
+    async def body(farm: Farm) -> None:
+        for number in range(9):
+            await farm.add("ada", f"j{number}")
+        assert await jobs.set_priority(farm.database, ACTOR, JobFilter(), 3) == 9
+        assert await jobs.cancel(farm.database, ACTOR, JobFilter(text="j")) == 9
+        assert await jobs.retry(farm.database, ACTOR, JobFilter(ids=("j1", "j2", "j3"))) == 3
+        async with farm.database.work() as session:
+            entries = [(entry.action, entry.detail) for entry in await log.page(session)]
+        assert entries == [
+            ("retry", {"filter": {"ids": ["j1", "j2", "j3"]}, "jobs": 3}),
+            ("cancel", {"filter": {"text": "j"}, "jobs": 9}),
+            ("set priority", {"filter": {}, "jobs": 9, "priority": 3}),
+        ]
+
+    on_a_farm(database_url, body)
+
+
 def test_each_failed_job_is_retried_once(database_url: str) -> None:
     async def body(farm: Farm) -> None:
         ended = {"finished_at": utc_now()}

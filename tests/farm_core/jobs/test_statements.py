@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pytest
@@ -90,6 +90,28 @@ TASKS: Final = """
 """
 
 
+Story = Callable[[Database], Awaitable[None]]
+WithAccounts = Callable[..., None]
+NAMES: Final = [f"a{number}" for number in range(20)]
+
+
+@pytest.fixture
+def with_accounts(database_url: str) -> WithAccounts:
+    """Runs a story on a database in which each of these accounts has a template."""
+
+    async def told(story: Story, names: Sequence[str]) -> None:
+        database = Database(database_url)
+        try:
+            async with database.work() as session:
+                for name in names:
+                    await rows.template(session, await rows.account(session, name))
+            await story(database)
+        finally:
+            await database.close()
+
+    return lambda story, names=NAMES: asyncio.run(told(story, names))
+
+
 async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) -> int:
     async with database.engine.connect() as connection:
         explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}")
@@ -102,7 +124,7 @@ async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) 
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
 @pytest.mark.parametrize("name", sorted(OPEN))
 def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(
-    name: str, settle: str, database_url: str
+    name: str, settle: str, with_accounts: WithAccounts
 ) -> None:
     """With statistics, and with those from before the tables were filled."""
 
@@ -111,22 +133,17 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
             await connection.execute(text(settle))
         return await blocks_read(database, name, OPEN[name])
 
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            for number in range(20):
-                await rows.template(session, await rows.account(session, f"a{number}"))
+    async def story(database: Database) -> None:
         blocks = []
         for first, last in ((1, 200), (201, 8000)):
             async with database.work() as session:
                 await session.execute(text(FILL), {"first": first, "last": last})
                 await session.execute(text(TASKS))
             blocks.append(await measured(database))
-        await database.close()
         # 40 times as many jobs make indexes a level deeper: each look into one reads a block more.
         assert blocks[1] < 3 * blocks[0], f"{blocks[0]} blocks at 200 jobs, {blocks[1]} at 8,000"
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 SEGMENTS: Final = """
@@ -138,14 +155,11 @@ SEGMENTS: Final = """
 
 
 @pytest.mark.service
-def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database_url: str) -> None:
+def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(with_accounts: WithAccounts) -> None:
     """Whatever the statistics say of their number."""
 
-    async def story() -> None:
-        database = Database(database_url)
+    async def story(database: Database) -> None:
         async with database.work() as session:
-            for number in range(20):
-                await rows.template(session, await rows.account(session, f"a{number}"))
             await session.execute(text(FILL), {"first": 1, "last": 2000})
             await session.execute(text(SEGMENTS))
         async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
@@ -153,19 +167,15 @@ def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database_url: str)
             explained = text(f"EXPLAIN {statement('open_work')}")
             lines = await connection.scalars(explained, {"now": utc_now(), **OPEN["open_work"]})
             plan = "\n".join(lines)
-        await database.close()
         assert "Index Scan using tasks_waiting" in plan, plan
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 @pytest.mark.service
-def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
+def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(with_accounts: WithAccounts) -> None:
+    async def story(database: Database) -> None:
         async with database.work() as session:
-            for number in range(20):
-                await rows.template(session, await rows.account(session, f"a{number}"))
             await session.execute(text(FILL), {"first": 1, "last": 200})
             await session.execute(text("UPDATE jobs SET renderer = 'r' WHERE status = 'processing'"))
             await session.execute(text(TASKS))
@@ -175,26 +185,23 @@ def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(database_url
             explained = text(f"EXPLAIN (ANALYZE, TIMING OFF) {statement('open_work')}")
             values = {"now": utc_now(), **OPEN["open_work"], "renderers": ["r"]}
             lines = list(await session.scalars(explained, values))
-        await database.close()
         looks = [line for line in lines if "on jobs" in line]
         assert looks and all("never executed" in line for line in looks), looks
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 @pytest.mark.service
-def test_a_connection_prepares_a_statement_at_its_first_use(database_url: str) -> None:
+def test_a_connection_prepares_a_statement_at_its_first_use(with_accounts: WithAccounts) -> None:
     """Postgres would plan it anew at five uses more."""
 
-    async def story() -> None:
-        database = Database(database_url)
+    async def story(database: Database) -> None:
         async with database.engine.connect() as connection:
             await open_work(connection, utc_now(), 8)
             found = await connection.execute(text("SELECT statement FROM pg_prepared_statements"))
             assert any("account_queues" in statement for statement in found.scalars())
-        await database.close()
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -216,12 +223,10 @@ LEASE: Final = """
 
 @pytest.mark.service
 @pytest.mark.parametrize("name", sorted(LEASED))
-def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(name: str, database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            for number in range(20):
-                await rows.template(session, await rows.account(session, f"a{number}"))
+def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(
+    name: str, with_accounts: WithAccounts
+) -> None:
+    async def story(database: Database) -> None:
         blocks = []
         for first, last in ((1, 200), (201, 8000)):
             async with database.work() as session:
@@ -229,10 +234,9 @@ def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(name: 
                 await session.execute(text(TASKS))
                 await session.execute(text(LEASE))
             blocks.append(await blocks_read(database, name, LEASED[name]))
-        await database.close()
         assert blocks[1] < 2 * blocks[0] + 20, f"{blocks[0]} blocks beside 200 leases, {blocks[1]} beside 8,000"
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -246,6 +250,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "recent_frames": {"since": utc_now()},
     "claim_deliveries": {
         "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "journal": "p", "sooner_seconds": 9, "late_seconds": 9,
+        "ahead_seconds": 60,
     },
     "next_delivery": {},
 }  # fmt: skip
@@ -272,14 +277,13 @@ DELIVERED: Final = """
 
 @pytest.mark.service
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
-def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(settle: str, database_url: str) -> None:
+def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(
+    settle: str, with_accounts: WithAccounts
+) -> None:
     """With statistics, and with those from before the tables were filled."""
 
-    async def story() -> None:
-        database = Database(database_url)
+    async def story(database: Database) -> None:
         async with database.work() as session:
-            for number in range(20):
-                await rows.template(session, await rows.account(session, f"a{number}"))
             await session.execute(text(FILL), {"first": 1, "last": 100})
             await session.execute(text(TASKS))
         blocks = dict[str, list[int]]()
@@ -291,12 +295,11 @@ def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(settle
                 await connection.execute(text(settle))
             for name, values in HISTORY.items():
                 blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        await database.close()
         # Indexes are a level deeper: each look into one reads a block more.
         grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
         assert grown == {}
 
-    asyncio.run(story())
+    with_accounts(story)
 
 
 PINNED: Final = """
@@ -313,37 +316,31 @@ MANY_TASKS: Final = """
 
 
 @pytest.mark.service
-def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
+def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(with_accounts: WithAccounts) -> None:
+    async def story(database: Database) -> None:
         async with database.work() as session:
-            for name in (*(f"other{number}" for number in range(9)), "mine"):
-                await rows.template(session, await rows.account(session, name))
             await session.execute(text(PINNED))
             await session.execute(text(MANY_TASKS))
         found = await database.single(lambda connection: open_work(connection, utc_now(), 4, ["r"]))
-        await database.close()
         assert [row.task_id for row in found] == [f"mine.{number}" for number in range(8)]
 
-    asyncio.run(story())
+    with_accounts(story, [*(f"other{number}" for number in range(9)), "mine"])
 
 
 SHORT: Final = "DELETE FROM tasks USING jobs WHERE tasks.job_id = jobs.id AND jobs.renderer = 'r' AND jobs.id <> 'a0' AND tasks.index > 0"
 
 
 @pytest.mark.service
-def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_leave(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
+def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_leave(
+    with_accounts: WithAccounts,
+) -> None:
+    async def story(database: Database) -> None:
         async with database.work() as session:
-            for number in range(8):
-                await rows.template(session, await rows.account(session, f"a{number}"))
             await session.execute(text(PINNED.replace("'mine'", "accounts.name")))
             await session.execute(text(MANY_TASKS))
             await session.execute(text(SHORT))
         found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
-        await database.close()
         assert {row.job_id for row in found} == {f"a{number}" for number in range(8)}
         assert sum(row.job_id == "a0" for row in found) >= 16 - 7
 
-    asyncio.run(story())
+    with_accounts(story, NAMES[:8])
