@@ -156,8 +156,9 @@ class _List:
     def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
         scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
         placed, samples = matrix.placed(transform, self.view), tuple(map(self._sample, layer.samples))
-        drawn = Draw(layer, placed, layer.opacity * self.opacity, scale, blend_of(layer), samples, matte=matte)
-        return replace(drawn, opacity=1.0) if samples and not routing.fades_samples_twice(drawn) else drawn
+        # Samples carry the opacity. The reference fades them a second time if effects run, a defect (compositing.md 11).
+        opacity = 1.0 if samples else layer.opacity * self.opacity
+        return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
         """Return a sub-frame, in space without perspective. Layers behind the eye are hidden (compositing.md 10)."""

@@ -67,16 +67,6 @@ def takes_opacity_first(step: Draw) -> bool:
     return is_combined or step.matte is not None or shows_backdrop(step)
 
 
-def fades_samples_twice(step: Draw) -> bool:
-    """Return True if opacity applies to the samples of motion blur and again to the composite (compositing.md 2.5).
-
-    The reference does so on the plain route if spatial effects run. Elsewhere the samples alone carry the opacity.
-    """
-    layer = step.layer
-    has_passes = effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
-    return has_passes and not takes_opacity_first(step)
-
-
 def is_stencil(step: Draw) -> bool:
     """Return True if a layer removes everything outside itself."""
     return MODES.get(step.blend) in STENCILS

@@ -83,16 +83,14 @@ def test_a_blurred_layer_is_faded_once(painter: Painter) -> None:
     assert at(pictures[1], 32, 24) == at(pictures[0], 32, 24)
 
 
-@pytest.mark.parametrize(("blend", "grey"), [("normal", 137), ("screen", 188)])
-def test_opacity_applies_twice_to_a_blurred_layer_with_effects_on_the_plain_route(
-    painter: Painter, blend: str, grey: int
-) -> None:
-    """White at 0.5 x 0.5 of the linear light over black, and at 0.5 on the route of blend modes (compositing.md 2.5)."""
+@pytest.mark.parametrize("blend", ["normal", "screen"])
+def test_a_blurred_layer_with_effects_is_faded_once(painter: Painter, blend: str) -> None:
+    """White at 0.5 of the linear light over black. The reference's plain route fades it twice, a defect (compositing.md 11)."""
     dark_glow = EffectSnapshot("glow", "glow", (("radius", 1.0), ("intensity", 0.0)))
     still = paper("#ffffff", opacity=0.5, blend=blend, effects=(dark_glow,))
     assert isinstance(still.transform, Transform2D)
     blurred = replace(still, samples=(Sample(still.transform, 0.5),) * 2)
-    assert at(drawn(painter, snapshot(paper("#000000"), blurred)), 32, 24) == pytest.approx((grey,) * 3, abs=1)
+    assert at(drawn(painter, snapshot(paper("#000000"), blurred)), 32, 24) == pytest.approx((188,) * 3, abs=1)
 
 
 def test_an_unknown_blend_mode_is_normal_and_leaves_the_backdrop_as_it_is(painter: Painter) -> None:
