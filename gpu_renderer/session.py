@@ -54,6 +54,8 @@ from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
+SOURCE_SHOWN_MAX = 80
+"""Characters of a source that a warning shows."""
 BUILD = "26"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
@@ -134,7 +136,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         """Snapshots by frame, oldest first, from `frame_key`: most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
-        self._contents = Contents(fonts, self._media)
+        self._contents = Contents(fonts, self._media, name_source=self._source_name)
         self._renderer = FrameRenderer(
             session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent
         )
@@ -150,6 +152,13 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         """Return a line for everything known so far that is drawn differently or not at all."""
         found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
         return tuple(dict.fromkeys(found))
+
+    def _source_name(self, source: str) -> str:
+        """Return a source by the name of its layer: the addresses that a farm gives to media say nothing to people."""
+        layer, shown = self.composition.layer_showing(source), source[:SOURCE_SHOWN_MAX]
+        if layer is None:
+            return shown
+        return f"Layer “{layer.name}”" + ("" if source.startswith(("/files/", "data:")) else f" ({shown})")
 
     def begin_run(self) -> None:
         """Allow the next frame to be anywhere in the video. The frames after it follow."""

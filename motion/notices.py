@@ -21,7 +21,7 @@ CODES: Final = (
     ("glyph_missing", r"^No installed font has "),
     ("font_substituted", r"^The font family "),
     ("media_missing", r"^There is nothing at |has no picture at some time"),
-    ("media_undecodable", r"^(https?://|data:|/files/|an SVG layer)[^ ]*: "),
+    ("media_undecodable", r"^(https?://|data:|/files/|an SVG layer)[^ ]*: |^Layer “.*”( \(.*\))?: "),
     ("text_cut", r"is cut after \d+"),
     ("document_damaged", r"in the bundle could not be read"),
     ("composition_missing", r"places a composition "),

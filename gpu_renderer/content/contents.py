@@ -52,8 +52,15 @@ SOURCE_RECT_SUPERSAMPLE = 2.0
 class Contents:
     """Boxes, rasters and masks of sources, kept within a byte budget."""
 
-    def __init__(self, fonts: Fonts, media: MediaLibrary, kept_max_bytes: int = KEPT_MAX_BYTES) -> None:
-        self._fonts = fonts
+    def __init__(
+        self,
+        fonts: Fonts,
+        media: MediaLibrary,
+        kept_max_bytes: int = KEPT_MAX_BYTES,
+        name_source: Callable[[str], str] = lambda source: source,
+    ) -> None:
+        """`name_source`: says in warnings which picture or video a source is."""
+        self._fonts, self._name_source = fonts, name_source
         self._media = media
         self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes)
         self._pixels: LruCache[Pixels] = LruCache(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
@@ -200,7 +207,7 @@ class Contents:
         try:
             return make()
         except MediaUndecodable as error:
-            self._faults.setdefault(f"{name[:80]}: {error.public_message}")
+            self._faults.setdefault(f"{self._name_source(name)}: {error.public_message}")
             return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from motion.model.content import MediaContent
 from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer
 from motion.model.parity import Parity
@@ -76,3 +77,11 @@ class Composition:
     layers: Mapping[str, Layer]
     parity: Parity
     warnings: tuple[str, ...]
+
+    def layer_showing(self, source: str) -> Layer | None:
+        """Return the first layer whose picture or video comes from a source, None if there is none."""
+        for layer in self.layers.values():
+            content = layer.content
+            if isinstance(content, MediaContent) and source in (content.src, *content.frames):
+                return layer
+        return None

@@ -150,6 +150,14 @@ def test_a_bad_video_draws_nothing_and_is_warned_about_once(
     assert len([warning for warning in report.warnings if "clip.mp4" in warning]) == 1
 
 
+def test_a_warning_names_the_layer_and_no_address_of_the_farm(session: RenderSession, tmp_path: Path) -> None:
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    picture = layer("photo", __kind="image", width=160, height=90, src="/files/media/bad.png")
+    with session.open(document(picture), Output(), lambda _: tmp_path / "bad.png") as job:
+        session.still(job, 0)
+        assert job.warnings == ("Layer “photo”: A picture cannot be read.",)
+
+
 def test_a_source_without_a_file_draws_nothing_and_is_warned_about(session: RenderSession) -> None:
     with opened(session, video_document("gone.mp4")) as job:
         assert tuple(session.still(job, 0)[4, 4]) == (0, 0, 255, 255)

@@ -16,6 +16,8 @@ from tests.motion.documents import document, node
         ("No installed font has Thai characters such as 'ก'; boxes are drawn for them.", "glyph_missing", None),
         ("There is nothing at /files/x: its layer is not drawn.", "media_missing", None),
         ("https://x.example/a.png: The picture is damaged.", "media_undecodable", None),
+        ("Layer “Logo”: A picture is damaged.", "media_undecodable", "Logo"),
+        ("Layer “Logo” (https://x.example/a.png): A picture is damaged.", "media_undecodable", "Logo"),
         ("A text of 30000 characters is cut after 20000.", "text_cut", None),
         ("The effect 'sparkle' is unknown and not drawn.", "effect_not_drawn", None),
         ("Layer “Box” comes from a plugin and is not drawn.", "plugin_not_drawn", "Box"),
