@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.contents import KEPT_MAX_BYTES, Contents
 from gpu_renderer.content.media.library import MediaLibrary
 from motion.snapshot import (
     AdjustmentSource,
@@ -32,9 +32,9 @@ SQUARE = ShapeSource("rect", 20, 10, (SolidPaint("#ff0000"),))
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><foreignObject/></svg>'
 
 
-def contents(folder: Path, **options: int) -> Contents:
+def contents(folder: Path, kept_max_bytes: int = KEPT_MAX_BYTES) -> Contents:
     fonts = reference_fonts().for_job()
-    return Contents(fonts, MediaLibrary(lambda src: folder / src, fonts), **options)
+    return Contents(fonts, MediaLibrary(lambda src: folder / src, fonts), kept_max_bytes)
 
 
 def test_equal_sources_are_one_array(tmp_path: Path) -> None:
