@@ -17,6 +17,8 @@ from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.values import Style, Viewport, box_matrix, length, origin, placement, transform
 
 SEGMENTS_MAX: Final = 5_000
+_CLOSEST, _FARTHEST = "closest-side", "farthest-side"
+"""CSS's words for a radius that reaches a side of the box."""
 _FOLLOWING: Final = 4
 
 
@@ -64,22 +66,34 @@ def basic_shape(text: str, box: Any, em: float) -> Any:
     return outline
 
 
+def _circle(inside: str, box: Any, em: float) -> Any:
+    """`circle(RADIUS at X Y)`. A radius may be the distance to the nearest or the farthest side."""
+    radius, x, y = _radii_and_center(inside, box, em)
+    sides, reference = (x, box.width() - x, y, box.height() - y), Viewport(box.width(), box.height()).diagonal
+    r = _radius(radius[0] if radius else _CLOSEST, sides, reference, em)
+    return skia.Path().addCircle(x, y, r)
+
+
 def _ellipse(inside: str, box: Any, em: float) -> Any:
-    """`circle(RADIUS at X Y)` and `ellipse(RADIUS RADIUS at X Y)`; a radius may be the distance to a side."""
-    radii, _, place = inside.partition("at ")
-    width, height = box.width(), box.height()
-    x, y = origin(place.strip() or "center", Viewport(width, height), em)
-    words = (radii.split() or ["closest-side"]) * 2
-    across, down = (x, width - x), (y, height - y)
-    is_circle = len(radii.split()) < 2
-    sides = ((*across, *down),) * 2 if is_circle else (across, down)
-    references = (Viewport(width, height).diagonal,) * 2 if is_circle else (width, height)
-    named = {"closest-side": min, "farthest-side": max}
-    rx, ry = (
-        named[word](map(abs, around)) if word in named else length(word, reference, 0.0, em)
-        for word, around, reference in zip(words, sides, references, strict=False)
-    )
+    """`ellipse(RADIUS RADIUS at X Y)`: across and down, each as a circle's along its own axis."""
+    radii, x, y = _radii_and_center(inside, box, em)
+    across, down = radii if len(radii) == 2 else (_CLOSEST, _CLOSEST)
+    rx = _radius(across, (x, box.width() - x), box.width(), em)
+    ry = _radius(down, (y, box.height() - y), box.height(), em)
     return skia.Path().addOval(skia.Rect.MakeLTRB(x - rx, y - ry, x + rx, y + ry))
+
+
+def _radii_and_center(inside: str, box: Any, em: float) -> tuple[list[str], float, float]:
+    """Return the radii as written, and the centre, px from the box's corner."""
+    radii, _, place = inside.partition("at ")
+    return (radii.split(), *origin(place.strip() or "center", Viewport(box.width(), box.height()), em))
+
+
+def _radius(word: str, sides: tuple[float, ...], reference: float, em: float) -> float:
+    """Return a radius in px. `sides`: the distances of the centre to the sides that it may touch."""
+    if word in (_CLOSEST, _FARTHEST):
+        return (min if word == _CLOSEST else max)(map(abs, sides))
+    return length(word, reference, 0.0, em)
 
 
 def _inset(inside: str, box: Any, em: float) -> Any:
@@ -113,7 +127,7 @@ def _polygon(inside: str, box: Any, em: float) -> Any:
 _OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
 """By the count of margins that are stated: the one for each side, clockwise from the top."""
 _SHAPES: Final[dict[str, Callable[[str, Any, float], Any]]] = {
-    "circle": _ellipse,
+    "circle": _circle,
     "ellipse": _ellipse,
     "inset": _inset,
     "polygon": _polygon,

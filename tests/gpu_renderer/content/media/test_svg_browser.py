@@ -93,6 +93,8 @@ def test_transforms_are_those_of_css(
         ('<g font-size="20"><rect width="2em" height="1em" fill="red"/></g>', (38, 18), (38, 22)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: circle(20px at 30px 50%)"/>', (31, 50), (75, 50)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: ellipse(50% farthest-side)"/>', (21, 50), (22, 22)),
+        ('<rect x="10" y="30" width="80" height="40" fill="red" style="clip-path: ellipse()"/>', (15, 50), (12, 34)),
+        ('<rect x="10" y="30" width="80" height="40" fill="red" style="clip-path: circle()"/>', (40, 50), (15, 50)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: inset(10px 50% 0 5px round 8px)"/>', (30, 50), (55, 50)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: polygon(0 0, 100% 0, 50% 100%)"/>', (50, 70), (25, 70)),
         ('<x:rect xmlns:x="y" width="40" height="40"/><rect x="50" width="9" height="9" fill="red"/>', (55, 5), (20, 20)),
