@@ -23,7 +23,12 @@ pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = dict(re.findall(r"^```(bash|python|js)\n(.*?)^```", (ROOT / "docs/quickstart.md").read_text(), re.M | re.S))
 
-needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+# The blocks for a shell are run as readers run them. Programs of the system are theirs to have: the farm needs neither, and no
+# package of Python brings them, so a machine without them leaves these tests out.
+needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="runs the blocks for curl, which is not installed")
+needs_jq = pytest.mark.skipif(
+    shutil.which("jq") is None, reason="runs a step for GitHub with jq, which is not installed"
+)
 
 
 @pytest.fixture
@@ -114,7 +119,7 @@ def test_curl_ends_with_the_reason_if_a_render_fails_or_the_token_is_wrong(faili
 
 
 @needs_curl
-@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@needs_jq
 def test_the_step_for_github_renders_or_ends_with_the_answer(rendering: World, folder: Path) -> None:
     page = (ROOT / "docs/recipes/github-actions.md").read_text()
     step = textwrap.dedent(re.findall(r"run: \|\n(.*?)\n      - name: Attach", page, re.S)[0])
