@@ -1,6 +1,7 @@
 """Run the test suite. Further arguments go to pytest.
 
-Without arguments every test runs, as in CI; `--fast` leaves out tests that start servers or take seconds, and uses every core.
+Without arguments every test runs, as in CI: first those that start no servers, on every core, then the others one after the other.
+`--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
 """
@@ -19,6 +20,8 @@ from farm_core.failure import Failure
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
+PASSED, FAILED = 0, 1
+"""pytest's statuses of a run that came to its end."""
 
 
 class NoTests(Failure):
@@ -37,15 +40,40 @@ def run(arguments: argparse.Namespace) -> int:
     os.chdir(ROOT)
     if not extra or any("console" in word for word in extra):
         _install_chromium()
-    command = [sys.executable, "-m", "pytest", *_workers(extra), *extra]
-    return subprocess.run(command, check=False).returncode  # noqa: S603
+    if extra or _cores() == 1:
+        return _pytest([*_workers(extra), *extra])
+    return _every_test()
+
+
+def _every_test() -> int:
+    """Run the tests without servers on every core, and those with servers alone: they have time limits and use every core themselves."""
+    print("Tests that start no servers, on every core:", flush=True)
+    first = _pytest(["--servers", "without", *_on_every_core()])
+    if first not in (PASSED, FAILED):
+        return first
+    print("Tests that start servers, one after the other:", flush=True)
+    second = _pytest(["--servers", "only"])
+    if first == FAILED:
+        print("Tests that start no servers failed too: see above, before the first test that starts one.", flush=True)
+    return second or first
+
+
+def _pytest(arguments: list[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode  # noqa: S603
 
 
 def _workers(extra: list[str]) -> list[str]:
     """Options that spread `--fast` over the cores. A selection of a few tests is sooner done by one process."""
     selects = any(word.startswith(("-k", "-n", "tests")) for word in extra)
-    cores = len(os.sched_getaffinity(0))
-    return [] if selects or "--fast" not in extra or cores == 1 else ["-n", str(cores), "--dist", "worksteal"]
+    return [] if selects or "--fast" not in extra or _cores() == 1 else _on_every_core()
+
+
+def _on_every_core() -> list[str]:
+    return ["-n", str(_cores()), "--dist", "worksteal"]
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _install_chromium() -> None:

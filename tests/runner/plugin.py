@@ -20,12 +20,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the long proofs too (`slow`), and fuzz for an hour")
     parser.addoption("--kills", type=int, default=1000, metavar="N", help="with --slow: processes to kill")
     parser.addoption("--fast", action="store_true", help="leave out tests that start servers or take seconds")
+    parser.addoption(
+        "--servers", choices=("without", "only"), help="run only tests without servers, or only those with them"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the options exclude, and put the slow tests last."""
     selection.mark_services(items)
-    kept, left_out = selection.select(items, fast=config.getoption("--fast"), slow=config.getoption("--slow"))
+    fast, slow, servers = (config.getoption(name) for name in ("--fast", "--slow", "--servers"))
+    kept, left_out = selection.select(items, fast=fast, slow=slow, servers=servers)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
     items[:] = selection.order(kept, durations.recorded(config.rootpath))

@@ -1,7 +1,7 @@
 """Which tests run, and in which order.
 
 A test that uses an embedded server or the browser is marked `service`. `--fast` leaves these tests out, and those marked
-`acceptance`, `chaos` or `thorough`. Files run by stage, the cheapest stage first, and within a stage by recorded duration, the
+`acceptance`, `chaos` or `thorough`. `--servers` divides all tests into those without servers and those with them. Files run by stage, the cheapest stage first, and within a stage by recorded duration, the
 shortest first.
 """
 
@@ -18,7 +18,9 @@ SERVERS: Final = {"postgres_server", "valkey_server", "s3_server", "chromium"}
 """Fixtures that start a server or the browser."""
 STAGES: Final = ("gl", "service", "acceptance", "chaos", "slow")
 """Marks from cheap to expensive. A test without any of them runs first."""
-LEFT_OUT_OF_FAST: Final = ("service", "acceptance", "chaos", "thorough")
+WITH_SERVERS: Final = ("service", "acceptance", "chaos")
+"""Marks of tests that start servers or processes of the farm."""
+LEFT_OUT_OF_FAST: Final = (*WITH_SERVERS, "thorough")
 
 
 def mark_services(items: Iterable[pytest.Item]) -> None:
@@ -28,13 +30,17 @@ def mark_services(items: Iterable[pytest.Item]) -> None:
             item.add_marker("service")
 
 
-def select(items: list[pytest.Item], *, fast: bool, slow: bool) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Tests that run and tests that are left out."""
+def select(
+    items: list[pytest.Item], *, fast: bool, slow: bool, servers: str | None = None
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Tests that run and tests that are left out. `servers` is "without", "only", or None for both kinds."""
     unwanted = {*(() if slow else ("slow",)), *(LEFT_OUT_OF_FAST if fast else ())}
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        (left_out if unwanted.intersection(_marks(item)) else kept).append(item)
+        marks = _marks(item)
+        other_part = servers is not None and marks.isdisjoint(WITH_SERVERS) == (servers == "only")
+        (left_out if other_part or unwanted & marks else kept).append(item)
     return kept, left_out
 
 

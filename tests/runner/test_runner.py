@@ -47,6 +47,15 @@ def test_fast_leaves_out_servers_and_thorough_tests(project: Path) -> None:
     assert any("2 passed, 3 deselected" in line for line in lines)
 
 
+def test_tests_with_and_without_servers_are_all_tests(project: Path) -> None:
+    without, only = (
+        {line.split()[-3] for line in run(project, "--servers", part) if line.startswith("[")}
+        for part in ("without", "only")
+    )
+    assert without == {"test_b_long.py", "test_d_short.py"}
+    assert only == {"test_a_farm.py", "test_c_server.py"}
+
+
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
 def test_durations_are_recorded_and_others_kept(project: Path, workers: list[str]) -> None:
     run(project, *workers, "-k", "long")

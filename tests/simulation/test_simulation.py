@@ -49,7 +49,7 @@ def test_nobody_starves_while_others_queue_without_end(seed: int) -> None:
     assert waits[len(waits) // 2] < makespan / 4, "short jobs are stuck behind long ones"
 
 
-@pytest.mark.chaos
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(60, 2060))
 def test_thousands_of_seeds_are_sound(seed: int) -> None:
     farm = SimulatedFarm(seed, workers=1 + seed % 20, jobs=20 + seed % 80)
@@ -57,7 +57,7 @@ def test_thousands_of_seeds_are_sound(seed: int) -> None:
     assert_sound(farm)
 
 
-@pytest.mark.chaos
+@pytest.mark.thorough
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_thousand_workers_and_ten_thousand_jobs_are_sound(seed: int) -> None:
