@@ -110,12 +110,12 @@ def _lit_at(context: EvaluationContext, layer: Layer, values: Values, matrix: Ma
 
 
 def _facing_eye(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
-    """Return the layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
+    """Return the layer turned toward the eye: pitch and yaw of the way there in place of its own (three-d.md 2)."""
     values.moved = values.timed = True
     eye = (space.camera(context) or space.default_camera(context)).eye
-    pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)
-    own = tuple(values.number(f"orientation{axis}", 0.0) for axis in space.AXES)
-    return space.world(context, layer, (pitch - own[0], yaw - own[1], own[2]))
+    pitch, yaw = space.towards(matrix4.applied(matrix, (0.0, 0.0, values.number("anchorZ", 0.0))), eye)
+    turn_x, turn_y = pitch - values.number("rotationX", 0.0), yaw - values.number("rotationY", 0.0)
+    return space.world(context, layer, (turn_x, turn_y, values.number("orientationZ", 0.0)))
 
 
 def _extrusion(layer: Layer, values: Values) -> Extrusion | None:

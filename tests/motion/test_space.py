@@ -144,9 +144,13 @@ def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:
     assert deep(document(node("a", x=1, z=2, acceptsLights=True))).lit_at is None
 
 
-def test_a_layer_can_face_the_eye() -> None:
-    doc = document(node("a", x=900, y=150, z=300, fx={"autoOrient": "camera"}), node("c", "camera", z=-300))
-    m = deep(doc).matrix
+@pytest.mark.parametrize("own", [{}, {"rotationX": 40, "rotationY": 70}, {"orientationX": 25, "orientationY": -60}])
+def test_a_layer_can_face_the_eye_whatever_its_own_rotation(own: Json) -> None:
+    place = {"x": 900, "y": 150, "z": 300, **own}
+    m = deep(document(node("a", fx={"autoOrient": "camera"}, **place), node("c", "camera", z=-300))).matrix
+    behind = node("a", fx={"autoOrient": "camera"}, anchorZ=80, **place)
+    doc = document(behind, node("c", "camera", z=-300))
+    assert deep(doc).matrix[:3] == pytest.approx(m[:3]), "it faces the eye from its position, wherever its anchor is"
     eye = camera(doc).eye
     to_eye = [eye[0] - m[3], eye[1] - m[7], eye[2] - m[11]]
     length = math.hypot(*to_eye)
