@@ -22,6 +22,7 @@ from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record
 from motion.schema.timelines import Timeline
+from motion.vocabulary import unknown_to
 
 MAX_LAYERS = 50_000
 MAX_NESTING = 8
@@ -153,7 +154,10 @@ class PlanMaker:
             delay=draft.delay,
             solo=node.solo and not draft.spliced and not draft.is_copy,
         )
-        return layer(node, setting)
+        made = layer(node, setting)
+        for line in unknown_to(made):
+            self._warn(line)
+        return made
 
     def _bars(self, node: Node) -> tuple[Bar, ...]:
         """Return the node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3).

@@ -211,21 +211,14 @@ def _exact_draw(step: Draw) -> Draw:
 
 
 def unsupported(step: Step) -> Iterator[str]:
-    """Yield a warning for each feature of a step that is drawn in another way or not at all."""
+    """Yield a warning for each feature of a step that is drawn otherwise; `motion.vocabulary` warns about unknown names."""
     if isinstance(step, DepthGroup):
         for plane in step.planes:
             yield from unsupported(plane)
         return
-    layer, source = step.layer, step.layer.source
-    yield from (f"The effect {name!r} is unknown and not drawn." for name in effects.unknown(layer.effects))
     if isinstance(step, Regrade):
-        for entry in layer.effects:
-            effect = effects.find(entry.type)
-            if effect is not None and effect.route is effects.Route.RASTER:
-                yield f"The effect {entry.type!r} has no effect on an adjustment layer."
         return
-    if layer.blend not in (*FIXED_BLENDS, *MODES):
-        yield f"The blend mode {layer.blend!r} is unknown; normal stands in for it."
+    layer, source = step.layer, step.layer.source
     if isinstance(source, TextSource) and source.per_character_3d and step.plane is not None:
         yield f"The characters of {layer.name!r} stay in one plane."
     if step.matte is not None and step.matte.source is None:

@@ -26,7 +26,7 @@ from gpu_renderer.effects.chain import (
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
 from gpu_renderer.effects.passes import PointwisePass
-from gpu_renderer.effects.registry import Effect, every_effect, find, unknown
+from gpu_renderer.effects.registry import Effect, every_effect, find
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, Route, Tier, resolve
@@ -37,5 +37,5 @@ __all__ = [
     "Tier", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
     "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
     "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles", "resolve",
-    "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "unknown", "warp", "windows",
+    "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "warp", "windows",
 ]  # fmt: skip

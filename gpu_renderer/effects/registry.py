@@ -41,7 +41,6 @@ from gpu_renderer.effects.parameters import Parameter
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import is_pointwise
 from gpu_renderer.effects.values import Condition, Declaration, EffectValues, Route, Tier
-from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
@@ -122,11 +121,6 @@ def find(effect_id: str) -> Effect | None:
 def every_effect() -> tuple[Effect, ...]:
     """All effects, by family, then in the order of the catalogue."""
     return tuple(_catalog().values())
-
-
-def unknown(effects: tuple[EffectSnapshot, ...]) -> list[str]:
-    """Return the types of a stack that are not drawn because nothing here knows them, in order, each once."""
-    return list(dict.fromkeys(entry.type for entry in effects if entry.type not in _catalog()))
 
 
 @cache

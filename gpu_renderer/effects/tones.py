@@ -124,8 +124,10 @@ def _level_counts(canvas: Canvas) -> list[Curve]:
 def _median(table: Curve, counts: Curve) -> float:
     """Return the median of what an increasing table makes of levels that have these counts, 0 of none."""
     below, total = np.cumsum(counts), int(counts.sum())
+    if total == 0:
+        return 0.0
     middle = [table[np.searchsorted(below, rank, side="right")] for rank in ((total - 1) // 2, total // 2)]
-    return float(sum(middle) / 2) if total else 0.0
+    return float(sum(middle) / 2)
 
 
 def _cumulative(counts: Curve) -> Curve:

@@ -32,6 +32,8 @@ class RandomDocument:
     tracks: Record = field(default_factory=dict)
     comps: Record = field(default_factory=dict)
     siblings: list[str] = field(default_factory=list)
+    layers: int = 0
+    """Layers begun so far, for names."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -82,7 +84,8 @@ class RandomDocument:
 
     def _layer(self, parent: str, size: tuple[int, int], depth: int, *, in_space: bool) -> str:
         pick, (w, h) = self.random, size
-        name, kind = f"layer{len(self.nodes)}-{len(self.siblings)}", pick.choice(SHAPES + (OTHERS if depth < 2 else []))
+        name, kind = f"layer{self.layers}", pick.choice(SHAPES + (OTHERS if depth < 2 else []))
+        self.layers += 1
         props: Record = {
             "__kind": "shape", "x": pick.uniform(-0.1, 1.1) * w, "y": pick.uniform(-0.1, 1.1) * h,
             "width": pick.uniform(2, 1.2 * w + 2), "height": pick.uniform(2, 1.2 * h + 2), "opacity": pick.choice([0, 50, 100, 100]),

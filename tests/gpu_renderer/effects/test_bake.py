@@ -29,7 +29,7 @@ from motion.snapshot import (
 )
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, snapshot
-from tests.gpu_renderer.effects.baking import SHAPE, Coverage, entry, layer, no_masks, rectangle, run
+from tests.gpu_renderer.effects.baking import REST, SHAPE, Coverage, entry, layer, no_masks, rectangle, run
 from tests.gpu_renderer.fonts import reference_fonts
 
 
@@ -282,6 +282,13 @@ def test_absurd_numbers_bake_something_and_end(painter: Painter, effect: str, od
         60,
         4,
     )
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("effect", BAKED)
+def test_a_layer_without_a_visible_pixel_takes_every_effect(painter: Painter, effect: str) -> None:
+    empty = np.zeros((12, 9, 4), np.uint8)
+    assert run(painter, empty, entry(effect), REST).shape == empty.shape
 
 
 def left_half(_paths: object, width: float, height: float, *_rest: object) -> Coverage:

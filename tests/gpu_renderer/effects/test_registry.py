@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 import shaders
-from gpu_renderer.effects import Effect, Route, Tier, every_effect, find, unknown
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES
+from gpu_renderer.effects import Effect, Route, Tier, every_effect, find
 from gpu_renderer.effects.parameters import Kind
 from gpu_renderer.effects.passes import Chain
 from gpu_renderer.effects.registry import CATALOG, read_catalog
 from gpu_renderer.effects.stage import MatrixEffect, TableEffect
 from gpu_renderer.effects.surface import uniforms_of
-from motion.snapshot import EffectSnapshot
+from motion import vocabulary
 
 FORMAT = Path(__file__).resolve().parents[4] / "shared" / "format" / "effects.md"
 EFFECTS = every_effect()
@@ -95,9 +96,10 @@ def test_a_wrong_entry_of_the_catalogue_is_refused_by_name(tmp_path: Path, old: 
         read_catalog(folder)
 
 
-def test_unknown_and_plugin_types_are_named_once() -> None:
-    stack = (EffectSnapshot("a", "acme.sparkle"), EffectSnapshot("b", "blur"), EffectSnapshot("c", "acme.sparkle"))
-    assert unknown(stack) == ["acme.sparkle"]
+def test_documents_are_checked_for_the_names_that_are_drawn() -> None:
+    assert {effect.id for effect in EFFECTS} == vocabulary.EFFECTS
+    assert {effect.id for effect in EFFECTS if effect.route is Route.RASTER} == vocabulary.CANVAS_EFFECTS
+    assert {*FIXED_BLENDS, *MODES} == vocabulary.BLEND_MODES
     assert find("acme.sparkle") is None
 
 

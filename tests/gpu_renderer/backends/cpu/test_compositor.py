@@ -318,16 +318,6 @@ def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], nam
     kept.release()
 
 
-def test_what_layers_ask_for_in_vain_is_told_though_they_are_laid(software: Painter, draws: list[str]) -> None:
-    kept = frames(software, by_kernels=True)
-    unknown = EffectSnapshot("x", "from-the-future", ())
-    for frame in (0, 1):
-        draws.clear()
-        kept.draw(scene(rect("#fff", 100 + frame, 100, 30, 30, effects=(unknown,))), *SIZE)
-    assert kept.warnings == ("The effect 'from-the-future' is unknown and not drawn.",)
-    kept.release()
-
-
 def crowd(moving: float, at: float = 60.0) -> Snapshot:
     """Many layers that cover the frame, one of which may move, and one that moves above all of it."""
     cards = [rect("#336699", 160, 100, 300 - 10 * i, 190 - 5 * i, id=f"card{i}", opacity=0.5) for i in range(6)]
