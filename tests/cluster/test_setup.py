@@ -139,6 +139,7 @@ def test_a_python_that_is_too_old_is_named_with_what_to_install(tmp_path: Path) 
     assert not (project / ".venv").exists()
 
 
+@pytest.mark.thorough
 def test_names_that_are_not_ascii_work_in_a_locale_without_utf_8(tmp_path: Path) -> None:
     if not (ROOT / ".venv" / "kernels.installed").exists():
         pytest.skip("this checkout is not set up")
@@ -148,6 +149,7 @@ def test_names_that_are_not_ascii_work_in_a_locale_without_utf_8(tmp_path: Path)
     assert f"{tmp_path}/Größe.motion: The file cannot be read" in done.stderr.decode()
 
 
+@pytest.mark.thorough
 def test_a_machine_without_a_loopback_address_is_named(tmp_path: Path) -> None:
     alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
     command = [*alone, sys.executable, "-m", "farm_core", "demo", "--data", str(tmp_path), "-o", f"{tmp_path}/demo.mp4"]
