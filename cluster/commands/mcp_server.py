@@ -10,6 +10,7 @@ import argparse
 from render_farm_client.tools import server
 
 from cluster.commands import connecting
+from farm_core.release import version
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client ends the connection. Raises NoFarm."""
-    made = server(connecting.async_client(arguments))
+    made = server(connecting.async_client(arguments), version())
     if arguments.http:
         made.run("streamable-http", host=arguments.host, port=arguments.port)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -11,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import numpy as np
-import psutil
 
 from cluster import landlock
 from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
+from cluster.local.machine import Machine, TooFewThreads, TooLittleMemory, this_machine, worker_count
 from farm_core.settings import Settings
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
@@ -47,16 +46,27 @@ ENCODERS = "Unset ENCODER to use the first that works; libx264 comes with the fa
 
 def machine_findings(settings: Settings) -> Iterator[Finding]:
     """Every finding about the machine itself."""
-    cores, memory = len(os.sched_getaffinity(0)), psutil.virtual_memory().total / 1e9
-    yield Finding("machine", "good", f"{cores} processor cores, {memory:.1f} GB of memory")
+    machine = this_machine()
+    yield _size(machine, settings)
     gpus = nvidia_gpus()
     yield from _gpus(gpus)
     yield from _drawing(settings, gpus)
     yield from _encoders(settings)
     if not settings.gl_software and (settings.encoder == "libx264" or encoder_fault("h264_nvenc") is not None):
-        yield from workers_findings(len(gpus), cores, settings)
+        yield from workers_findings(len(gpus), machine.cores, settings)
     yield from _fonts(settings)
     yield _sandbox(settings)
+
+
+def _size(machine: Machine, settings: Settings) -> Finding:
+    """Return what a farm can use of the machine, and whether that is enough where it starts its own workers."""
+    fact = f"{machine.cores} processor cores, {machine.memory_bytes / 1e9:.1f} GB of memory"
+    try:
+        if settings.ray_address is None:
+            worker_count(machine)
+    except (TooLittleMemory, TooFewThreads) as refusal:
+        return Finding("machine", "bad", fact, str(refusal))
+    return Finding("machine", "good", fact)
 
 
 def nvidia_gpus() -> list[str]:

@@ -54,7 +54,7 @@ class LocalFarm:
     """The farm of `up`: start it, restart dead parts, stop it. All calls come from one thread."""
 
     def __init__(self, settings: Settings, options: Options) -> None:
-        """Start nothing. Raises TooLittleMemory, DiskFull, DataFolderBusy, ServerFailed."""
+        """Start nothing. Raises TooLittleMemory, TooFewThreads, DiskFull, DataFolderBusy, ServerFailed."""
         host = f"[{options.host}]" if ":" in options.host else options.host
         self.origin = f"http://{host}:{options.port}"
         self._settings = settings

@@ -1,8 +1,10 @@
-"""Processor cores and memory of this machine within the limits of its control groups, and the number of workers that fit."""
+"""Cores, memory and threads of this machine within the limits of its control groups, and the number of workers that fit."""
 
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,10 @@ BASE_BYTES: Final = 800_000_000
 """Memory of everything but the render workers: stores, Ray, scheduler and API use 650 MB at rest."""
 WORKER_BYTES: Final = 500_000_000
 """Memory of a render worker at 1080p; 150 MB at rest."""
+BASE_THREADS: Final = 200
+"""Threads of everything but the render workers. 180 run at rest; processes count as threads."""
+WORKER_THREADS: Final = 60
+"""Threads of a render worker that draws and encodes; 44 at rest."""
 SEGMENT_BYTES_LEAST: Final = 500_000_000
 GROUPS: Final = Path("/sys/fs/cgroup")
 PROCESS: Final = Path("/proc")
@@ -23,28 +29,34 @@ class TooLittleMemory(Failure):
     """The farm cannot run in so little memory; the message says how much it needs."""
 
 
+class TooFewThreads(Failure):
+    """The farm cannot run with so few threads; the message says how many it needs, and what limits them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Cores and bytes of memory that this process and its children can use."""
+    """Cores, bytes of memory and number of threads that this process and its children can use."""
 
     cores: int
     memory_bytes: int
+    threads: int = sys.maxsize
 
 
 def this_machine(groups: Path = GROUPS, process: Path = PROCESS) -> Machine:
-    """Measure the machine: its affinity mask and memory, limited by the control groups (version 1 or 2) of this process."""
+    """Measure the machine: affinity mask, memory and the user's threads, limited by the control groups (version 1 or 2)."""
     cores = float(len(os.sched_getaffinity(0)))
-    memory = _total_memory(process)
+    memory, threads = _total_memory(process), _threads_of_user()
     for folder in _folders(groups, process):
         cores = min([cores, *_quota(folder)])
-        memory = min([memory, *_limit(folder)])
-    return Machine(max(1, int(cores)), memory)
+        memory = min([memory, *_limit(folder, "memory.max", "memory.limit_in_bytes")])
+        threads = min([threads, *_limit(folder, "pids.max")])
+    return Machine(max(1, int(cores)), memory, threads)
 
 
 def worker_count(machine: Machine, wanted: int | None = None) -> int:
-    """Return how many render workers to start: `wanted`, else one for each core as far as memory allows.
+    """Return how many render workers to start: `wanted`, else one for each core as far as memory and threads allow.
 
-    Raises TooLittleMemory.
+    Raises TooLittleMemory, TooFewThreads.
     """
     least = BASE_BYTES + WORKER_BYTES
     if machine.memory_bytes < least:
@@ -53,8 +65,14 @@ def worker_count(machine: Machine, wanted: int | None = None) -> int:
             f"{has:.1f} GB of memory is too little: the farm needs {needs:.1f} GB with one render worker, and "
             f"{WORKER_BYTES / 1e9:.1f} GB for each further one. Give the machine or the container more memory."
         )
+    if machine.threads < BASE_THREADS + WORKER_THREADS:
+        raise TooFewThreads(
+            f"{machine.threads} processes and threads are too few: the farm needs {BASE_THREADS + WORKER_THREADS} with one "
+            f"render worker, and {WORKER_THREADS} for each further one. Raise the limit: `ulimit -u` of the user, "
+            "`--pids-limit` of the container, or `TasksMax` of the unit."
+        )
     fitting = (machine.memory_bytes - BASE_BYTES) // WORKER_BYTES
-    return wanted or min(machine.cores, fitting)
+    return wanted or min(machine.cores, fitting, (machine.threads - BASE_THREADS) // WORKER_THREADS)
 
 
 def segment_bytes_max(machine: Machine, chosen: int) -> int:
@@ -92,8 +110,14 @@ def _quota(folder: Path) -> Iterator[float]:
         yield int(words[0]) / int(words[1])
 
 
-def _limit(folder: Path) -> Iterator[int]:
-    for name in ("memory.max", "memory.limit_in_bytes"):
+def _threads_of_user() -> int:
+    """Return the number of threads that the user of this process can have. Root is not limited."""
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    return sys.maxsize if limit == resource.RLIM_INFINITY or os.geteuid() == 0 else limit
+
+
+def _limit(folder: Path, *names: str) -> Iterator[int]:
+    for name in names:
         yield from (int(word) for word in _words(folder / name) if word.isdigit())
 
 

@@ -20,9 +20,14 @@ import psutil
 from cluster.embedded import shared_memory
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
+from farm_core.failure import Failure
 
 TEMPORARY_PATH_MAX: Final = 30
 """Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
+
+
+class NoLoopback(Failure):
+    """This machine has no IPv4 loopback address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class RayHead:
 
 
 def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path) -> RayHead:
-    """A head that is not started yet. Raises ServerFailed if somebody else holds its folder."""
+    """A head that is not started yet. Raises ServerFailed if somebody else holds its folder, NoLoopback."""
     folder = _folder(data)
     token_path = data / "ray-token"
     if not token_path.exists():
@@ -64,11 +69,25 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
 
 
 def free_port() -> int:
-    """Return a port that no program listens on now."""
+    """Return a port that no program listens on now. Raises NoLoopback."""
+    _check_loopback()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _check_loopback() -> None:
+    """Raise NoLoopback unless a datagram could be sent from 127.0.0.1 to itself."""
+    with socket.socket(type=socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("127.0.0.1", 0))
+            probe.connect(probe.getsockname())  # binding also works while the interface is down
+        except OSError as error:
+            raise NoLoopback(
+                f"the parts of the farm talk over 127.0.0.1, which cannot be used: {error.strerror}. "
+                "Bring it up and start again: sudo ip address add 127.0.0.1/8 dev lo; sudo ip link set lo up"
+            ) from error
 
 
 def _folder(data: Path) -> Path:

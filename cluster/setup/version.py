@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 import subprocess
-import tomllib
-from importlib import metadata
 
+from farm_core.release import version
 from farm_core.settings import ROOT
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder, identity
 from gpu_renderer.session import BUILD
@@ -16,15 +15,7 @@ def line() -> str:
     """Return version, commit, renderer build, fonts and Python in one line."""
     fonts = FontFolders(fonts_folder()).files()
     named = f"fonts {identity(fonts)[:12]}" if fonts else "no fonts"
-    return f"render-farm {_version()}{_commit()}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
-
-
-def _version() -> str:
-    project = ROOT / "pyproject.toml"
-    if project.is_file():
-        version: str = tomllib.loads(project.read_text())["project"]["version"]
-        return version
-    return metadata.version("render-farm")
+    return f"render-farm {version()}{_commit()}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
 
 
 def _commit() -> str:

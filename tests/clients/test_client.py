@@ -159,7 +159,8 @@ def test_an_agent_lists_previews_validates_and_renders(ada: Someone, tmp_path: P
 
     async def run() -> None:
         secret = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
-        async with AsyncFarmClient(ada.world.origin, secret) as farm, Client(server(farm)) as client:
+        async with AsyncFarmClient(ada.world.origin, secret) as farm, Client(server(farm, "1.2.3")) as client:
+            assert client.server_info is not None and client.server_info.version == "1.2.3"
             names = {tool.name for tool in (await client.list_tools()).tools}
             assert {"list_templates", "describe_template", "validate_inputs", "preview_frame", "render_video"} <= names
             described = json.loads((await call(client, "describe_template", template_id=template)).content[0].text)

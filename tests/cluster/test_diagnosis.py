@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from farm_core.settings import Settings
 from gpu_renderer.encode.profile import chosen, encoder_fault
 
 pytestmark = pytest.mark.gl
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_doctor_says_which_way_frames_take_to_the_encoder_and_why() -> None:
@@ -18,6 +22,19 @@ def test_the_doctor_says_which_way_frames_take_to_the_encoder_and_why() -> None:
     assert facts["handover"].startswith("frames ")
     if encoder_fault("h264_nvenc") is not None:
         assert facts["handover"].endswith(f"the encoder is not the GPU's ({chosen(None).codec})")
+
+
+def test_the_doctor_says_that_the_farm_may_have_too_few_threads() -> None:
+    ordinary = ["unshare", "--user"] if os.geteuid() == 0 else []
+    program = (
+        "from cluster.diagnosis.machine import machine_findings; from farm_core.settings import Settings; "
+        "found = next(machine_findings(Settings())); print(found.grade, found.remedy)"
+    )
+    command = [*ordinary, "prlimit", "--nproc=100", sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.stderr.startswith("unshare:"):
+        pytest.skip(f"user namespaces cannot be made here: {done.stderr}")
+    assert done.stdout.startswith("bad 100 processes and threads are too few: the farm needs 260"), done.stderr
 
 
 def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None:

@@ -1,4 +1,4 @@
-"""The first start of `./farm`, where the package index cannot be reached."""
+"""The first start of `./farm`, where something is missing."""
 
 from __future__ import annotations
 
@@ -137,6 +137,28 @@ def test_a_python_that_is_too_old_is_named_with_what_to_install(tmp_path: Path) 
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == "farm: Python 3.11 or newer is needed, and was not found."
     assert not (project / ".venv").exists()
+
+
+@pytest.mark.thorough
+def test_names_that_are_not_ascii_work_in_a_locale_without_utf_8(tmp_path: Path) -> None:
+    if not (ROOT / ".venv" / "kernels.installed").exists():
+        pytest.skip("this checkout is not set up")
+    environment = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    command = [str(ROOT / "farm"), "inspect", f"{tmp_path}/Größe.motion"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert f"{tmp_path}/Größe.motion: The file cannot be read" in done.stderr.decode()
+
+
+@pytest.mark.thorough
+def test_a_machine_without_a_loopback_address_is_named(tmp_path: Path) -> None:
+    alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
+    command = [*alone, sys.executable, "-m", "farm_core", "demo", "--data", str(tmp_path), "-o", f"{tmp_path}/demo.mp4"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if "unshare:" in done.stderr:
+        pytest.skip(f"network namespaces cannot be made here: {done.stderr}")
+    assert done.returncode == 1
+    assert done.stderr.startswith("farm: the parts of the farm talk over 127.0.0.1, which cannot be used: ")
+    assert done.stderr.endswith("sudo ip link set lo up\n")
 
 
 def _clone(project: Path) -> Path:

@@ -24,9 +24,11 @@ TemplateId = Annotated[str, Field(description="A template's id, from list_templa
 JobId = Annotated[str, Field(description="A render's id.")]
 
 
-def server(farm: AsyncFarmClient) -> MCPServer:
-    """A server whose tools call this farm. What they may do is what the client's key may do."""
-    made = MCPServer("render-farm", title="Render farm", instructions=_INSTRUCTIONS, log_level="WARNING")
+def server(farm: AsyncFarmClient, version: str) -> MCPServer:
+    """A server of this version, whose tools call this farm. They can do what the client's key can do."""
+    made = MCPServer(
+        "render-farm", title="Render farm", version=version, instructions=_INSTRUCTIONS, log_level="WARNING"
+    )
     tools = _Tools(farm)
     for tool in (
         tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.render_video,
