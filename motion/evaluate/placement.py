@@ -111,7 +111,7 @@ def _lit_at(context: EvaluationContext, layer: Layer, values: Values, matrix: Ma
 
 def _facing_eye(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
     """Return the layer turned toward the eye: pitch and yaw of the way there, less its own orientation."""
-    values.moved = values.timed = True
+    values.count_time_as_read()
     eye = (space.camera(context) or space.default_camera(context)).eye
     pitch, yaw = space.towards((matrix[3], matrix[7], matrix[11]), eye)
     own = tuple(values.number(f"orientation{axis}", 0.0) for axis in space.AXES)
