@@ -15,6 +15,7 @@ from farm_core.jobs.plan import plan
 from farm_core.jobs.sql import execute
 from farm_core.jobs.tasks import LEASE_SECONDS, Lease, LeasedTask, WaitingTask, lease_tasks, open_work, unpin_jobs
 from tests.farm_core import rows
+from tests.farm_core.locks import somebody_waits_for_a_lock
 
 pytestmark = pytest.mark.service
 
@@ -91,7 +92,7 @@ def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: s
         async with database.work() as session:
             assert await lease_tasks(session, utc_now(), leases(["ada1.0"], "a"))
             unpinned = asyncio.create_task(unpin_jobs(database, utc_now(), ["another"]))
-            await asyncio.sleep(0.3)
+            await somebody_waits_for_a_lock(database)
             assert not unpinned.done(), "it waits for leases under way"
         await unpinned
         async with database.reading() as session:
