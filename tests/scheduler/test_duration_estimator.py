@@ -11,6 +11,13 @@ def test_a_segment_straggles_when_it_takes_three_times_what_its_siblings_took() 
     assert estimator.is_straggler("job", 30, elapsed_seconds=9.1)
 
 
+def test_a_segment_of_short_frames_straggles_after_three_seconds_at_the_earliest() -> None:
+    estimator = DurationEstimator()
+    estimator.learn("job", 30, seconds=0.3)
+    assert not estimator.is_straggler("job", 30, elapsed_seconds=2.9)
+    assert estimator.is_straggler("job", 30, elapsed_seconds=3.1)
+
+
 def test_what_was_learned_of_a_job_is_forgotten_with_it() -> None:
     estimator = DurationEstimator()
     estimator.learn("job", 30, seconds=3.0)
