@@ -140,7 +140,7 @@ def layer_snapshot(
     if made is None:
         return None
     # In a phase keyframes stand still, so they may have been read; else nothing that varies may have been.
-    is_constant = not (values.varies or layer.moves) if phase is None else not values.reads_time
+    is_constant = not (values.varies if phase is None else values.reads_time)
     if is_constant and entry.unit is None and depends_on_itself(layer):
         layer.constants[key] = made
     return made
