@@ -108,6 +108,15 @@ def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
     on_jobs(database_url, 1, body)
 
 
+def test_minutes_of_renders_add_up_over_the_month(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        for job_id in jobs.ids:
+            assert await jobs.end("complete", [video(job_id)]) == {job_id}
+        assert [await jobs.minutes(account) for account in jobs.accounts] == [(2 * 3000, 0), (3000, 0)]
+
+    on_jobs(database_url, 3, body)
+
+
 def test_jobs_that_complete_together_are_each_told_posted_and_charged_to_their_account(database_url: str) -> None:
     async def body(jobs: Jobs) -> None:
         assert await jobs.end("complete", [video(job_id) for job_id in jobs.ids]) == set(jobs.ids)
