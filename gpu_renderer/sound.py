@@ -91,7 +91,9 @@ class JobSound:
         voices = [voice for voice in self._voices if voice.source == source]
         if any(voice.is_open or voice.mirror is not None for voice in voices):
             return 0.0, float("inf")
-        ends = [place for voice in voices for place in (voice.position, voice.position + voice.length * voice.rate)]
+        ends = [
+            position for voice in voices for position in (voice.position, voice.position + voice.length * voice.rate)
+        ]
         return max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
 
 
@@ -152,39 +154,39 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
 def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
     """Write the window; return the channels and the sample frames that the file reaches to, within the window's end."""
     channels = reached = 0
-    for place, samples in _placed(container):
+    for position, samples in _placed(container):
         channels = channels or samples.shape[1]
-        if place > reached:
-            _put(file, np.zeros((place - reached, channels), np.float32), reached, first, end)
-        _put(file, samples[:, :channels], place, first, end)
-        reached = place + len(samples)
+        if position > reached:
+            _put(file, np.zeros((position - reached, channels), np.float32), reached, first, end)
+        _put(file, samples[:, :channels], position, first, end)
+        reached = position + len(samples)
         if end is not None and reached >= end:
             break
     return channels, reached
 
 
-def _put(file: BinaryIO, samples: Floats, place: int, first: int, end: int | None) -> None:
+def _put(file: BinaryIO, samples: Floats, position: int, first: int, end: int | None) -> None:
     """Write what of the samples lies in the window."""
-    stop = len(samples) if end is None else min(len(samples), end - place)
-    kept = samples[max(0, first - place) : max(0, stop)]
+    stop = len(samples) if end is None else min(len(samples), end - position)
+    kept = samples[max(0, first - position) : max(0, stop)]
     if len(kept):
         file.write(np.ascontiguousarray(kept).tobytes())
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:
-    """Sample with their place in the file, counted from the file's start: an MP3's lies after its encoder's delay.
+    """Samples with their position in the file, counted from the file's start: an MP3's lies after its encoder's delay.
 
     What a file says to skip is skipped by the decoder; nothing lies before 0.
     """
-    place: int | None = None
+    position: int | None = None
     begins = (container.start_time or 0) / av.time_base
     for time, made in _resampled(container):
-        stated = place if time is None else round((time - begins) * RATE)
-        if place is None or (stated is not None and stated - place > GAP_SAMPLES):
-            place = stated or 0
+        stated = position if time is None else round((time - begins) * RATE)
+        if position is None or (stated is not None and stated - position > GAP_SAMPLES):
+            position = stated or 0
         samples = at_most_stereo(made.to_ndarray().reshape(-1, made.layout.nb_channels).astype(np.float32))
-        yield max(0, place), samples[max(0, -place) :]
-        place += len(samples)
+        yield max(0, position), samples[max(0, -position) :]
+        position += len(samples)
 
 
 def _resampled(container: av.container.InputContainer) -> Iterator[tuple[float | None, av.AudioFrame]]:

@@ -158,17 +158,17 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     declared = {field.id: field for field in fields}
     scene = record(document, "scene")
     stored = list(items(scene, "nodes"))
-    places: dict[str, int] = {}
+    index_by_id: dict[str, int] = {}
     for index, node in enumerate(stored):
-        places.setdefault(text(as_record(node), "id"), index)
+        index_by_id.setdefault(text(as_record(node), "id"), index)
     for name, value in values.items():
         field = declared.get(name)
         if field is None:
             raise PropertyRefused(f"{name!r} is not an input of this template.", name)
-        if field.target.node_id not in places:
+        if field.target.node_id not in index_by_id:
             raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.", name)
-        place = places[field.target.node_id]
-        stored[place] = _written(as_record(stored[place]), field, value)
+        index = index_by_id[field.target.node_id]
+        stored[index] = _written(as_record(stored[index]), field, value)
     return {**document, "scene": {**scene, "nodes": stored}}
 
 

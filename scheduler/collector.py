@@ -152,8 +152,7 @@ class Collector(Service):
             if end.running_task.lease not in counted:
                 _log.info("result discarded", **about(assignment))
             if not report.cached:
-                size = assignment.video_format.width, assignment.video_format.height
-                self.estimator.learn(assignment.job_id, assignment.frame_count, *size, report.seconds)
+                self.estimator.learn(assignment.job_id, assignment.frame_count, report.seconds)
             metrics.segment(report, assignment.frame_count)
             self._complete_lease(end.running_task)
 

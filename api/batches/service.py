@@ -44,7 +44,7 @@ async def create(
     async with state.database.reading() as reading:
         repeated = await _repeat(reading, caller, idempotency_key, request_hash)
         if repeated is not None:
-            return await _record(state, caller, repeated, _FIRST_PAGE, origin)
+            return await _record(state, repeated, _FIRST_PAGE, origin)
         requested = await renders.requested_template(reading, caller, wanted.template_id)
         rows = [row.inputs for row in wanted.rows]
         uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
@@ -61,14 +61,14 @@ async def create(
     )  # fmt: skip
     jobs = _jobs(state, caller, template, wanted, uploads, batch, origin)
     stored = await state.database.transaction(lambda session: _store(session, state, caller, batch, jobs))
-    return await _record(state, caller, stored, _FIRST_PAGE, origin)
+    return await _record(state, stored, _FIRST_PAGE, origin)
 
 
 async def get(state: AppState, caller: Caller, batch_id: str, page: Page, origin: str) -> BatchRecord:
     """A batch of the account with a page of its rows. Raises NotFound."""
     async with state.database.reading() as reading:
         batch = await repository.owned(reading, caller.account.id, checked_id(batch_id, "batch"))
-    return await _record(state, caller, found(batch, "batch"), page, origin)
+    return await _record(state, found(batch, "batch"), page, origin)
 
 
 async def cancel(state: AppState, caller: Caller, batch_id: str) -> BatchCancelled:
@@ -143,7 +143,7 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, batch: 
     return batch
 
 
-async def _record(state: AppState, caller: Caller, batch: Batch, page: Page, origin: str) -> BatchRecord:
+async def _record(state: AppState, batch: Batch, page: Page, origin: str) -> BatchRecord:
     async with state.database.reading() as reading:
         totals = await repository.totals(reading, batch.id)
         jobs = await repository.jobs(reading, batch.id, page.limit, page.offset)

@@ -53,8 +53,8 @@ class LocalRenderer:
         for row in rows:
             found += self._format_faults(row)
             try:
-                document = with_inputs(self._document, self._values(row), LocalMedia(self._folder))
-                found += self._value_faults(row, document is not None)
+                with_inputs(self._document, self._values(row), LocalMedia(self._folder))
+                found += self._value_faults(row)
             except DocumentError as error:
                 found += [f"line {row.number}: {line}" for line in error.message.splitlines()]
         return found
@@ -74,7 +74,7 @@ class LocalRenderer:
     def _values(self, row: Row) -> dict[str, str]:
         return {name: value for name, value in row.cells.items() if name in self._inputs}
 
-    def _value_faults(self, row: Row, readable: bool) -> list[str]:
+    def _value_faults(self, row: Row) -> list[str]:
         colors = {name: value for name, value in self._values(row).items() if self._inputs[name].kind == "color"}
         fields = [self._inputs[name] for name in colors]
         return [f"line {row.number}: {fault.field} {fault.message}" for fault in template.validate(fields, colors)]

@@ -130,7 +130,7 @@ class Snapshots:
         hour, day = await self._cached("charts", lambda: self._charts(now), 20.0)
         snapshot = Snapshot(
             now, int(queue.queued), int(queue.processing), queue.oldest, paused, shown, counts(shown),
-            self._measured(shown, now), hour, day, storage, failures, (),
+            self._measured(shown), hour, day, storage, failures, (),
         )  # fmt: skip
         found = await problems(self.state, snapshot)
         return Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__slots__} | {"problems": found})
@@ -164,7 +164,7 @@ class Snapshots:
         )
         return Storage(*used, disk.free, disk.total)
 
-    def _measured(self, shown: Sequence[ShownWorker], now: datetime) -> Mapping[str, float]:
+    def _measured(self, shown: Sequence[ShownWorker]) -> Mapping[str, float]:
         """Frames per second of each worker, from what its counter has gained since it was last seen to change."""
         for one in shown:
             worker = one.worker

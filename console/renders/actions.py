@@ -64,9 +64,7 @@ ACTIONS: Final = {
 
 
 @router.get("/actions/{name}")
-async def confirm(
-    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, name: str, filters: FiltersOf
-) -> Response:
+async def confirm(request: Request, viewer: ViewerOf, work: Reading, name: str, filters: FiltersOf) -> Response:
     """Say how many renders an action on all that match would change, and ask."""
     action = _action(viewer, name)
     chosen = _matching(viewer, filters)

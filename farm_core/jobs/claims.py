@@ -96,7 +96,7 @@ class SameResult(NamedTuple):
     warnings: Sequence[Mapping[str, Any]] | None
 
 
-async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
+async def claim_jobs(transaction: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
     """Move the next queued jobs to processing, for this scheduler alone; one statement.
 
     An account has as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more: one account
@@ -105,12 +105,12 @@ async def claim_jobs(session: Transaction, now: datetime, jobs_max: int, workers
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
     values = {**_lease(now), "jobs_max": jobs_max, "account_jobs_max": account_jobs_max}
     limits = {"candidates": in_steps(CANDIDATES_PER_JOB * jobs_max)}
-    return [_claimed(row) for row in await execute(session, "claim_jobs", values, limits=limits)]
+    return [_claimed(row) for row in await execute(transaction, "claim_jobs", values, limits=limits)]
 
 
-async def adopt_jobs(session: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
+async def adopt_jobs(transaction: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
     """Take over jobs whose scheduler has not renewed its lease; one statement."""
-    rows = await execute(session, "adopt_jobs", {**_lease(now), "jobs_max": jobs_max})
+    rows = await execute(transaction, "adopt_jobs", {**_lease(now), "jobs_max": jobs_max})
     return [_claimed(row) for row in rows]
 
 
@@ -124,19 +124,19 @@ def _claimed(row: Any) -> ClaimedJob:
     return ClaimedJob(**columns, storage_limit=storage_limit(own["plan"], own["max_storage_bytes"], own["unlimited"]))
 
 
-async def renew_jobs(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
+async def renew_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Renew leases; return the tokens that are still valid."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
-    return set(await column(session, "renew_jobs", values))
+    return set(await column(transaction, "renew_jobs", values))
 
 
-async def release_jobs(session: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
+async def release_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
     """Hand jobs back before they are planned, for a scheduler to adopt at once. `counted`: the attempt counts."""
     values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
-    await execute(session, "release_jobs", values)
+    await execute(transaction, "release_jobs", values)
 
 
-async def same_results(session: Transaction, keys: Sequence[tuple[ClaimedJob, str]]) -> dict[str, SameResult]:
+async def same_results(transaction: Transaction, keys: Sequence[tuple[ClaimedJob, str]]) -> dict[str, SameResult]:
     """Return the results of completed jobs with the same plan keys, by job id; one statement.
 
     The jobs belong to the same accounts.
@@ -146,17 +146,17 @@ async def same_results(session: Transaction, keys: Sequence[tuple[ClaimedJob, st
         "account_ids": [job.account_id for job, _ in keys],
         "plan_keys": [key for _, key in keys],
     }
-    rows = await execute(session, "same_results", values)
+    rows = await execute(transaction, "same_results", values)
     return {row.job_id: SameResult(row.video_key, row.receipt_key, row.warnings) for row in rows}
 
 
-async def plan_jobs(session: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
+async def plan_jobs(transaction: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
     """Record the results of ingest, count their bytes once, write the plans, and release the jobs; one statement.
 
     Return the jobs whose leases were still valid. Those without tasks stay leased by this scheduler.
     """
     values = _columns_of_jobs(planned) | _columns_of_objects(planned) | _columns_of_tasks(planned)
-    return set(await column(session, "plan_jobs", {"now": now, "period": period_of(now), **values}))
+    return set(await column(transaction, "plan_jobs", {"now": now, "period": period_of(now), **values}))
 
 
 def _columns_of_jobs(planned: Sequence[PlannedJob]) -> dict[str, list[Any]]:

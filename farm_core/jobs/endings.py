@@ -44,7 +44,7 @@ class Ending:
     video_bytes: int | None = None
 
 
-async def end_jobs(session: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
+async def end_jobs(transaction: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
     """Move each job along the edge `event` to its end; return the jobs that have moved.
 
     Another process has ended the others, which is no error. Completing is a single statement, so it needs no
@@ -55,9 +55,9 @@ async def end_jobs(session: Transaction, now: datetime, event: str, endings: Seq
         "now": now, "event": event, "after": str(after), "period": period_of(now), "webhook_seconds": WEBHOOK_SECONDS,
         "sources": [str(before) for before, name in JOB_EDGES if name == event],
     }  # fmt: skip
-    ended = set(await column(session, "end_jobs", values | _columns(endings)))
+    ended = set(await column(transaction, "end_jobs", values | _columns(endings)))
     if ended and after is not JobStatus.completed:
-        await withdraw_tasks(session, now, sorted(ended))
+        await withdraw_tasks(transaction, now, sorted(ended))
     return ended
 
 

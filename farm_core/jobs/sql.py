@@ -1,6 +1,6 @@
 """The named statements of `queries.sql`, and how they run.
 
-    rows = await execute(session, "usable_workers", {"now": now, "ids": ids})
+    rows = await execute(transaction, "usable_workers", {"now": now, "ids": ids})
 
 They run on psycopg's connection below SQLAlchemy's, in the same transaction: SQLAlchemy took as long for a result of a hundred rows
 as Postgres. Errors are SQLAlchemy's all the same.

@@ -114,7 +114,7 @@ class RenderedSegment:
 
 
 async def open_work(
-    session: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
+    transaction: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
 ) -> list[WaitingTask]:
     """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
 
@@ -123,18 +123,18 @@ async def open_work(
     """
     values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
     limits = {"heads_max": in_steps(heads_max)}
-    rows = await execute_as(WaitingTask._make, session, "open_work", values, limits=limits)
+    rows = await execute_as(WaitingTask._make, transaction, "open_work", values, limits=limits)
     for _ in range(FURTHER_READS_MAX):
         depth = rows[0].depth if rows else 0
         more = sum(tasks >= depth for tasks in Counter[str](row.account_id for row in rows).values())
         if len(rows) >= heads_max or not more:
             break
         values["depth_least"] = depth + ceil((2 * heads_max - len(rows)) / more)
-        rows = await execute_as(WaitingTask._make, session, "open_work", values, limits=limits)
+        rows = await execute_as(WaitingTask._make, transaction, "open_work", values, limits=limits)
     return rows
 
 
-async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Lease]) -> list[LeasedTask]:
+async def lease_tasks(transaction: Transaction, now: datetime, leases: Sequence[Lease]) -> list[LeasedTask]:
     """Lease what is still waiting; return the tasks that are now ours.
 
     One statement, and one before it if there are first leases: a job keeps the renderer that it gets there, though another scheduler
@@ -143,7 +143,7 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
     first = [lease for lease in leases if lease.is_first]
     if first:
         pins = {"job_ids": [lease.job_id for lease in first], "renderers": [lease.renderer for lease in first]}
-        await execute(session, "pin_jobs", pins)
+        await execute(transaction, "pin_jobs", pins)
     columns = {
         "task_ids": [lease.task_id for lease in leases],
         "job_ids": [lease.job_id for lease in leases],
@@ -152,16 +152,16 @@ async def lease_tasks(session: Transaction, now: datetime, leases: Sequence[Leas
         "renderers": [lease.renderer for lease in leases],
     }
     values = {"now": now, "lease_seconds": LEASE_SECONDS, **columns}
-    return await execute_as(LeasedTask._make, session, "lease_tasks", values)
+    return await execute_as(LeasedTask._make, transaction, "lease_tasks", values)
 
 
-async def renew_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
+async def renew_tasks(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
     """Renew leases that have at most FRESH_SECONDS left; return the tokens that are still valid."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
-    return set(await column(session, "renew_tasks", values))
+    return set(await column(transaction, "renew_tasks", values))
 
 
-async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
+async def finish_tasks(transaction: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
     """Accept segments; return the tokens that counted. The other tasks were leased again or withdrawn; one statement.
 
     All segments are recorded in the cache, and the failures in a row of their workers end.
@@ -173,15 +173,15 @@ async def finish_tasks(session: Transaction, now: datetime, segments: Sequence[R
         "reports": [orjson.dumps(segment.report).decode() for segment in segments],
         "workers": sorted({segment.worker for segment in segments}),
     }
-    return set(await column(session, "finish_tasks", {"now": now, **columns}))
+    return set(await column(transaction, "finish_tasks", {"now": now, **columns}))
 
 
-async def judge_task(session: Transaction, now: datetime, token: str, failure: Failure) -> Retry | Fail | None:
+async def judge_task(transaction: Transaction, now: datetime, token: str, failure: Failure) -> Retry | Fail | None:
     """Retry or fail the task, and return the verdict, or None if the token no longer counts. The caller fails the job.
 
     A task that fails in the end was to blame itself: the workers that it brought down no longer count as failing.
     """
-    leased = await execute(session, "leased_task", {"token": token})
+    leased = await execute(transaction, "leased_task", {"token": token})
     if not leased:
         return None
     (task,) = leased
@@ -194,41 +194,41 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
                 "now": now, "token": token, "failures": verdict.failures, "avoid_worker": verdict.avoid_worker,
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
-            await execute(session, "retry_task", values)
-            await write_event(session, now, task.job_id, "retry task", detail)
+            await execute(transaction, "retry_task", values)
+            await write_event(transaction, now, task.job_id, "retry task", detail)
         case Fail():
             ending = {"now": now, "token": token, "error": verdict.public_message}
-            await execute(session, "fail_task", ending)
-            await write_event(session, now, task.job_id, "fail task", detail)
-            await execute(session, "forgive_workers", {"job_id": task.job_id})
+            await execute(transaction, "fail_task", ending)
+            await write_event(transaction, now, task.job_id, "fail task", detail)
+            await execute(transaction, "forgive_workers", {"job_id": task.job_id})
     return verdict
 
 
-async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
+async def withdraw_tasks(transaction: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
     """Withdraw the open tasks of jobs that have ended, and wake the schedulers to stop those that run."""
-    await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
+    await execute(transaction, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 
-async def lose_segments(session: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> None:
+async def lose_segments(transaction: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> None:
     """Let segments that are gone from storage be rendered again."""
     values = {"job_id": job_id, "segment_keys": list(keys)}
-    lost = await execute(session, "lose_segments", values)
-    await write_event(session, now, job_id, "lose segments", {"segments": len(lost)})
+    lost = await execute(transaction, "lose_segments", values)
+    await write_event(transaction, now, job_id, "lose segments", {"segments": len(lost)})
 
 
-async def rescue_tasks(session: Transaction, now: datetime) -> int:
+async def rescue_tasks(transaction: Transaction, now: datetime) -> int:
     """Free tasks whose scheduler has not renewed its lease; return how many."""
-    return len(await execute(session, "rescue_tasks", {"now": now}, limits={"tasks_max": RESCUES_MAX}))
+    return len(await execute(transaction, "rescue_tasks", {"now": now}, limits={"tasks_max": RESCUES_MAX}))
 
 
-async def count_open(session: Transaction) -> int:
+async def count_open(transaction: Transaction) -> int:
     """Return the number of segments that wait or run. A job that is not planned yet counts as one."""
-    return int((await column(session, "count_open"))[0])
+    return int((await column(transaction, "count_open"))[0])
 
 
-async def hand_back_tasks(session: Transaction, now: datetime, tokens: Sequence[str]) -> None:
+async def hand_back_tasks(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> None:
     """Let tasks wait again at once: their scheduler stops."""
-    await execute(session, "hand_back_tasks", {"now": now, "tokens": list(tokens)})
+    await execute(transaction, "hand_back_tasks", {"now": now, "tokens": list(tokens)})
 
 
 async def unpin_jobs(database: Database, now: datetime, renderers: Sequence[str]) -> int:

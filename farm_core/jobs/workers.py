@@ -55,7 +55,7 @@ class Strikes(NamedTuple):
     last_stall_at: datetime | None
 
 
-async def striking_accounts(session: Transaction, now: datetime) -> dict[str, Strikes]:
+async def striking_accounts(transaction: Transaction, now: datetime) -> dict[str, Strikes]:
     """Return the accounts whose jobs have brought down too many workers lately, with their strikes. Jobs that completed do not count."""
     values = {
         "since": now - timedelta(seconds=STRIKE_SECONDS),
@@ -63,11 +63,11 @@ async def striking_accounts(session: Transaction, now: datetime) -> dict[str, St
         "strikes_max": STRIKES_MAX,
         "strikes_share": STRIKES_SHARE,
     }
-    rows = await execute(session, "striking_accounts", values)
+    rows = await execute(transaction, "striking_accounts", values)
     return {row.account_id: Strikes(row.strikes, row.last_stall_at) for row in rows}
 
 
-async def see_workers(session: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
+async def see_workers(transaction: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
     """Record the workers that live, and forget those that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)
     columns = {
@@ -79,51 +79,51 @@ async def see_workers(session: Transaction, now: datetime, workers: Sequence[See
         "memories": [worker.memory_bytes for worker in ordered],
         "frames": [worker.frames_done for worker in ordered],
     }
-    await execute(session, "see_workers", {"now": now, **columns})
-    await execute(session, "forget_workers", {"before": now - timedelta(seconds=FORGET_SECONDS)})
+    await execute(transaction, "see_workers", {"now": now, **columns})
+    await execute(transaction, "forget_workers", {"before": now - timedelta(seconds=FORGET_SECONDS)})
 
 
-async def usable_workers(session: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
+async def usable_workers(transaction: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
     """Return the workers among these that may be given tasks, with the number of tasks that each holds, of all schedulers."""
-    rows = await execute(session, "usable_workers", {"now": now, "ids": list(ids)})
+    rows = await execute(transaction, "usable_workers", {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 
 
-async def restartable_workers(session: Transaction, ids: Sequence[str]) -> list[str]:
+async def restartable_workers(transaction: Transaction, ids: Sequence[str]) -> list[str]:
     """Return idle workers that must restart. Each is returned to one caller, which restarts it."""
-    return await column(session, "restartable_workers", {"ids": list(ids)})
+    return await column(transaction, "restartable_workers", {"ids": list(ids)})
 
 
-async def live_workers(session: Transaction, now: datetime) -> list[str]:
+async def live_workers(transaction: Transaction, now: datetime) -> list[str]:
     """Return the workers that some scheduler has seen just now and that may be given tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
-    return await column(session, "live_workers", values)
+    return await column(transaction, "live_workers", values)
 
 
-async def live_renderers(session: Transaction, now: datetime) -> set[str]:
+async def live_renderers(transaction: Transaction, now: datetime) -> set[str]:
     """Return the renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
     values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
-    return set(await column(session, "live_renderers", values))
+    return set(await column(transaction, "live_renderers", values))
 
 
-async def blame_worker(session: Transaction, now: datetime, worker_id: str) -> datetime | None:
+async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) -> datetime | None:
     """Count a failure; return until when the worker is quarantined, if it is."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
-    until = await column(session, "blame_worker", values)
+    until = await column(transaction, "blame_worker", values)
     return until[0] if until else None
 
 
-async def surplus_segments(session: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
+async def surplus_segments(transaction: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
     """Return segments to delete so that the rest fits the budget. No running job needs them."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
-    return await column(session, "surplus_segments", values)
+    return await column(transaction, "surplus_segments", values)
 
 
-async def forget_segments(session: Transaction, keys: Sequence[str]) -> None:
+async def forget_segments(transaction: Transaction, keys: Sequence[str]) -> None:
     """Drop the records of segments that are no longer in storage."""
-    await execute(session, "forget_segments", {"keys": list(keys)})
+    await execute(transaction, "forget_segments", {"keys": list(keys)})
 
 
-async def known_segments(session: Transaction, keys: Sequence[str]) -> set[str]:
+async def known_segments(transaction: Transaction, keys: Sequence[str]) -> set[str]:
     """Return the keys that the cache has a record of."""
-    return set(await column(session, "known_segments", {"keys": list(keys)}))
+    return set(await column(transaction, "known_segments", {"keys": list(keys)}))

@@ -64,10 +64,10 @@ async def forget(session: AsyncSession, account_id: str, key: str) -> None:
     )
 
 
-async def forget_deleted(session: Transaction, keys: Collection[str]) -> None:
+async def forget_deleted(transaction: Transaction, keys: Collection[str]) -> None:
     """Stop counting objects that have been deleted, for every account. One statement."""
     if keys:
-        await execute(session, "forget_objects", {"keys": sorted(keys)})
+        await execute(transaction, "forget_objects", {"keys": sorted(keys)})
 
 
 async def _charged(session: AsyncSession, account_id: str, key: str | None) -> int:

@@ -46,14 +46,16 @@ class DueDelivery:
     trace: TraceContext = UNKNOWN
 
 
-async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: int, journal: str) -> list[DueDelivery]:
+async def claim_deliveries(
+    transaction: Transaction, now: datetime, deliveries_max: int, journal: str
+) -> list[DueDelivery]:
     """Take due deliveries; each attempt is counted before it is made. `journal` is the name of the one that this sender reads."""
     values = {
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "journal": journal,
         "sooner_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
         "ahead_seconds": AHEAD_SECONDS,
     }  # fmt: skip
-    rows = await execute(session, "claim_deliveries", values)
+    rows = await execute(transaction, "claim_deliveries", values)
     return [
         DueDelivery(
             r.id, r.job_id, r.url, r.body, r.attempt, r.lease_token, r.begun, r.journal,
@@ -63,25 +65,25 @@ async def claim_deliveries(session: Transaction, now: datetime, deliveries_max: 
     ]  # fmt: skip
 
 
-async def begin_attempt(session: Transaction, now: datetime, delivery: DueDelivery, journal: str) -> bool:
+async def begin_attempt(transaction: Transaction, now: datetime, delivery: DueDelivery, journal: str) -> bool:
     """Record that the request is about to be sent. Return False if the lease has expired: then it must not be sent."""
     record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": journal}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
-    return bool(await execute(session, "begin_delivery_attempt", values))
+    return bool(await execute(transaction, "begin_delivery_attempt", values))
 
 
 async def end_attempt(
-    session: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
+    transaction: Transaction, now: datetime, delivery: DueDelivery, outcome: Outcome, record: Mapping[str, Any]
 ) -> bool:
     """Record the outcome of an attempt. Return False if the lease has expired and another sender has the delivery."""
     values = {
         "now": now, "token": delivery.token, "status": str(outcome.status), "after_seconds": outcome.after_seconds,
         "outcome": orjson.dumps([record]).decode(),
     }  # fmt: skip
-    return bool(await execute(session, "end_delivery_attempt", values))
+    return bool(await execute(transaction, "end_delivery_attempt", values))
 
 
-async def next_due(session: Transaction) -> datetime | None:
+async def next_due(transaction: Transaction) -> datetime | None:
     """Return the time of the next delivery, or None if none waits."""
-    found: datetime | None = (await column(session, "next_delivery"))[0]
+    found: datetime | None = (await column(transaction, "next_delivery"))[0]
     return found

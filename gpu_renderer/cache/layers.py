@@ -13,7 +13,7 @@ LAYER_BYTES_MAX = 256 << 20
 
 
 class Entry(NamedTuple):
-    """A cached result at a place. It can be reused only if `key` equals the wanted key."""
+    """A cached result at a path. It can be reused only if `key` equals the wanted key."""
 
     key: Any
     made: Any
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 class LayerCache:
-    """Layer buffers, groups, baked images, flattened planes and glows, by place in the tree of compositions.
+    """Layer buffers, groups, baked images, flattened planes and glows, by path in the tree of compositions.
 
     Key rule: an entry is reused if its key, the value of everything that its pixels depend on, is equal. Budget: above
     it the least recently used entries are released at the end of a frame.
@@ -33,31 +33,31 @@ class LayerCache:
         self._bytes_max = bytes_max
         self._entries: OrderedDict[str, Entry] = OrderedDict()
 
-    def at(self, place: str) -> Entry | None:
-        """Return the entry at a place, whatever its key."""
-        if place in self._entries:
-            self._entries.move_to_end(place)
-        return self._entries.get(place)
+    def at(self, path: str) -> Entry | None:
+        """Return the entry at a path, whatever its key."""
+        if path in self._entries:
+            self._entries.move_to_end(path)
+        return self._entries.get(path)
 
-    def get(self, place: str, key: Any, make: Callable[[], T], targets_of: Callable[[T], tuple[Target, ...]]) -> T:
-        """Return what was made at a place if its key is equal; make and cache it otherwise."""
-        found: T | None = self.find(place, key)
+    def get(self, path: str, key: object, make: Callable[[], T], targets_of: Callable[[T], tuple[Target, ...]]) -> T:
+        """Return what was made at a path if its key is equal; make and cache it otherwise."""
+        found: T | None = self.find(path, key)
         if found is None:
             found = make()
-            self.put(place, key, found, *targets_of(found))
+            self.put(path, key, found, *targets_of(found))
         return found
 
-    def find(self, place: str, key: Any) -> Any:
-        """Return what was made at a place if its key is equal, else None."""
-        entry = self.at(place)
+    def find(self, path: str, key: object) -> Any:
+        """Return what was made at a path if its key is equal, else None."""
+        entry = self.at(path)
         return entry.made if entry is not None and entry.key == key else None
 
-    def put(self, place: str, key: Any, made: Any, *targets: Target) -> None:
+    def put(self, path: str, key: object, made: Any, *targets: Target) -> None:
         """Cache targets. Targets of the former entry are released, unless they are the same."""
-        old = self._entries.pop(place, None)
+        old = self._entries.pop(path, None)
         if old is not None and old.targets != targets:
             self._pool.give_back(*old.targets)
-        self._entries[place] = Entry(key, made, targets)
+        self._entries[path] = Entry(key, made, targets)
 
     def trim(self) -> None:
         """Release entries above the budget. Call it between frames."""

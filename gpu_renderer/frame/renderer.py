@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpu_renderer.backends.compositor import BackendName, Compositor, RenderedFrame
+from gpu_renderer.backends.compositor import BackendName, Compositor, Frame, RenderedFrame
 from gpu_renderer.backends.cpu.compositor import CpuCompositor
 from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
@@ -15,7 +15,7 @@ from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.contents import LayerContents
-from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.graph import Draw, RenderGraph
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.encode.planes import VideoPassthrough
@@ -71,20 +71,20 @@ class FrameRenderer:
     ) -> None:
         self._is_transparent = is_transparent
         self._painter = painter
-        self._source = contents
-        self._on = optimisations or Optimisations()
-        self._contents = LayerContents(contents)
-        self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._on.layer_cache else 0)
-        self.backend = backend_of(painter, self._on)
+        self._contents = contents
+        self._optimisations = optimisations or Optimisations()
+        self._layer_contents = LayerContents(contents)
+        self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._optimisations.layer_cache else 0)
+        self.backend = backend_of(painter, self._optimisations)
         """Backend that composites."""
-        native, drawing = kernels(), ListDrawing(painter, self._contents, self._cache)
+        native, drawing = kernels(), ListDrawing(painter, self._layer_contents, self._cache)
         self._compositor: Compositor = (
             GlCompositor(drawing, keeps_alpha=is_transparent)
             if self.backend == "gl" or native is None
             else CpuCompositor(drawing, native, keeps_alpha=is_transparent)
         )
-        self._stable = StablePrefix()
-        self._last: _LastFrame | None = None
+        self._stable_prefix = StablePrefix()
+        self._last_frame: _LastFrame | None = None
         self._warnings: dict[str, None] = {}
 
     @property
@@ -98,48 +98,52 @@ class FrameRenderer:
         `passes_video`: if the lowest layer is a video that fills the frame pixel for pixel, return its samples as
         `passthrough`. The frame is then undefined outside the pixels drawn over it.
         """
-        last, frame = self._last, Region(0, 0, width, height)
+        last, frame = self._last_frame, Region(0, 0, width, height)
         inputs = (snapshot, passes_video, frame)
         is_repeat = last is not None and last.inputs == inputs
-        if last is not None and is_repeat and self._on.damage:
+        if last is not None and is_repeat and self._optimisations.damage:
             return last.rendered._replace(changed=damage.nothing(frame), is_repeat=True)
-        graph = compiled(self._source.with_character_planes(snapshot), width, height, self._source.box)
-        if self._is_transparent:
-            graph = replace(graph, background=None, background_paint=None)
-        for step in graph.steps:
-            if not (isinstance(step, Draw) and step.is_bare):
-                self._warnings.update(dict.fromkeys(routing.unsupported(step)))
-        finds_video = passes_video and self._on.video_passthrough and not self._is_transparent
-        display_list = lowered(graph, self._contents, finds_video=finds_video)
-        dirty, video, passthrough = self._damage(display_list), display_list.video, None
-        if video is not None and video.is_own_size:
-            passthrough = VideoPassthrough(video.shown.samples, display_list.above_base)
-        stable_count = self._stable.observe(display_list) if self._on.static_prefix else 0
-        if last is None or not dirty.is_empty:
-            drawn = self._compositor.composite(display_list, dirty, stable_count)
-        else:
-            drawn = last.rendered.frame
-        self._contents.end_frame()
+        graph = self._compiled(snapshot, width, height)
+        finds_video = passes_video and self._optimisations.video_passthrough and not self._is_transparent
+        display_list = lowered(graph, self._layer_contents, finds_video=finds_video)
+        dirty = self._damage(display_list)
+        drawn = self._composited(display_list, dirty)
+        self._layer_contents.end_frame()
         self._cache.trim()
         self._painter.end_frame()
-        rendered = RenderedFrame(drawn, dirty, passthrough, is_repeat)
-        self._last = _LastFrame(inputs, display_list, rendered)
+        rendered = RenderedFrame(drawn, dirty, _passthrough(display_list), is_repeat)
+        self._last_frame = _LastFrame(inputs, display_list, rendered)
         return rendered
 
     def release(self) -> None:
         """Give back every target and free what is cached."""
-        self._last = None
-        self._stable.reset()
+        self._last_frame = None
+        self._stable_prefix.reset()
         self._compositor.release()
         self._cache.clear()
         self._painter.textures.release()
 
+    def _compiled(self, snapshot: Snapshot, width: int, height: int) -> RenderGraph:
+        """Return the snapshot's graph. Its unsupported features become warnings."""
+        graph = compiled(self._contents.with_character_planes(snapshot), width, height, self._contents.box)
+        for step in graph.steps:
+            if not (isinstance(step, Draw) and step.is_bare):
+                self._warnings.update(dict.fromkeys(routing.unsupported(step)))
+        return replace(graph, background=None, background_paint=None) if self._is_transparent else graph
+
+    def _composited(self, display_list: DisplayList, dirty: Damage) -> Frame:
+        """Return the last frame with its damage composited anew."""
+        stable_count = self._stable_prefix.observe(display_list) if self._optimisations.static_prefix else 0
+        if self._last_frame is not None and dirty.is_empty:
+            return self._last_frame.rendered.frame
+        return self._compositor.composite(display_list, dirty, stable_count)
+
     def _damage(self, display_list: DisplayList) -> Damage:
         """Return the whole frame after a change of size, format, colour management or video base, else what changed."""
         frame = display_list.scene.frame
-        if self._last is None or not self._on.damage:
+        if self._last_frame is None or not self._optimisations.damage:
             return damage.whole(frame)
-        last = self._last.display_list
+        last = self._last_frame.display_list
         if _base_of(last) != _base_of(display_list):
             return damage.whole(frame)
         return changed(last, display_list, self._compositor.prefix_count(display_list))
@@ -149,6 +153,13 @@ def backend_of(painter: Painter, optimisations: Optimisations) -> BackendName:
     """Return the backend of a session: native kernels if OpenGL runs on the processor."""
     is_cpu = optimisations.native_kernels and painter.is_software and kernels() is not None
     return "cpu" if is_cpu else "gl"
+
+
+def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
+    video = display_list.video
+    if video is None or not video.is_own_size:
+        return None
+    return VideoPassthrough(video.shown.samples, display_list.above_base)
 
 
 def _base_of(display_list: DisplayList) -> tuple[object, ...]:

@@ -175,7 +175,7 @@ class Backdrop:
         )  # fmt: skip
 
 
-class Places:
+class FilterTaps:
     """Filter taps of each column, or each row, of an image.
 
     int32: two texels of the texture, and the share of the second one in 256ths.
@@ -184,7 +184,7 @@ class Places:
     def __init__(self, first: Indices, second: Indices, share: Indices) -> None:
         self.first, self.second, self.share = (np.ascontiguousarray(each, np.int32) for each in (first, second, share))
         self.count = len(self.first)
-        self.packed = _Places(self.first.ctypes.data, self.second.ctypes.data, self.share.ctypes.data, self.count)
+        self.packed = _FilterTaps(self.first.ctypes.data, self.second.ctypes.data, self.share.ctypes.data, self.count)
 
 
 class _Footage(ctypes.Structure):
@@ -196,7 +196,7 @@ class _Footage(ctypes.Structure):
     )  # fmt: skip
 
 
-class _Places(ctypes.Structure):
+class _FilterTaps(ctypes.Structure):
     """`struct places` of `kernels.c`: filter taps along one side."""
 
     _fields_ = (("first", c_void_p), ("second", c_void_p), ("share", c_void_p), ("count", c_int))
@@ -227,7 +227,7 @@ class Kernels:
         self._interleave.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_ssize_t)
         self._colour_decode.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_int, c_int, c_int, c_int)
         self._resample.argtypes = (
-            POINTER(_Footage), c_void_p, c_void_p, POINTER(_Places), POINTER(_Places), c_void_p, c_void_p, c_ssize_t,
+            POINTER(_Footage), c_void_p, c_void_p, POINTER(_FilterTaps), POINTER(_FilterTaps), c_void_p, c_void_p, c_ssize_t,
         )  # fmt: skip
         self._display_encode.restype = self._nv12.restype = None
         self._interleave.restype = self._colour_decode.restype = None
@@ -269,7 +269,7 @@ class Kernels:
         return pixels
 
     def resample(
-        self, source: Samples | Plane, by: Weights | None, columns: Places, rows: Places, picture: Rows
+        self, source: Samples | Plane, by: Weights | None, columns: FilterTaps, rows: FilterTaps, picture: Rows
     ) -> None:
         """Resample a frame, or opaque pixels, into a picture with a bilinear filter of 8 bits: columns first, each step rounded.
 

@@ -11,7 +11,7 @@ IDENTITY: Affine = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 class Parts(NamedTuple):
-    """A map without its shear: px, degrees, factors. `scale_x` is never negative."""
+    """Position, rotation and scale of a map: px, degrees, factors."""
 
     x: float
     y: float
@@ -88,7 +88,7 @@ def hypot(*sides: float) -> float:
 
 
 def decomposed(m: Affine) -> Parts:
-    """Position, rotation and scale, the shear thrown away (animation.md 6.3)."""
+    """Return position, rotation and scale, the shear thrown away (animation.md 6.3). `scale_x` is never negative."""
     a, b, c, d, e, f = m
     if not math.isfinite(a + b + c + d + e + f):
         return NOWHERE

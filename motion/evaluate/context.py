@@ -62,23 +62,37 @@ class FrameContext:
 class Values:
     """A layer's properties at one of its own times.
 
-    `moved` tells whether anything that can change was looked at, `timed` whether any of it was more than keyframes.
+    They record what is read: `varies` if a value was read that can change from frame to frame, `reads_time` if such a value
+    comes from more than keyframes: from the time itself, an expression or a data track.
     """
 
-    __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "moved", "timed")
+    __slots__ = ("_moving", "_numbers", "_properties", "_time", "layer", "reads_time", "varies")
 
     def __init__(self, layer: Layer, time: float, properties: PropertyReader) -> None:
         self.layer = layer
-        self.moved = self.timed = False
+        self.varies = self.reads_time = False
         self._time = time
         self._moving = layer.moving
         self._numbers = layer.numbers
         self._properties = properties
 
+    def forget_reads(self) -> None:
+        """Record from here on."""
+        self.varies = self.reads_time = False
+
+    def count_time_as_read(self) -> None:
+        """Record that the time is read, for callers that know it from elsewhere."""
+        self.varies = self.reads_time = True
+
+    def add_reads_of(self, other: Values) -> None:
+        """Record what was read of other values, too."""
+        self.varies = self.varies or other.varies
+        self.reads_time = self.reads_time or other.reads_time
+
     @property
     def time(self) -> float:
-        """The layer's own time in seconds; looking at it counts as looking at something that changes."""
-        self.moved = self.timed = True
+        """The layer's own time in seconds, recorded as read."""
+        self.count_time_as_read()
         return self._time
 
     def number(self, path: str, default: float) -> float:
@@ -106,13 +120,13 @@ class Values:
         track = self.layer.data.get(path)
         if track is None:
             return None
-        self.moved = self.timed = True
+        self.count_time_as_read()
         return sample_data(track, self._time)
 
     def _sampled(self, path: str, moving: Moving) -> float | None:
         if moving.varies:
-            self.moved = True
-            self.timed = self.timed or moving.expression is not None
+            self.varies = True
+            self.reads_time = self.reads_time or moving.expression is not None
         if moving.expression is not None:
             return self._properties.value(self.layer, path, self._time)
         assert moving.track is not None

@@ -16,9 +16,9 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
 
     A layer is the same in equal phases, as far as keyframes alone move it.
     """
-    key_spans = layer.folded.get("key spans")
+    key_spans = layer.constants.get("key spans")
     if key_spans is None:
-        key_spans = layer.folded["key spans"] = _key_spans(layer)
+        key_spans = layer.constants["key spans"] = _key_spans(layer)
     ends = ""
     for moving_layer, spans in cast(KeySpans, key_spans) if key_spans else ():
         time = context.own_time(moving_layer)

@@ -44,7 +44,7 @@ def media(context: EvaluationContext, content: MediaContent, values: Values) -> 
 
 def content_time(context: EvaluationContext, values: Values) -> float:
     """The time of a layer's content in seconds: a remap's value passes through the layer's own time map (animation.md 3.3)."""
-    values.moved = values.timed = True
+    values.count_time_as_read()
     return remapped_time(context, values.layer)
 
 
@@ -53,7 +53,7 @@ def content_values(context: EvaluationContext, values: Values) -> Values:
     layer = values.layer
     if context.remapped(layer, context.time) == context.time:
         return values
-    values.moved = values.timed = True
+    values.count_time_as_read()
     return context.values_at(layer, remapped_time(context, layer))
 
 

@@ -111,7 +111,7 @@ def _lit_at(context: EvaluationContext, layer: Layer, values: Values, matrix: Ma
 
 def _facing_eye(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
     """Return the layer turned toward the eye: pitch and yaw of the way there in place of its own (three-d.md 2)."""
-    values.moved = values.timed = True
+    values.count_time_as_read()
     eye = (space.camera(context) or space.default_camera(context)).eye
     pitch, yaw = space.towards(matrix4.applied(matrix, (0.0, 0.0, values.number("anchorZ", 0.0))), eye)
     turn_x, turn_y = pitch - values.number("rotationX", 0.0), yaw - values.number("rotationY", 0.0)

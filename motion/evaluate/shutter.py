@@ -69,7 +69,7 @@ def ghosts(
     if layer.echo is None:
         return ()
     values = context.values(layer)
-    values.moved = values.timed = True
+    values.count_time_as_read()
     if isinstance(layer.echo, Echo):
         steps, blend = _echoes(layer.echo, values), ECHO_BLENDS.get(layer.echo.operator, "add")
     else:

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from motion.evaluate import affine, matrix4
+from motion.evaluate.affine import Parts
 from motion.evaluate.context import EvaluationContext, Values, scales
 from motion.evaluate.matrix4 import Point3
 from motion.model.content import LightContent
@@ -38,7 +39,7 @@ def world(context: EvaluationContext, layer: Layer, turn: Point3 | None = None, 
     if parents is not None:
         return matrix4.product(parents, _local(values, scale_z, turn, shift))
     flat = affine.decomposed(context.world(layer))
-    return _composed(values, flat.x, flat.y, flat.rotation, (flat.scale_x, flat.scale_y, scale_z), turn, shift)
+    return _composed(values, flat, scale_z, turn, shift)
 
 
 def sampled(
@@ -47,9 +48,9 @@ def sampled(
     """Return the world matrix for a sub-frame's values: orientation and anchor stay as they are, and parents count or not."""
     now = context.values(layer)
     turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
-    x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
-    size, anchor_z = (*scale, now.number("scaleZ", 1.0)), now.number("anchorZ", 0.0)
-    own = _composed(values, x, y, rotation, size, turn, REST, anchor_z)
+    own = _composed(
+        values, _flat(values, scale), now.number("scaleZ", 1.0), turn, REST, anchor_z=now.number("anchorZ", 0.0)
+    )
     if layer.parent is None or ignores_parents:
         return own
     return matrix4.product(_parents(context, layer) or matrix4.of_plane(context.world(layer.parent)), own)
@@ -145,31 +146,30 @@ def _of_parent(context: EvaluationContext, layer: Layer) -> Matrix4:
 
 
 def _local(values: Values, scale_z: float, turn: Point3 | None, shift: Shift) -> Matrix4:
-    x, y, rotation = values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0)
-    return _composed(values, x, y, rotation, (*scales(values), scale_z), turn, shift)
+    return _composed(values, _flat(values, scales(values)), scale_z, turn, shift)
+
+
+def _flat(values: Values, scale: tuple[float, float]) -> Parts:
+    return Parts(values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0), *scale)
 
 
 def _composed(
-    values: Values,
-    x: float,
-    y: float,
-    rotation: float,
-    scale: Point3,
-    turn: Point3 | None,
-    shift: Shift,
-    anchor_z: float | None = None,
+    values: Values, flat: Parts, scale_z: float, turn: Point3 | None, shift: Shift, *, anchor_z: float | None = None
 ) -> Matrix4:
-    """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ). `anchor_z` replaces the anchor of the values."""
+    """T(x, y, z) Rz Ry Rx S T(0, 0, -anchorZ): `flat` holds x, y, rotation and two scales, the values hold the rest.
+
+    `turn` replaces the orientation of the values in degrees, `anchor_z` their anchor.
+    """
     turn_x, turn_y, turn_z = turn or tuple(values.number(f"orientation{axis}", 0.0) for axis in AXES)
     placed = matrix4.product(
-        matrix4.translation(x + shift.x, y + shift.y, values.number("z", 0.0) + shift.z),
+        matrix4.translation(flat.x + shift.x, flat.y + shift.y, values.number("z", 0.0) + shift.z),
         matrix4.turned(
             values.number("rotationX", 0.0) + turn_x + shift.rotation_x,
             values.number("rotationY", 0.0) + turn_y + shift.rotation_y,
-            rotation + turn_z + shift.rotation,
+            flat.rotation + turn_z + shift.rotation,
         ),
     )
-    sized = matrix4.scaled(placed, *scale)
+    sized = matrix4.scaled(placed, flat.scale_x, flat.scale_y, scale_z)
     anchor_z = values.number("anchorZ", 0.0) if anchor_z is None else anchor_z
     return matrix4.product(sized, matrix4.translation(0.0, 0.0, -anchor_z)) if anchor_z else sized
 

@@ -96,7 +96,7 @@ class Layer:
     `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
     them; `is_time_unit` names a layer that composites as one.
     `moves` tells whether its place can change. `clone` displaces a copy itself, `delay` all that
-    was copied with it. `folded` remembers the parts of its snapshot that never change.
+    was copied with it. `constants` keeps the parts of its snapshot that never change.
     """
 
     id: str
@@ -138,4 +138,4 @@ class Layer:
     rig: Rig | None = None
     clone: Clone | None = None
     delay: float = 0.0
-    folded: dict[str, object] = field(default_factory=dict)
+    constants: dict[str, object] = field(default_factory=dict)

@@ -86,5 +86,5 @@ class _Player:
             if self._rate > 0:
                 return read_exact(self._sound, round(self._position * RATE) + own, count)
             return read_exact(self._sound, round(self._position * RATE) - 1 - own, count, backwards=True)
-        places = np.asarray(self._position * RATE + (own + np.arange(count)) * self._rate, np.float64)
-        return read_at(self._sound, places if self._rate > 0 else places - 1, self._rate)
+        positions = np.asarray(self._position * RATE + (own + np.arange(count)) * self._rate, np.float64)
+        return read_at(self._sound, positions if self._rate > 0 else positions - 1, self._rate)

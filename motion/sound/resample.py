@@ -24,21 +24,21 @@ def read_exact(sound: Sound, first: int, count: int, *, backwards: bool = False)
     return found[::-1] if backwards else found
 
 
-def read_at(sound: Sound, places: Floats, rate: float) -> Samples:
-    """The sound at places between its sample frames, which lie `rate` from each other; faster than 1 is low-passed first."""
-    found = np.empty((len(places), sound.channels))
-    for start in range(0, len(places), _ROWS):
-        found[start : start + _ROWS] = _interpolated(sound, places[start : start + _ROWS], max(1.0, abs(rate)))
+def read_at(sound: Sound, positions: Floats, rate: float) -> Samples:
+    """The sound at positions between its sample frames, which lie `rate` from each other; faster than 1 is low-passed first."""
+    found = np.empty((len(positions), sound.channels))
+    for start in range(0, len(positions), _ROWS):
+        found[start : start + _ROWS] = _interpolated(sound, positions[start : start + _ROWS], max(1.0, abs(rate)))
     return found
 
 
-def _interpolated(sound: Sound, places: Floats, widening: float) -> Samples:
+def _interpolated(sound: Sound, positions: Floats, widening: float) -> Samples:
     half = round(TAPS / 2 * widening)
-    centres = np.floor(places).astype(np.int64)
+    centres = np.floor(positions).astype(np.int64)
     low, high = int(centres.min()) - half + 1, int(centres.max()) + half + 1
     texels = read_exact(sound, low, high - low)
     offsets = np.arange(-half + 1, half + 1)
-    distances = (places - centres)[:, None] - offsets[None, :]
+    distances = (positions - centres)[:, None] - offsets[None, :]
     weights = np.sinc(distances / widening) * np.cos(np.pi / 2 * np.clip(distances / half, -1, 1)) ** 2
     weights /= weights.sum(axis=1, keepdims=True)
     indexes = centres[:, None] + offsets[None, :] - low

@@ -75,6 +75,29 @@ def test_a_token_made_while_the_clock_was_ahead_is_valid_once_it_is_right(world:
     assert Someone(world, {"Authorization": f"Bearer {token}"}, "").get("/usage").status_code == 200
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"exp": None}, {"exp": 1}, {"sub": None}, {"iss": "another-farm"}, {"iss": None}, {"nbf": 4_000_000_000}],
+)
+def test_a_token_counts_only_with_all_its_claims(world: World, changes: dict[str, object]) -> None:
+    claims = {"iss": tokens.ISSUER, "sub": world.account().account_id, "exp": 4_000_000_000} | changes
+    stated = {name: value for name, value in claims.items() if value is not None}
+    token = jwt.encode(stated, farm_secret(world.settings), algorithm="HS256")
+    assert Someone(world, {"Authorization": f"Bearer {token}"}, "").get("/usage").status_code == 401
+
+
+def test_a_suspended_account_is_refused_with_either_credential_and_nothing_is_counted(world: World) -> None:
+    ada = world.account()
+    key = ada.new_key()
+    change = "UPDATE accounts SET suspended_at = {} WHERE id = %s"
+    world.database.execute(change.format("now()"), (ada.account_id,))
+    for caller in (ada, key):
+        answer = caller.get("/usage")
+        assert (answer.status_code, answer.json()["message"]) == (403, "This account is suspended.")
+    world.database.execute(change.format("NULL"), (ada.account_id,))
+    assert ada.usage()["apiRequests"] == 0
+
+
 def test_a_refusal_says_what_is_wrong_with_the_credential(world: World) -> None:
     ada = world.account()
     for headers, words in (
@@ -199,6 +222,12 @@ def test_the_request_quota_is_exact_under_concurrency(world: World) -> None:
     assert refused["message"].startswith("All 20 API requests of this month are used.")
     assert ada.usage()["apiRequests"] == 20
     assert ada.get("/keys").json()["items"][0]["requestCount"] == 20
+
+
+def test_a_limit_of_no_requests_refuses_the_first_one(world: World) -> None:
+    ada = world.account(monthlyApiRequests=0)
+    assert ada.new_key().get("/usage").json()["code"] == "quota_exceeded"
+    assert ada.usage()["apiRequests"] == 0
 
 
 def test_a_limit_of_null_is_unlimited(world: World) -> None:

@@ -11,12 +11,9 @@ import pytest
 
 from farm_core.__main__ import COMMANDS
 from farm_core.settings import Settings
-from tests.runner import plugin
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "operating").glob("*.md"))]
-SUITE = ROOT / "tests" / "runner" / "plugin.py"
-"""Names the options of the test suite, to which `./farm test` passes its arguments on."""
 CALL = re.compile(r"\./farm ([a-z][a-z-]*)([^`\n|#]*)")
 SETTING = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`")
 FOREIGN = {
@@ -39,13 +36,6 @@ def known_options(parser: argparse.ArgumentParser) -> set[str]:
     return found
 
 
-def runner_options() -> set[str]:
-    """Options that `./farm test` passes on to pytest: those of the suite's own plugin."""
-    parser = pytest.Parser(_ispytest=True)
-    plugin.pytest_addoption(parser)
-    return {name for option in parser._anonymous.options for name in option.names()}
-
-
 @pytest.mark.parametrize(("name", "options"), sorted(calls()))
 def test_every_command_and_option_exists(name: str, options: str) -> None:
     assert name in COMMANDS
@@ -53,8 +43,7 @@ def test_every_command_and_option_exists(name: str, options: str) -> None:
         return
     parser = argparse.ArgumentParser()
     importlib.import_module(COMMANDS[name][0]).add_arguments(parser)
-    passed_on = set(re.findall(r'addoption\(\s*"(--[a-z-]+)"', SUITE.read_text())) if name == "test" else set()
-    assert set(re.findall(r"(?<!\S)--[a-z-]+", options)) <= known_options(parser) | passed_on
+    assert set(re.findall(r"(?<!\S)--[a-z-]+", options)) <= known_options(parser)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -11,8 +11,10 @@ import pytest
 from motion import budgets
 from motion.build import build
 from motion.errors import PropertyRefused
+from motion.evaluate import snapshot
 from motion.evaluate.expressions import own_keys
 from motion.evaluate.keyframes import ScalarTrack, scalar_track
+from motion.snapshot import CompositionSource, Snapshot
 from tests.motion.documents import document, keys, node, root
 
 
@@ -77,6 +79,10 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
         node("Paint", fx={"fills": [{"type": "solid", "color": "#ff0000"}] * 500}),
         "Layer “Paint” has 500 fills and strokes; at most 100 are allowed.",
     ),
+    "strokes": (
+        node("Pen", fx={"fills": [{"type": "solid", "color": "#ff0000"}] * 60, "strokes": [{"width": 2}] * 60}),
+        "Layer “Pen” has 1[0-9]{2} fills and strokes; at most 100 are allowed.",
+    ),
     "path": (node("Knot", geometry={"points": curves(3_000)}), "Layer “Knot” has .* crossings .* at most 10,000"),
     "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
 }
@@ -103,6 +109,13 @@ def test_the_points_of_an_outline_are_limited(monkeypatch: pytest.MonkeyPatch) -
         build(document(node("Dust", geometry={"points": curves(150, reach=0.0)})))
 
 
+def test_a_repeater_that_repeats_nothing_leaves_the_points_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits(monkeypatch, "points", layer_max=100)
+    operators = {"pathOps": [{"id": "r", "type": "repeater", "copies": 0}]}
+    with pytest.raises(PropertyRefused, match=r"Layer “Dust” has 150 points of outlines"):
+        build(document(node("Dust", geometry={"points": curves(150, reach=0.0)}, fx=operators)))
+
+
 def placing(width: int, levels: int) -> dict[str, Any]:
     """Compositions that each place the next one `width` times; the last holds as many shapes."""
     names = ["comp_root", *(f"comp_{level}" for level in range(1, levels))]
@@ -122,8 +135,16 @@ def test_layers_of_placed_compositions_count_as_often_as_they_are_placed() -> No
         build(placing(9, 5))
 
 
-def test_a_long_chain_of_placed_compositions_is_counted_as_deep_as_it_is_drawn() -> None:
-    build(placing(1, 2_000))
+def test_a_long_chain_of_placed_compositions_is_counted_as_deep_as_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert layer_count(snapshot(build(placing(1, 2_000)), 0.0)) == 9
+    monkeypatch.setattr(budgets, "LAYERS_MAX", 17)
+    with pytest.raises(PropertyRefused, match="has 18 layers"):  # each composition's root counts as well
+        build(placing(1, 2_000))
+
+
+def layer_count(shown: Snapshot) -> int:
+    inner = (layer.source.composition for layer in shown.layers if isinstance(layer.source, CompositionSource))
+    return len(shown.layers) + sum(map(layer_count, inner))
 
 
 def test_planes_and_lights_of_all_compositions_together_are_limited() -> None:

@@ -88,6 +88,9 @@ def matted(*above: Json, wanted: str | None = None, **more: Any) -> Json:
     return document(node("a", fx={"matte": matte}), *above, **more)
 
 
+NAMES_C = {"matte": {"mode": "luma", "inverted": True, "sourceId": "c"}}
+
+
 @pytest.mark.parametrize(
     ("wanted", "source_id"),
     [(None, "b"), ("c", "c"), ("gone", "b"), ("a", "b")],
@@ -99,6 +102,18 @@ def test_a_matte_takes_the_layer_it_names_else_the_next_one(wanted: str | None, 
     assert found is not None
     assert found.matte == Matte("luma", True, source_id)
     assert source_id not in drawn(doc)
+
+
+def test_a_matte_of_a_spliced_layer_is_the_neighbour_that_it_names_by_the_original_id() -> None:
+    placed = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
+    inside = (node(name, parent="comp_b", fx=fx) for name, fx in (("a", NAMES_C), ("b", {}), ("c", {})))
+    doc = document(
+        node("i", "comp", fx=placed), *inside, roots=(root("a", "b", "c", node_id="comp_b"),),
+        comps={"comp_b": {"id": "comp_b", "name": "B", "width": 400, "height": 300, "fps": 30, "durationSeconds": 10}},
+    )  # fmt: skip
+    found = layer(doc, "i::a")
+    assert found is not None
+    assert found.matte == Matte("luma", True, "i::c")
 
 
 def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_place() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from farm_core.jobs.plan import TaskKind
-from scheduler.placement import FreeWorker, OpenJob, OpenTask, place_tasks
+from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, place_tasks
 
 GPU, CPU = "gl:gpu", "gl:cpu"
 
@@ -27,8 +29,12 @@ def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
     return [FreeWorker(f"{renderer}-{index}", renderer, room) for index in range(count)]
 
 
-def chosen(jobs: list[OpenJob], free: list[FreeWorker]) -> list[str]:
-    return [placement.task_id for placement in place_tasks(jobs, free)]
+def busy(count: int, room: int = 1, load: int = 1) -> list[FreeWorker]:
+    return [FreeWorker(f"{CPU}-{index}", CPU, room, load) for index in range(count)]
+
+
+def chosen(jobs: list[OpenJob], free: list[FreeWorker], accounts: Mapping[str, AccountLoad] | None = None) -> list[str]:
+    return [placement.task_id for placement in place_tasks(jobs, free, accounts)]
 
 
 def test_accounts_take_turns_whatever_the_length_of_their_jobs() -> None:
@@ -82,12 +88,36 @@ def test_a_worker_gets_no_more_than_it_has_room_for_and_idle_ones_are_filled_fir
 
 
 def test_the_last_tasks_of_a_queue_wait_for_a_worker_that_is_idle() -> None:
-    busy = [FreeWorker(f"{CPU}-{index}", CPU, 1, load=1) for index in range(2)]
     under_way = job("one", segments=2, leased_frames=60)
-    assert chosen([under_way], busy) == []
-    assert chosen([under_way], [*busy, FreeWorker(f"{CPU}-2", CPU, 2)]) == ["one.0"]
+    assert chosen([under_way], busy(2)) == []
+    assert chosen([under_way], [*busy(2), FreeWorker(f"{CPU}-2", CPU, 2)]) == ["one.0"]
 
 
 def test_a_long_queue_gives_busy_workers_their_next_task_in_advance() -> None:
-    busy = [FreeWorker(f"{CPU}-{index}", CPU, 1, load=1) for index in range(2)]
-    assert chosen([job("one", segments=9, leased_frames=60)], busy) == ["one.0", "one.1"]
+    assert chosen([job("one", segments=9, leased_frames=60)], busy(2)) == ["one.0", "one.1"]
+
+
+def test_tasks_are_given_in_advance_until_as_many_wait_as_there_are_workers() -> None:
+    assert chosen([job("one", segments=5, leased_frames=60)], workers(2, room=3)) == ["one.0", "one.1", "one.2"]
+
+
+def test_no_more_than_the_last_tasks_of_a_long_queue_wait_for_an_idle_worker_however_many_workers_there_are() -> None:
+    waiting = TAIL_TASKS_MAX + 8
+    assert len(chosen([job("one", segments=waiting, leased_frames=60)], busy(waiting))) == 8
+
+
+def test_each_step_of_priority_doubles_the_share_of_an_account() -> None:
+    jobs = [job("urgent", "a", 100), job("usual", "b", 100)]
+    made = chosen(jobs, workers(30), {"a": AccountLoad(priority=1)})
+    assert sum(task.startswith("urgent") for task in made) == 20
+
+
+def test_the_load_of_an_account_counts_in_place_of_that_of_its_jobs_shown() -> None:
+    jobs = [job("part", "a", leased_frames=60), job("other", "b", leased_frames=90)]
+    assert chosen(jobs, workers(1), {"a": AccountLoad(leased_frames=120)}) == ["other.0"]
+    assert chosen(jobs, workers(1), {"a": AccountLoad(leased_frames=60)}) == ["part.0"]
+
+
+def test_full_workers_take_one_task_of_each_account_that_has_nothing_running() -> None:
+    jobs = [job("running", "a", leased_frames=60), job("new", "b"), job("newer", "c", 5)]
+    assert chosen(jobs, busy(2, room=0, load=2)) == ["new.0", "newer.0"]

@@ -79,17 +79,19 @@ class KernelLayers:
             return is_over and is_placed and self._texels.suit(operation.layer.paint, mask)
         return self.of(operation, index) is not None
 
-    def _found(self, operation: Operation, place: str) -> Found | None:
+    def _found(self, operation: Operation, cache_path: str) -> Found | None:
         if isinstance(operation, DrawDepthGroup):
-            planes = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
+            planes = [
+                self._buffers.plane(layer, f"{cache_path}/{index}") for index, layer in enumerate(operation.layers)
+            ]
             return [self._plane(plane) for plane in planes] if hide_in_order(planes) else None
         if isinstance(operation, BlendLayer):
-            return self._blended(operation, place) if routing.is_blended_by_mode(operation.layer.step) else None
+            return self._blended(operation, cache_path) if routing.is_blended_by_mode(operation.layer.step) else None
         if not routing.lies_over(operation):
             return None
         if isinstance(operation, DrawQuad):
-            return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, place)]
-        return self._buffer(operation, place) if isinstance(operation, DrawBuffer) else None
+            return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, cache_path)]
+        return self._buffer(operation, cache_path) if isinstance(operation, DrawBuffer) else None
 
     def _bare(self, operation: DrawQuad) -> DrawOp | None:
         layer = operation.layer
@@ -99,8 +101,8 @@ class KernelLayers:
         paint = smooth(layer.paint)
         return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
 
-    def _quad(self, operation: DrawQuad, place: str) -> DrawOp | None:
-        return self._plane(self._buffers.plane(operation.layer, place))
+    def _quad(self, operation: DrawQuad, cache_path: str) -> DrawOp | None:
+        return self._plane(self._buffers.plane(operation.layer, cache_path))
 
     def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
@@ -110,27 +112,27 @@ class KernelLayers:
         quad, style = quad_of(plane.shown, plane.step.placement), Style(plane.step.opacity, plane.filter)
         return of_drawable(plane.shown, quad, self._texels, self._within, style)
 
-    def _blended(self, operation: BlendLayer, place: str) -> Found | None:
+    def _blended(self, operation: BlendLayer, cache_path: str) -> Found | None:
         layer, step = operation.layer, operation.layer.step
         if has_passes(step.layer) or step.samples:
             return None
         quantise = draw_op(Variant(QUANTISE), self._within)
-        content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, place)
+        content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, cache_path)
         if content is None:
             return [quantise]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
         quad = quad_of(content, step.placement)
         return [quantise, of_drawable(content, quad, self._texels, self._within, style, mode=MODES[step.blend])]
 
-    def _buffer(self, operation: DrawBuffer, place: str) -> Found:
+    def _buffer(self, operation: DrawBuffer, cache_path: str) -> Found:
         layer, step = operation.layer, operation.layer.step
         is_early = step.matte is not None
-        glow = self._buffers.glow(layer, place) if step.opacity == 1.0 and not is_early else None
+        glow = self._buffers.glow(layer, cache_path) if step.opacity == 1.0 and not is_early else None
         if glow is None:
-            how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
-            buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
+            how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, cache_path)
+            buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, cache_path)
             return [] if buffer is None or how is None else of_buffer(buffer, self._texels, self._within, how)
-        content = None if glow.is_alone else self._buffers.drawable(layer, place)
+        content = None if glow.is_alone else self._buffers.drawable(layer, cache_path)
         behind = of_glow(glow.glow, self._texels, self._within)
         if content is None:
             return [behind]

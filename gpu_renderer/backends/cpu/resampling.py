@@ -19,7 +19,7 @@ from gpu_renderer.display_list.paint import Image
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import Places
+from gpu_renderer.kernels.bindings import FilterTaps
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
@@ -34,8 +34,8 @@ _LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
 class Filter(NamedTuple):
     """Filter taps of an image for each column and each row of the frame."""
 
-    columns: Places
-    rows: Places
+    columns: FilterTaps
+    rows: FilterTaps
 
 
 class VideoFilters:
@@ -77,15 +77,15 @@ def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share,
             placed = {"u_to_unit": matrix.columns(to_unit), "u_crop": crop}
             painter.draw("compositing/texel.frag", into, uniforms=placed)
             shares = _read(painter, into, np.float32)[..., side].ravel()
-        found.append(_places(shares, size[side]))
+        found.append(_filter_taps(shares, size[side]))
     return Filter(*found)
 
 
-def _places(shares: npt.NDArray[np.float32], texels: int) -> Places:
+def _filter_taps(shares: npt.NDArray[np.float32], texels: int) -> FilterTaps:
     """Return the taps of texture coordinates, 0 to 1, rounded as a rasteriser does. Texel centres are at halves."""
     parts = np.rint(shares * np.float32(texels) * np.float32(SHARES)).astype(np.int64) - SHARES // 2
     first = parts // SHARES
-    return Places(
+    return FilterTaps(
         np.clip(first, 0, texels - 1).astype(np.int32),
         np.clip(first + 1, 0, texels - 1).astype(np.int32),
         (parts % SHARES).astype(np.int32),

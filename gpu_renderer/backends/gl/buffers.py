@@ -63,7 +63,7 @@ class LayerGlow(NamedTuple):
     """Offset of the only shadow of the stack from its layer, px."""
 
     def moved(self, step: Draw, frame: Region) -> LayerGlow:
-        """Return the same glow at the place of a step's layer."""
+        """Return the same glow where a step's layer is."""
         _, _, right, _, _, down, *_ = step.placement.matrix
         return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
@@ -77,11 +77,11 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         contents: LayerContents,
         cache: LayerCache,
         display_list: DisplayList,
-        place: str,
+        cache_path: str,
         draw_list: DrawList,
     ) -> None:
         self._painter, self._contents, self._cache = painter, contents, cache
-        self._list, self._scene, self._place = display_list, display_list.scene, place
+        self._list, self._scene, self._cache_path = display_list, display_list.scene, cache_path
         self._draw_list = draw_list
         self.acquired: list[Target] = []
         """Targets that must be given back."""
@@ -94,62 +94,64 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
     def __exit__(self, *_: object) -> None:
         self.release_acquired()
 
-    def drawable(self, layer: Layer, place: str) -> Drawable | None:
+    def drawable(self, layer: Layer, cache_path: str) -> Drawable | None:
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
-            target, source = self._group(layer, layer.group, place), layer.step.layer.source
+            target, source = self._group(layer, layer.group, cache_path), layer.step.layer.source
             # placed compositions are always cut to their box, precomp groups only with a mask
             is_sealed = isinstance(source, CompositionSource) and source.sealed
             is_cropped = is_sealed or bool(layer.step.layer.masks)
             return None if target is None else GroupTarget(target, *layer.box, is_cropped, layer.padding)
         return self._baked(layer.paint) if isinstance(layer.paint, Image) else layer.paint
 
-    def flat(self, layer: Layer, opacity: float, place: str) -> Target | None:
+    def flat(self, layer: Layer, opacity: float, cache_path: str) -> Target | None:
         """Return the layer's content and effects in one buffer, or None if it has no pixels."""
-        buffer = self.layer_buffer(layer, opacity, place, is_flat=True)
+        buffer = self.layer_buffer(layer, opacity, cache_path, is_flat=True)
         return None if buffer is None else buffer.sharp
 
-    def layer_buffer(self, layer: Layer, opacity: float, place: str, *, is_flat: bool = False) -> LayerBuffer | None:
+    def layer_buffer(
+        self, layer: Layer, opacity: float, cache_path: str, *, is_flat: bool = False
+    ) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
-        key, place = (alone.step, is_flat, layer.maps), f"layer:{place}"
-        known: LayerBuffer | None = self._cache.find(place, key)
+        key, cache_path = (alone.step, is_flat, layer.maps), f"layer:{cache_path}"
+        known: LayerBuffer | None = self._cache.find(cache_path, key)
         if known is not None and (known.glow is None or not known.glow.is_cached):
             return known
-        if known is not None and (moved := self.glow(alone, place)) is not None:
+        if known is not None and (moved := self.glow(alone, cache_path)) is not None:
             return replace(known, glow=moved.glow)
-        buffer = self._draw_buffer(alone, is_flat, place)
+        buffer = self._draw_buffer(alone, is_flat, cache_path)
         if buffer is not None:
-            self._cache.put(place, key, buffer, *buffer.targets)
+            self._cache.put(cache_path, key, buffer, *buffer.targets)
         return buffer
 
-    def compositing(self, layer: Layer, opacity: float, place: str) -> Compositing | None:
+    def compositing(self, layer: Layer, opacity: float, cache_path: str) -> Compositing | None:
         """Return how the layer's buffer is composited, or None if its matte is empty and hides it."""
         use = layer.step.matte
-        matte = None if layer.matte is None else self.flat(layer.matte, 1.0, f"{place}:matte")
+        matte = None if layer.matte is None else self.flat(layer.matte, 1.0, f"{cache_path}:matte")
         if use is not None and matte is not None:
             return Compositing(opacity, matte, _MATTES[use.mode, use.inverted])
         is_shown = use is None or (use.inverted and use.mode == "alpha")
         return Compositing(opacity) if is_shown else None
 
-    def glow(self, layer: Layer, place: str) -> LayerGlow | None:
+    def glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
         if not _is_translatable(layer):
             return None
-        content = self.drawable(layer, place)
+        content = self.drawable(layer, cache_path)
         if not isinstance(content, (Image, Shape)):
             return None
-        key, place = _glow_key(layer, content), f"glow:{place}"
+        key, cache_path = _glow_key(layer, content), f"glow:{cache_path}"
         made = self._cache.get(
-            place, key,
+            cache_path, key,
             lambda: _draw_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
             lambda made: (made.glow.target,),
         )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
 
-    def plane(self, layer: Layer, place: str) -> ProjectedPlane:
+    def plane(self, layer: Layer, cache_path: str) -> ProjectedPlane:
         """Return a plane ready to be drawn. A plane with effects is flattened first and then hides nothing behind it."""
-        content, paint_filter = self.drawable(layer, place), self._contents.filter(layer.step, self._scene)
+        content, paint_filter = self.drawable(layer, cache_path), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
         # everything that a flattened plane depends on; the camera is no part of it
@@ -157,32 +159,32 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
             bounds.world_scale(layer.step), paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
         )  # fmt: skip
-        place = f"plane:{place}"
+        cache_path = f"plane:{cache_path}"
         flat = self._cache.get(
-            place, key,
-            lambda: planes.flattened(self._painter, content, paint_filter, layer.step, self._scene, self.map),
+            cache_path, key,
+            lambda: planes.flattened(self._painter, content, paint_filter, layer.step, self._scene, self.draw_map),
             lambda flat: (flat.target,),
         )  # fmt: skip
         return ProjectedPlane(layer.step, flat, PLAIN, self._scene, writes_depth=False)
 
-    def map(self, layer_id: str) -> Target | None:
-        """Return another layer drawn alone over the frame, in 8 linear bits."""
+    def draw_map(self, layer_id: str) -> Target | None:
+        """Draw another layer alone over the frame, in 8 linear bits. Return None if the list has no layer of that id."""
         layer = dict(self._list.references).get(layer_id)
         if layer is None:
             return None
         target = self._painter.pool.take(self._scene.frame, "f1")
         self.acquired.append(target)
-        drawn = self.flat(layer, layer.step.opacity, f"{self._place}:map:{layer_id}")
+        drawn = self.flat(layer, layer.step.opacity, f"{self._cache_path}:map:{layer_id}")
         if drawn is not None:
             layer_buffer.draw(self._painter, target, LayerBuffer(drawn), (self._scene.frame,), "replace")
         return target
 
-    def _draw_buffer(self, layer: Layer, is_flat: bool, place: str) -> LayerBuffer | None:
+    def _draw_buffer(self, layer: Layer, is_flat: bool, cache_path: str) -> LayerBuffer | None:
         step, region = layer.step, bounds.buffer_region(layer)
-        content = None if region.is_empty else self.drawable(layer, f"{place}:group")
+        content = None if region.is_empty else self.drawable(layer, f"{cache_path}:group")
         if content is None:
             return None
-        found = self.glow(layer, place)
+        found = self.glow(layer, cache_path)
         if found is not None and found.is_alone:
             buffer = effects.only_glow(self._painter, found.glow)
             return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
@@ -195,17 +197,17 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if found is not None:
             buffer = LayerBuffer(target, found.glow)
         else:
-            where, stack = bounds.effect_scene(layer, self.map), step.layer.effects
+            where, stack = bounds.effect_scene(layer, self.draw_map), step.layer.effects
             buffer = effects.buffer_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
         return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
 
-    def _group(self, layer: Layer, group: DisplayList, place: str) -> Target | None:
+    def _group(self, layer: Layer, group: DisplayList, cache_path: str) -> Target | None:
         """Return the group drawn alone. Only the damage of a cached group is drawn again."""
         region = bounds.group_region(layer)
         if region.is_empty:
             return None
-        region, place = region.grown(1).snapped(self._scene.frame), f"group:{place}"
-        entry = self._cache.at(place)
+        region, cache_path = region.grown(1).snapped(self._scene.frame), f"group:{cache_path}"
+        entry = self._cache.at(cache_path)
         if entry is not None and entry.targets[0].region == region:
             target, rects = entry.targets[0], shared(changed(entry.key, group).rects(), region)
         else:
@@ -213,8 +215,8 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if rects:
             self._painter.pool.renew(target)
             self._painter.erase(target, rects)
-            self._draw_list(group, target, rects, place)
-        self._cache.put(place, group, target, target)
+            self._draw_list(group, target, rects, cache_path)
+        self._cache.put(cache_path, group, target, target)
         return target
 
     def _baked(self, image: Image) -> Image:
@@ -223,9 +225,11 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if not isinstance(pixels, BakedPixels):
             return image
         if pixels.mesh is not None:
-            return replace(image, pixels=self._carried(pixels, pixels.mesh))
-        place = f"baked:{pixels.layer.id}:{hash(pixels)}"
-        return replace(image, pixels=self._cache.get(place, pixels, lambda: self._bake(pixels), lambda made: (made,)))
+            return replace(image, pixels=self._deformed(pixels, pixels.mesh))
+        cache_path = f"baked:{pixels.layer.id}:{hash(pixels)}"
+        return replace(
+            image, pixels=self._cache.get(cache_path, pixels, lambda: self._bake(pixels), lambda made: (made,))
+        )
 
     def _bake(self, pixels: BakedPixels) -> Target:
         source = self._contents.source
@@ -238,16 +242,16 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             self._painter.pool.give_back(canvas)
         return target
 
-    def _carried(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
+    def _deformed(self, pixels: BakedPixels, mesh: PlacedMesh) -> npt.NDArray[np.uint8]:
         """Return baked pixels deformed by a mesh, on the frame."""
 
-        def carried() -> npt.NDArray[np.uint8]:
+        def deformed() -> npt.NDArray[np.uint8]:
             own = pixels.raster
             flat = self._baked(Image(replace(pixels, mesh=None), own.width, own.height, own.padding)).pixels
             assert isinstance(flat, Target)
             return on_frame(Raster(flat.read(), own.width, own.height, own.padding), mesh)
 
-        return self._cache.get(f"mesh:{pixels.layer.id}", pixels, carried, lambda _: ())
+        return self._cache.get(f"mesh:{pixels.layer.id}", pixels, deformed, lambda _: ())
 
 
 def _at_home(layer: LayerSnapshot) -> LayerSnapshot:

@@ -32,35 +32,37 @@ class ListDrawing:
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
 
-    def draw(self, display_list: DisplayList, into: Target, rects: Rects, place: str = "", *, first: int = 0) -> None:
+    def draw(
+        self, display_list: DisplayList, into: Target, rects: Rects, cache_path: str = "", *, first: int = 0
+    ) -> None:
         """Draw the parts of the composition over the target's present content."""
-        pending = self.draw_pending(display_list, into, rects, place, first=first)
+        pending = self.draw_pending(display_list, into, rects, cache_path, first=first)
         backdrop.quantise(self.painter, into, pending)
 
     def draw_pending(
-        self, display_list: DisplayList, into: Target, rects: Rects, place: str = "", *, first: int = 0
+        self, display_list: DisplayList, into: Target, rects: Rects, cache_path: str = "", *, first: int = 0
     ) -> Rects:
         """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers.
 
         `first`: number of operations that lie below and are drawn already, with the background.
         """
-        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), place, first).run()
+        return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), cache_path, first).run()
 
-    def buffers(self, display_list: DisplayList, place: str = "") -> LayerBuffers:
+    def buffers(self, display_list: DisplayList, cache_path: str = "") -> LayerBuffers:
         """Return the buffers of a list's layers."""
-        return LayerBuffers(self.painter, self.contents, self.cache, display_list, place, self.draw)
+        return LayerBuffers(self.painter, self.contents, self.cache, display_list, cache_path, self.draw)
 
 
 class _Walk:
     """One pass over one list into one target."""
 
     def __init__(
-        self, drawing: ListDrawing, display_list: DisplayList, into: Target, rects: Rects, place: str, first: int
+        self, drawing: ListDrawing, display_list: DisplayList, into: Target, rects: Rects, cache_path: str, first: int
     ) -> None:
         self._painter, self._contents = drawing.painter, drawing.contents
         self._list, self._scene = display_list, display_list.scene
-        self._into, self._rects, self._place, self._first = into, rects, place, first
-        self._buffers = drawing.buffers(display_list, place)
+        self._into, self._rects, self._cache_path, self._first = into, rects, cache_path, first
+        self._buffers = drawing.buffers(display_list, cache_path)
         self._dirty = DirtyRects(rects)
         self._is_opaque = routing.is_opaque(display_list, into.region)
         self._pending: Rects = ()
@@ -69,10 +71,10 @@ class _Walk:
 
     def run(self) -> Rects:
         if self._first == 0:
-            self._background()
+            self._draw_background()
         for index, operation in enumerate(self._list.operations[self._first :], self._first):
             try:
-                self._draw(operation, f"{self._place}/{index}")
+                self._draw(operation, f"{self._cache_path}/{index}")
             finally:
                 if self._buffers.acquired:
                     self._batch.flush()
@@ -80,7 +82,7 @@ class _Walk:
         self._batch.flush()
         return self._pending
 
-    def _background(self) -> None:
+    def _draw_background(self) -> None:
         """Fill the parts with the composition's background colour, and draw its gradient over the colour.
 
         The frame's black shows through a colour that is not opaque (format/document.md 4.5, compositing.md 1.6).
@@ -101,41 +103,43 @@ class _Walk:
                 style = Style(filter=Filter(aces_cg=scene.is_aces_cg))
                 quads.draw(self._painter, image, quad, self._into, style, rects=self._rects)
 
-    def _draw(self, operation: Operation, place: str) -> None:
+    def _draw(self, operation: Operation, cache_path: str) -> None:
         rects = self._dirty.shared(operation.bounds)
         if not rects:
             return
         if isinstance(operation, operations.BlendLayer):
             self._batch.flush()
-            self._blend(operation, place, rects)
+            self._blend(operation, cache_path, rects)
             return
         self._flush_pending(self._rects if routing.reads_around(operation) else rects)
         if isinstance(operation, operations.DrawQuad) and operation.layer.step.is_bare:
-            self._bare(operation, rects)
+            self._draw_bare(operation, rects)
             return
         self._batch.flush()
         match operation:
             case operations.DrawQuad():
-                planes.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, place), rects)
+                planes.draw_alone(self._painter, self._into, self._buffers.plane(operation.layer, cache_path), rects)
             case operations.DrawDepthGroup():
-                group = [self._buffers.plane(layer, f"{place}/{index}") for index, layer in enumerate(operation.layers)]
+                group = [
+                    self._buffers.plane(layer, f"{cache_path}/{index}") for index, layer in enumerate(operation.layers)
+                ]
                 planes.draw(self._painter, self._into, group, operation.bounds.snapped(self._scene.frame), rects)
             case operations.DrawBuffer():
-                self._buffer(operation, place, rects)
+                self._draw_buffer(operation, cache_path, rects)
             case operations.DrawOverBackdrop():
                 step, scene = operation.layer.step, self._scene
-                target = self._buffers.flat(operation.layer, step.opacity, place)
+                target = self._buffers.flat(operation.layer, step.opacity, cache_path)
                 if target is not None:
                     backdrop.draw_over(self._painter, self._into, target, step, scene, around(rects))
             case operations.Adjust():
                 layer = operation.step.layer
-                backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.map)
+                backdrop.adjust(self._painter, self._into, layer, self._scene, rects, self._buffers.draw_map)
             case operations.DrawVideo():
-                self._video(operation, rects)
+                self._draw_video(operation, rects)
             case _:
                 assert_never(operation)
 
-    def _video(self, operation: operations.DrawVideo, rects: Rects) -> None:
+    def _draw_video(self, operation: operations.DrawVideo, rects: Rects) -> None:
         """Draw a video's frame. A GPU converts its samples itself; OpenGL on the processor is slower at it than the kernels."""
         shown = operation.shown
         target = None if self._painter.is_software else footage.converted(self._painter, shown)
@@ -145,7 +149,7 @@ class _Walk:
         image = Image(pixels, *operation.layer.box, crop=operation.crop, is_opaque=True, is_transient=True)
         quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
 
-    def _bare(self, operation: operations.DrawQuad, rects: Rects) -> None:
+    def _draw_bare(self, operation: operations.DrawQuad, rects: Rects) -> None:
         """Draw paint straight over the backdrop. The quad can wait in the batch."""
         layer = operation.layer
         if layer.paint is not None and (placed := layer.placed) is not None:
@@ -156,15 +160,15 @@ class _Walk:
                 self._painter, shown, placed.quad, self._into, style, rects=rects, batch=self._batch, known=placed
             )
 
-    def _blend(self, operation: operations.BlendLayer, place: str, rects: Rects) -> None:
+    def _blend(self, operation: operations.BlendLayer, cache_path: str, rects: Rects) -> None:
         """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
         layer, step = operation.layer, operation.layer.step
         blending_of = Blending(self._painter, self._into, step, self._scene, self._is_opaque)
         if has_passes(step.layer) or step.samples:
-            done = blending_of.combine(self._buffers.flat(layer, step.opacity, place), rects)
+            done = blending_of.combine(self._buffers.flat(layer, step.opacity, cache_path), rects)
         else:
             is_empty = bounds.buffer_region(layer).is_empty
-            shown = None if is_empty else self._buffers.drawable(layer, place)
+            shown = None if is_empty else self._buffers.drawable(layer, cache_path)
             done = blending_of.draw(shown, self._contents.filter(step, self._scene), rects)
         self._pending = without(rects, done)
 
@@ -177,26 +181,28 @@ class _Walk:
         backdrop.quantise(self._painter, self._into, common(self._pending, quantised))
         self._pending = without(self._pending, quantised)
 
-    def _buffer(self, operation: operations.DrawBuffer, place: str, rects: Rects) -> None:
+    def _draw_buffer(self, operation: operations.DrawBuffer, cache_path: str, rects: Rects) -> None:
         """Draw content, effects, opacity, matte and blend, in this order (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
         if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
-            found = self._buffers.glow(layer, place)
+            found = self._buffers.glow(layer, cache_path)
             if found is not None:
-                self._over_glow(operation, found, place, rects)
+                self._draw_over_glow(operation, found, cache_path, rects)
                 return
         is_early = routing.takes_opacity_first(step)
-        how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, place)
-        buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, place)
+        how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, cache_path)
+        buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, cache_path)
         if buffer is not None and how is not None:
             layer_buffer.draw(self._painter, self._into, buffer, rects, routing.fixed_function(step), how)
 
-    def _over_glow(self, operation: operations.DrawBuffer, found: LayerGlow, place: str, rects: Rects) -> None:
+    def _draw_over_glow(
+        self, operation: operations.DrawBuffer, found: LayerGlow, cache_path: str, rects: Rects
+    ) -> None:
         """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""
         step, glow = operation.layer.step, found.glow
         parts = shared(rects, glow.region)
         layer_buffer.draw_parts(self._painter, self._into, None, glow, parts, "over", layer_buffer.OPAQUE)
-        content = None if found.is_alone else self._buffers.drawable(operation.layer, place)
+        content = None if found.is_alone else self._buffers.drawable(operation.layer, cache_path)
         if content is not None:
             paint_filter = self._contents.filter(step, self._scene)
             quads.draw_layer(self._painter, content, step, self._into, paint_filter, rects=rects)

@@ -18,7 +18,7 @@ from gpu_renderer.content.media.video_file import has_alpha
 from gpu_renderer.content.vector.surface import Pixels, premultiplied
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples, Weights, weights
-from gpu_renderer.kernels.bindings import Kernels, Places
+from gpu_renderer.kernels.bindings import FilterTaps, Kernels
 
 _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10: "bt2020"}
 """Supported matrix coefficients (ITU-T H.273 table 4). Other codes count as unspecified."""
@@ -66,7 +66,7 @@ class DecodedFrame:
         pixels = self._scalers.scaled(self._frame, cut)
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
-    def resample(self, columns: Places, rows: Places, picture: Pixels) -> None:
+    def resample(self, columns: FilterTaps, rows: FilterTaps, picture: Pixels) -> None:
         """Fill a picture with the opaque frame, upright, through filter taps. Needs native kernels."""
         native = self._scalers.native
         assert native is not None, "only the kernels resample"

@@ -6,7 +6,7 @@ Each cost is counted where the work is done, so no combination of references, cl
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import skia
 
@@ -63,13 +63,13 @@ class Budget:
                 f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
             )
 
-    def spend_layer(self, canvas: Any) -> None:
+    def spend_layer(self, canvas: skia.Canvas) -> None:
         """Count a group that is drawn apart: its pixels are cleared, and composited."""
         clip = _clip(canvas)
         self.spend(Cost.layers)
         self.spend(Cost.painted, 2 * clip.width() * clip.height())
 
-    def spend_painted(self, canvas: Any, box: Any) -> None:
+    def spend_painted(self, canvas: skia.Canvas, box: skia.Rect) -> None:
         """Count the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
         device = canvas.getTotalMatrix().mapRect(box)
         self.spend(
@@ -77,7 +77,7 @@ class Budget:
         )
 
 
-def _clip(canvas: Any) -> Any:
+def _clip(canvas: skia.Canvas) -> skia.Rect:
     return skia.Rect.Make(canvas.getDeviceClipBounds())
 
 

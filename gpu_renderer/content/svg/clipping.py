@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ _CLOSEST, _FARTHEST = "closest-side", "farthest-side"
 _FOLLOWING: Final = 4
 
 
-def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: Any) -> None:
+def draw_mask(scene: Scene, mask: Element, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
     """Take from the layer that is open what the mask's luminance (or alpha) does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
     scene.budget.spend_layer(canvas)
@@ -34,7 +34,7 @@ def draw_mask(scene: Scene, mask: Element, canvas: Any, frame: Frame, bounds: An
     canvas.restore()
 
 
-def _kept(style: Style) -> Any:
+def _kept(style: Style) -> skia.ColorFilter | None:
     """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage."""
     if style.get("mask-type") == "alpha":
         return None
@@ -43,7 +43,7 @@ def _kept(style: Style) -> Any:
     return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
 
 
-def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
+def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -> skia.Path:
     """Return the outline that a `clipPath` leaves, in the user space of the element that it clips."""
     style = scene.cascade.in_place(clip)
     outline = _children_outline(scene, clip, frame.inside(style))
@@ -53,7 +53,7 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: Any) -> Any:
     return _clipped(scene, clip, frame, bounds, outline)
 
 
-def basic_shape(text: str, box: Any, em: float) -> Any:
+def basic_shape(text: str, box: skia.Rect, em: float) -> skia.Path | None:
     """Return the outline of a CSS shape over an element's box: circle, ellipse, inset or polygon. None for anything else.
 
     `em`: the font size.
@@ -66,7 +66,7 @@ def basic_shape(text: str, box: Any, em: float) -> Any:
     return outline
 
 
-def _circle(inside: str, box: Any, em: float) -> Any:
+def _circle(inside: str, box: skia.Rect, em: float) -> skia.Path:
     """`circle(RADIUS at X Y)`. A radius may be the distance to the nearest or the farthest side."""
     radius, x, y = _radii_and_center(inside, box, em)
     sides, reference = (x, box.width() - x, y, box.height() - y), Viewport(box.width(), box.height()).diagonal
@@ -74,7 +74,7 @@ def _circle(inside: str, box: Any, em: float) -> Any:
     return skia.Path().addCircle(x, y, r)
 
 
-def _ellipse(inside: str, box: Any, em: float) -> Any:
+def _ellipse(inside: str, box: skia.Rect, em: float) -> skia.Path:
     """`ellipse(RADIUS RADIUS at X Y)`: across and down, each as a circle's along its own axis."""
     radii, x, y = _radii_and_center(inside, box, em)
     across, down = radii if len(radii) == 2 else (_CLOSEST, _CLOSEST)
@@ -83,7 +83,7 @@ def _ellipse(inside: str, box: Any, em: float) -> Any:
     return skia.Path().addOval(skia.Rect.MakeLTRB(x - rx, y - ry, x + rx, y + ry))
 
 
-def _radii_and_center(inside: str, box: Any, em: float) -> tuple[list[str], float, float]:
+def _radii_and_center(inside: str, box: skia.Rect, em: float) -> tuple[list[str], float, float]:
     """Return the radii as written, and the centre, px from the box's corner."""
     radii, _, place = inside.partition("at ")
     return (radii.split(), *origin(place.strip() or "center", Viewport(box.width(), box.height()), em))
@@ -96,7 +96,7 @@ def _radius(word: str, sides: tuple[float, ...], reference: float, em: float) ->
     return length(word, reference, 0.0, em)
 
 
-def _inset(inside: str, box: Any, em: float) -> Any:
+def _inset(inside: str, box: skia.Rect, em: float) -> skia.Path:
     """`inset(TOP RIGHT BOTTOM LEFT round RADIUS)`, with fewer numbers as in margins."""
     stated, _, radius = inside.partition("round")
     words = stated.split()[:4] or ["0"]
@@ -108,7 +108,7 @@ def _inset(inside: str, box: Any, em: float) -> Any:
     return skia.Path().addRoundRect(skia.Rect.MakeLTRB(x, y, max(x, x_end), max(y, y_end)), corner, corner)
 
 
-def _polygon(inside: str, box: Any, em: float) -> Any:
+def _polygon(inside: str, box: skia.Rect, em: float) -> skia.Path:
     """`polygon(X Y, X Y, ...)`, with a fill rule before them or without."""
     rule, _, rest = inside.partition(",")
     is_even_odd = rule.strip() == "evenodd"
@@ -126,7 +126,7 @@ def _polygon(inside: str, box: Any, em: float) -> Any:
 
 _OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
 """By the count of margins that are stated: the one for each side, clockwise from the top."""
-_SHAPES: Final[dict[str, Callable[[str, Any, float], Any]]] = {
+_SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "circle": _circle,
     "ellipse": _ellipse,
     "inset": _inset,
@@ -135,7 +135,7 @@ _SHAPES: Final[dict[str, Callable[[str, Any, float], Any]]] = {
 _SHAPE = re.compile(rf"\s*({'|'.join(_SHAPES)})\(([^()]*)\)\s*\Z")
 
 
-def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:
+def _children_outline(scene: Scene, parent: Element, frame: Frame) -> skia.Path:
     """Return the union of the children's outlines; a hole of one is not a hole of another."""
     union = skia.Path()
     for child in children(parent) if frame.depth < DEPTH_MAX else ():
@@ -147,7 +147,7 @@ def _children_outline(scene: Scene, parent: Element, frame: Frame) -> Any:
     return union
 
 
-def _child_outline(scene: Scene, child: Element, frame: Frame) -> Any:
+def _child_outline(scene: Scene, child: Element, frame: Frame) -> skia.Path:
     is_use = name_of(child) == "use"
     path = _used_outline(scene, child, frame) if is_use else skia.Path(scene.geometry(child, frame))
     even_odd = frame.style.get("clip-rule") == "evenodd"
@@ -157,7 +157,7 @@ def _child_outline(scene: Scene, child: Element, frame: Frame) -> Any:
     return path
 
 
-def _used_outline(scene: Scene, use: Element, frame: Frame) -> Any:
+def _used_outline(scene: Scene, use: Element, frame: Frame) -> skia.Path:
     target = scene.document.linked(use)
     if target is None or frame.depth > DEPTH_MAX:
         return skia.Path()
@@ -166,7 +166,7 @@ def _used_outline(scene: Scene, use: Element, frame: Frame) -> Any:
     return path
 
 
-def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline: Any) -> Any:
+def _clipped(scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, outline: skia.Path) -> skia.Path:
     """Return the outline cut by the element's own clip path."""
     inner = scene.document.referred(scene.cascade.computed(element, {}).get("clip-path"))
     if inner is None or frame.depth > DEPTH_MAX:
@@ -175,7 +175,7 @@ def _clipped(scene: Scene, element: Element, frame: Frame, bounds: Any, outline:
     return _operated(scene, outline, cut, skia.PathOp.kIntersect_PathOp)
 
 
-def _operated(scene: Scene, one: Any, two: Any, operation: Any) -> Any:
+def _operated(scene: Scene, one: skia.Path, two: skia.Path, operation: skia.PathOp) -> skia.Path:
     scene.budget.spend(Cost.crossings, _crossings(one, two))
     try:
         return skia.Op(one, two, operation)
@@ -183,7 +183,7 @@ def _operated(scene: Scene, one: Any, two: Any, operation: Any) -> Any:
         return one
 
 
-def _crossings(one: Any, two: Any) -> int:
+def _crossings(one: skia.Path, two: skia.Path) -> int:
     """Pairs of segments whose boxes meet, less those that meet because one follows the other.
 
     Skia's operations take no time for outlines that hardly cross, and minutes for some hundred segments that lie on each other.
@@ -195,7 +195,7 @@ def _crossings(one: Any, two: Any) -> int:
     return max(0, pairs - _FOLLOWING * (len(first) + len(second)))
 
 
-def _boxes(path: Any) -> npt.NDArray[np.float32]:
+def _boxes(path: skia.Path) -> npt.NDArray[np.float32]:
     """Left, top, right and bottom of each segment."""
     segments = ([(point.x(), point.y()) for point in points] for _, points in path if len(points) > 1)
     corners = [(*map(min, *points), *map(max, *points)) for points in segments]

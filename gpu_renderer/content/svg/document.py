@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 from lxml import etree
 
@@ -22,8 +22,7 @@ _HREF = re.compile(r"url\(\s*['\"]?#([^'\")]+)['\"]?\s*\)")
 _LANGUAGE = "en"
 """Language of the reference's machine."""
 
-Element = Any
-"""An lxml element."""
+Element: TypeAlias = etree._Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import skia
 
@@ -41,7 +40,7 @@ _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "cl
 class Drawing(Scene):
     """One document being drawn."""
 
-    def draw(self, canvas: Any, size: SvgSize) -> None:
+    def draw(self, canvas: skia.Canvas, size: SvgSize) -> None:
         """Draw the whole document into its raster at the canvas's origin."""
         self.budget.check(Cost.elements, drawn_count(self.document))
         width, height, root = size.columns, size.rows, self.document.root
@@ -55,12 +54,12 @@ class Drawing(Scene):
             canvas.drawColor(skia.Color4f(*color))
         self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
 
-    def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         """Draw an element's children in order."""
         for child in shown_children(element):
             self._draw(child, canvas, frame)
 
-    def geometry(self, element: Element, frame: Frame) -> Any:
+    def geometry(self, element: Element, frame: Frame) -> skia.Path:
         """Return the outline of a shape or text in its own user space; empty for anything else."""
         if name_of(element) in SHAPES:
             return shape_path(element, frame)
@@ -70,7 +69,7 @@ class Drawing(Scene):
                 path.addPath(lettering.path, 0, 0)
         return path
 
-    def _bounds(self, element: Element, frame: Frame) -> Any:
+    def _bounds(self, element: Element, frame: Frame) -> skia.Rect:
         """Return the box of an element's geometry in its own user space, without strokes; an empty one where it has none."""
         if name_of(element) in (*_CONTAINERS, "svg", "use"):
             return self._children_bounds(element, frame)
@@ -80,7 +79,7 @@ class Drawing(Scene):
             return text_box(letterings(self, element, frame))
         return self.geometry(element, frame).computeTightBounds()
 
-    def _children_bounds(self, element: Element, frame: Frame) -> Any:
+    def _children_bounds(self, element: Element, frame: Frame) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
         for child in [target] if target is not None else children(element):
@@ -92,7 +91,7 @@ class Drawing(Scene):
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
         return found
 
-    def _draw(self, element: Element, canvas: Any, outer: Frame) -> None:
+    def _draw(self, element: Element, canvas: skia.Canvas, outer: Frame) -> None:
         name = name_of(element)
         if outer.depth > DEPTH_MAX or name in _SILENT or not name:
             return
@@ -105,7 +104,7 @@ class Drawing(Scene):
             return
         self._composed(element, canvas, frame, lambda: paint(self, element, canvas, frame))
 
-    def _composed(self, element: Element, canvas: Any, frame: Frame, paint: Callable[[], None]) -> None:
+    def _composed(self, element: Element, canvas: skia.Canvas, frame: Frame, paint: Callable[[], None]) -> None:
         """Paint inside the element's transform, clip, opacity, mask and filter."""
         style, depth = frame.style, canvas.save()
         if element is not self.document.root:
@@ -129,7 +128,7 @@ class Drawing(Scene):
             draw_mask(self, mask, canvas, frame, bounds)
         canvas.restoreToCount(depth)
 
-    def _clip_shape(self, style: Style, bounds: Any) -> Any:
+    def _clip_shape(self, style: Style, bounds: skia.Rect) -> skia.Path | None:
         """Return the outline of a clip path that is a CSS shape; None for anything else."""
         shape = basic_shape(style.get("clip-path", "none"), bounds, font_size(style))
         if shape is None:
@@ -143,7 +142,7 @@ class Drawing(Scene):
             self.warn(f"The {name} {value[:60]!r} of an SVG document is not drawn.")
 
     def _filtered(
-        self, wanted: Element | None, canvas: Any, frame: Frame, bounds: Any, paint: Callable[[], None]
+        self, wanted: Element | None, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect, paint: Callable[[], None]
     ) -> None:
         if wanted is None or name_of(wanted) != "filter":
             paint()
@@ -159,13 +158,13 @@ class Drawing(Scene):
         canvas.restore()
         canvas.restore()
 
-    def _draw_shape(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def _draw_shape(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         path = shape_path(element, frame)
         self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path))
         if name_of(element) in ("path", "line", "polyline", "polygon"):
             draw_markers(self, element, path, canvas, frame)
 
-    def _draw_text(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def _draw_text(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         found = letterings(self, element, frame)
         box = text_box(found)
         for lettering in found:
@@ -176,7 +175,14 @@ class Drawing(Scene):
             self._paint_outline(lettering.path, canvas, lettering.frame, box)
             canvas.restoreToCount(depth)
 
-    def _paint_outline(self, path: Any, canvas: Any, frame: Frame, bounds: Any = None, dash_scale: float = 1.0) -> None:
+    def _paint_outline(
+        self,
+        path: skia.Path,
+        canvas: skia.Canvas,
+        frame: Frame,
+        bounds: skia.Rect | None = None,
+        dash_scale: float = 1.0,
+    ) -> None:
         style = frame.style
         if style.get("visibility", "visible") != "visible" or path.isEmpty():
             return
@@ -193,7 +199,7 @@ class Drawing(Scene):
             else:
                 draw_stroke(path, as_stroke(paint, style, frame.viewport, dash_scale), style, canvas)
 
-    def _draw_use(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def _draw_use(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         target = self.document.linked(element)
         if target is None:
             return
@@ -206,7 +212,7 @@ class Drawing(Scene):
         if inner.depth <= DEPTH_MAX and inner.style.get("display") != "none":
             self._composed(target, canvas, inner, lambda: self._draw_viewport(target, canvas, inner, element))
 
-    def _draw_viewport(self, element: Element, canvas: Any, frame: Frame, use: Element | None = None) -> None:
+    def _draw_viewport(self, element: Element, canvas: skia.Canvas, frame: Frame, use: Element | None = None) -> None:
         """Draw an element's children in a viewport of its own; the width and height of a `use` of it count before its own."""
         width, height = (
             length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)
@@ -225,7 +231,7 @@ class Drawing(Scene):
         self.draw_children(element, canvas, frame.inside(frame.style, viewport))
         canvas.restore()
 
-    def _draw_image(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def _draw_image(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         """Draw a picture, if the document carries it itself. Raises MediaUndecodable over budget."""
         picture = self._picture(href(element))
         if picture is None:
@@ -248,7 +254,7 @@ class Drawing(Scene):
         canvas.drawImage(picture, 0, 0, skia.SamplingOptions(mode))
         canvas.restore()
 
-    def _picture(self, link: str) -> Any:
+    def _picture(self, link: str) -> skia.Image | None:
         """Return the embedded picture behind a link; None where there is none that can be read."""
         if not link.startswith("data:"):
             return None
@@ -260,7 +266,7 @@ class Drawing(Scene):
             return None
 
 
-_PAINTERS: dict[str, Callable[[Drawing, Element, Any, Frame], None]] = {
+_PAINTERS: dict[str, Callable[[Drawing, Element, skia.Canvas, Frame], None]] = {
     **dict.fromkeys(SHAPES, Drawing._draw_shape),
     **dict.fromkeys(_CONTAINERS, Drawing.draw_children),
     "text": Drawing._draw_text,

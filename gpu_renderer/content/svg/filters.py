@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import skia
@@ -17,6 +17,9 @@ from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
 from gpu_renderer.geometry.color import Rgba, decoded
+
+_Result: TypeAlias = skia.ImageFilter | None
+"""Result of a primitive; None is the source graphic."""
 
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
@@ -39,19 +42,19 @@ _LUMINANCE = np.array([[0.213, 0.715, 0.072]] * 3)
 _TURN = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.715, 0.072]])
 
 
-def blend_mode(name: str | None) -> Any:
+def blend_mode(name: str | None) -> skia.BlendMode:
     """Return the Skia mode of a CSS blend mode, source-over for what is not known."""
     return _BLENDS.get(name or "normal", skia.BlendMode.kSrcOver)
 
 
-def filter_region(element: Element, bounds: Any, viewport: Viewport) -> Any:
+def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> skia.Rect:
     """Return the rectangle that a filter (or mask) is cut to."""
     in_user_space = (element.get("filterUnits") or element.get("maskUnits")) == "userSpaceOnUse"
     stated = {name: element.get(name) or default for name, default in _REGION.items()}
     return _rectangle(stated, viewport, None if in_user_space else bounds)
 
 
-def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> Any:
+def image_filter(scene: Scene, element: Element, frame: Frame, bounds: skia.Rect) -> skia.ImageFilter | None:
     """Return the whole chain; None leaves the source as it is. A primitive that is not known passes its input on."""
     chain = _Chain(scene, element, frame, bounds)
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
@@ -63,17 +66,17 @@ def image_filter(scene: Scene, element: Element, frame: Frame, bounds: Any) -> A
 class _Chain:
     """Results by name while the primitives are read in order. None stands for the source graphic."""
 
-    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
+    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect) -> None:
         self._scene = scene
         self._viewport = frame.viewport
         self._outer_style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
         self._box = bounds if in_box else None
         self._units: tuple[float, float] = (bounds.width(), bounds.height()) if in_box else (1.0, 1.0)
-        self._results: dict[str, Any] = {}
-        self.last: Any = None
+        self._results: dict[str, _Result] = {}
+        self.last: _Result = None
         self._whole = filter_region(element, bounds, frame.viewport)
-        self._regions: dict[Any, Any] = {}
+        self._regions: dict[skia.ImageFilter, skia.Rect] = {}
         self._primitive, self._style, self._region = element, self._outer_style, self._whole
         """The current primitive, its style, and the rectangle that it is cut to."""
 
@@ -97,7 +100,7 @@ class _Chain:
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
 
-    def _primitive_region(self) -> Any:
+    def _primitive_region(self) -> skia.Rect:
         """Return the rectangle that the primitive is cut to: the filter's, where it does not state its own."""
         stated = {name: value for name in _REGION if (value := self._primitive.get(name)) is not None}
         own = _rectangle(stated, self._viewport, self._box)
@@ -108,12 +111,12 @@ class _Chain:
         """Return True if primitives of the style compute in linear light."""
         return self._style.get("color-interpolation-filters", "linearRGB") != "sRGB"
 
-    def _inputs(self) -> list[Any]:
+    def _inputs(self) -> list[_Result]:
         if name_of(self._primitive) == "feMerge":
             return [self._input(node.get("in")) for node in children(self._primitive)]
         return [self._input(self._primitive.get("in")), self._input(self._primitive.get("in2"))]
 
-    def _input(self, name: str | None) -> Any:
+    def _input(self, name: str | None) -> _Result:
         if name in ("SourceGraphic", "BackgroundImage", "FillPaint", "StrokePaint"):
             return None
         if name == "SourceAlpha":
@@ -137,70 +140,70 @@ class _Chain:
         red, green, blue = map(decoded, color[:3]) if linear else color[:3]
         return packed(Rgba(red, green, blue, color.alpha * fraction(self._style.get("flood-opacity"), 1.0)))
 
-    def _painted(self, paint: Any) -> Any:
+    def _painted(self, paint: skia.Paint) -> skia.ImageFilter:
         recorder = skia.PictureRecorder()
         recorder.beginRecording(self._region).drawRect(self._region, paint)
         return skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), self._region)
 
-    def _gaussian_blur(self, inputs: list[Any]) -> Any:
+    def _gaussian_blur(self, inputs: list[_Result]) -> _Result:
         x, y = (max(0.0, sigma) for sigma in self._pair("stdDeviation"))
         return blur_filter(x, y, inputs[0]) if x or y else inputs[0]
 
-    def _offset(self, inputs: list[Any]) -> Any:
+    def _offset(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Offset(*self._shift(), inputs[0])
 
-    def _flood(self, inputs: list[Any]) -> Any:
+    def _flood(self, inputs: list[_Result]) -> _Result:
         return self._painted(skia.Paint(Color=self._flood_color(linear=False)))
 
-    def _tile(self, inputs: list[Any]) -> Any:
+    def _tile(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Tile(self._regions.get(inputs[0], self._whole), self._region, inputs[0])
 
-    def _merge(self, inputs: list[Any]) -> Any:
+    def _merge(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Merge(inputs)
 
-    def _blend(self, inputs: list[Any]) -> Any:
+    def _blend(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Xfermode(blend_mode(self._primitive.get("mode")), inputs[1], inputs[0])
 
-    def _composite(self, inputs: list[Any]) -> Any:
+    def _composite(self, inputs: list[_Result]) -> _Result:
         name = self._primitive.get("operator") or "over"
         if name == "arithmetic":
             factors = (self._number(f"k{index}") for index in range(1, 5))
             return skia.ImageFilters.Arithmetic(*factors, True, inputs[1], inputs[0])
         return skia.ImageFilters.Xfermode(_OPERATORS.get(name, skia.BlendMode.kSrcOver), inputs[1], inputs[0])
 
-    def _color_matrix(self, inputs: list[Any]) -> Any:
+    def _color_matrix(self, inputs: list[_Result]) -> _Result:
         matrix = _color_matrix(self._primitive.get("type") or "matrix", numbers(self._primitive.get("values")))
         return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix(matrix), inputs[0]) if matrix else inputs[0]
 
-    def _component_transfer(self, inputs: list[Any]) -> Any:
+    def _component_transfer(self, inputs: list[_Result]) -> _Result:
         tables = {name_of(child)[-1]: _transfer_table(child) for child in children(self._primitive)}
         found = [tables.get(channel, list(range(256))) for channel in "ARGB"]
         return skia.ImageFilters.ColorFilter(skia.TableColorFilter.MakeARGB(*found), inputs[0])
 
-    def _drop_shadow(self, inputs: list[Any]) -> Any:
+    def _drop_shadow(self, inputs: list[_Result]) -> _Result:
         sigmas = (sigma / BOX_SIGMA for sigma in self._pair("stdDeviation", 2.0))
         color = self._flood_color(linear=self._is_linear())
         return skia.ImageFilters.DropShadow(*self._shift(2.0), *sigmas, color, inputs[0])
 
-    def _morphology(self, inputs: list[Any]) -> Any:
+    def _morphology(self, inputs: list[_Result]) -> _Result:
         is_dilation = self._primitive.get("operator") == "dilate"
         make = skia.ImageFilters.Dilate if is_dilation else skia.ImageFilters.Erode
         return make(*self._pair("radius"), inputs[0])
 
-    def _turbulence(self, inputs: list[Any]) -> Any:
+    def _turbulence(self, inputs: list[_Result]) -> _Result:
         frequency = (numbers(self._primitive.get("baseFrequency")) or [0.0]) * 2
         is_fractal = self._primitive.get("type") == "fractalNoise"
         make = skia.PerlinNoiseShader.MakeFractalNoise if is_fractal else skia.PerlinNoiseShader.MakeTurbulence
         octaves = int(min(self._number("numOctaves", 1.0), 9.0))
         return self._painted(skia.Paint(Shader=make(frequency[0], frequency[1], octaves, self._number("seed"))))
 
-    def _displacement_map(self, inputs: list[Any]) -> Any:
+    def _displacement_map(self, inputs: list[_Result]) -> _Result:
         names = (self._primitive.get(f"{axis}ChannelSelector") for axis in "xy")
         x, y = (_CHANNELS.get(name, skia.ColorChannel.kA) for name in names)
         return skia.ImageFilters.DisplacementMap(x, y, self._number("scale"), inputs[1], inputs[0])
 
 
-_PRIMITIVES: dict[str, Callable[[_Chain, list[Any]], Any]] = {
+_PRIMITIVES: dict[str, Callable[[_Chain, list[_Result]], _Result]] = {
     "feGaussianBlur": _Chain._gaussian_blur,
     "feOffset": _Chain._offset,
     "feFlood": _Chain._flood,
@@ -217,7 +220,7 @@ _PRIMITIVES: dict[str, Callable[[_Chain, list[Any]], Any]] = {
 }
 
 
-def _rectangle(stated: dict[str, str], viewport: Viewport, box: Any) -> Any:
+def _rectangle(stated: dict[str, str], viewport: Viewport, box: skia.Rect | None) -> skia.Rect:
     """Return the rectangle of stated sides, 0 for the others; they are shares of a box where one is given."""
     reference = viewport if box is None else UNIT
     x, width = (length(stated.get(name), reference.width) for name in ("x", "width"))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import skia
 
@@ -41,8 +41,8 @@ class Lettering:
     """A stretch of glyphs of one style, or a line along them: one path in user space."""
 
     frame: Frame
-    path: Any
-    box: Any
+    path: skia.Path
+    box: skia.Rect
     """Cells of the glyphs, which the box of the text is made of."""
     opacity: float = 1.0
 
@@ -67,7 +67,7 @@ def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
     return found
 
 
-def text_box(found: list[Lettering]) -> Any:
+def text_box(found: list[Lettering]) -> skia.Rect:
     """Return the box of a text: that of the cells of its glyphs."""
     box = skia.Rect.MakeEmpty()
     for lettering in found:
@@ -164,7 +164,7 @@ def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
     named = frame.style.get("alignment-baseline") if len(owners) > 1 else None
     if named in (None, "auto", "baseline"):
         named = frame.style.get("dominant-baseline")
-    places = {
+    heights = {
         "middle": extent.x_height / 2,
         "central": (extent.ascent - extent.descent) / 2,
         "hanging": extent.ascent * 0.8,
@@ -173,7 +173,7 @@ def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
         **dict.fromkeys(("text-after-edge", "after-edge", "ideographic"), -extent.descent),
     }
     shift = sum(_shift(owner.style, extent) for _, owner in owners[1:])
-    return places.get(named or "auto", 0.0) * font_size(frame.style) - shift
+    return heights.get(named or "auto", 0.0) * font_size(frame.style) - shift
 
 
 def _shift(style: Style, extent: _Extent) -> float:
@@ -205,7 +205,7 @@ def _glyphs(piece: Piece, x: float, y: float, chain: Chain, extent: _Extent) -> 
     return Lettering(piece.frame, path, box, opacity)
 
 
-def _placed(piece: Piece, measure: Any, x: float, y: float, advance: float) -> Any:
+def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, advance: float) -> skia.Matrix | None:
     """Return the matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
     if measure is None or piece.track is None:
         return skia.Matrix.Translate(x, y).preRotate(piece.rotation)

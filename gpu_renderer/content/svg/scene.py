@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import skia
 
 from gpu_renderer.content.svg.budget import Budget
 from gpu_renderer.content.svg.cascade import Cascade
@@ -37,10 +39,10 @@ class Scene:
         """Say once what is not drawn."""
         self.warnings.setdefault(line)
 
-    def draw_children(self, element: Element, canvas: Any, frame: Frame) -> None:
+    def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         """Draw an element's children in order."""
         raise NotImplementedError
 
-    def geometry(self, element: Element, frame: Frame) -> Any:
+    def geometry(self, element: Element, frame: Frame) -> skia.Path:
         """Return the outline of a shape or text in its own user space; empty for anything else."""
         raise NotImplementedError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import skia
 
 from gpu_renderer.content.svg.document import Element, children, name_of
@@ -17,7 +15,7 @@ _CHAIN_MAX = 16
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
-def paint_of(scene: Scene, kind: str, frame: Frame, bounds: Any) -> Any:
+def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.Paint | None:
     """Return the Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
     style = frame.style
     value = style.get(kind, "black" if kind == "fill" else "none")
@@ -48,7 +46,7 @@ def color_of(value: str, style: Style) -> Rgba | None:
 class _Server:
     """A gradient or pattern for a box. What it does not state itself, the chain of its links states."""
 
-    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: Any) -> None:
+    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect) -> None:
         self._scene, self._frame, self._bounds = scene, frame, bounds
         self._kind = name_of(element)
         self._chain: list[Element] = []
@@ -56,7 +54,7 @@ class _Server:
             self._chain.append(element)
             element = scene.document.linked(element)
 
-    def shader(self) -> Any:
+    def shader(self) -> skia.Shader | None:
         """Return the Skia shader; None where nothing can be painted."""
         if self._kind in ("linearGradient", "radialGradient"):
             return self._gradient()
@@ -65,7 +63,7 @@ class _Server:
         self._scene.warn(f"A paint server <{self._kind}> of an SVG document is not drawn.")
         return None
 
-    def _gradient(self) -> Any:
+    def _gradient(self) -> skia.Shader | None:
         in_user_space = self._attribute("gradientUnits") == "userSpaceOnUse"
         colors, offsets = self._stops()
         if not colors or not (in_user_space or (self._bounds.width() > 0 and self._bounds.height() > 0)):
@@ -79,14 +77,14 @@ class _Server:
         make = self._linear if self._kind == "linearGradient" else self._radial
         return make(box, colors, offsets, spread, 0, matrix)
 
-    def _linear(self, box: Viewport, colors: list[int], *ramp: Any) -> Any:
+    def _linear(self, box: Viewport, colors: list[int], *ramp: object) -> skia.Shader:
         x1, x2 = self._length("x1", box.width), self._length("x2", box.width, box.width)
         y1, y2 = self._length("y1", box.height), self._length("y2", box.height)
         if (x1, y1) == (x2, y2):
             return skia.Shaders.Color(colors[-1])
         return skia.GradientShader.MakeLinear([skia.Point(x1, y1), skia.Point(x2, y2)], colors, *ramp)
 
-    def _radial(self, box: Viewport, colors: list[int], *ramp: Any) -> Any:
+    def _radial(self, box: Viewport, colors: list[int], *ramp: object) -> skia.Shader:
         cx, cy = self._length("cx", box.width, box.width / 2), self._length("cy", box.height, box.height / 2)
         fx, fy = self._length("fx", box.width, cx), self._length("fy", box.height, cy)
         radius, focal = self._length("r", box.diagonal, box.diagonal / 2), self._length("fr", box.diagonal)
@@ -107,7 +105,7 @@ class _Server:
             offsets.append(last)
         return colors, offsets
 
-    def _pattern(self) -> Any:
+    def _pattern(self) -> skia.Shader | None:
         holder = next((link for link in self._chain if len(link)), self._chain[0])
         tile = self._tile()
         if tile.isEmpty():
@@ -125,7 +123,7 @@ class _Server:
         repeat = skia.TileMode.kRepeat
         return recorder.finishRecordingAsPicture().makeShader(repeat, repeat, skia.FilterMode.kLinear, matrix, box)
 
-    def _tile(self) -> Any:
+    def _tile(self) -> skia.Rect:
         in_box = (self._attribute("patternUnits") or "objectBoundingBox") == "objectBoundingBox"
         reference = UNIT if in_box else self._frame.viewport
         x, width = (self._length(name, reference.width) for name in ("x", "width"))

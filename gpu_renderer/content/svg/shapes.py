@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import skia
 
@@ -23,12 +23,12 @@ _ARGUMENTS = {
 """Numbers of a command, once."""
 
 
-def shape_path(element: Element, frame: Frame) -> Any:
+def shape_path(element: Element, frame: Frame) -> skia.Path:
     """Return the outline; empty where the geometry is not drawn. `frame` carries the element's own style."""
     return _MAKERS[name_of(element)](_Geometry(element, frame))
 
 
-def path_of(text: str) -> Any:
+def path_of(text: str) -> skia.Path:
     """Return the Skia path of path data; as with a browser, what precedes an error is drawn."""
     return _PathReader(text).path
 
@@ -64,7 +64,7 @@ class _Geometry(NamedTuple):
         return length(text, reference, default, font_size(self.frame.style))
 
 
-def _rect(geometry: _Geometry) -> Any:
+def _rect(geometry: _Geometry) -> skia.Path:
     path, width, height = skia.Path(), geometry.x("width"), geometry.y("height")
     if width <= 0 or height <= 0:
         return path
@@ -77,32 +77,32 @@ def _rect(geometry: _Geometry) -> Any:
     return path.addRect(box)
 
 
-def _ellipse(geometry: _Geometry) -> Any:
+def _ellipse(geometry: _Geometry) -> skia.Path:
     rx, ry = geometry.x("rx", -1.0), geometry.y("ry", -1.0)
     return _oval(geometry, rx if rx >= 0 else ry, ry if ry >= 0 else rx)
 
 
-def _oval(geometry: _Geometry, rx: float, ry: float) -> Any:
+def _oval(geometry: _Geometry, rx: float, ry: float) -> skia.Path:
     x, y, path = geometry.x("cx"), geometry.y("cy"), skia.Path()
     if rx <= 0 or ry <= 0:
         return path
     return path.addOval(skia.Rect.MakeLTRB(x - rx, y - ry, x + rx, y + ry), skia.PathDirection.kCW, 1)
 
 
-def _line(geometry: _Geometry) -> Any:
+def _line(geometry: _Geometry) -> skia.Path:
     path = skia.Path()
     path.moveTo(geometry.x("x1"), geometry.y("y1"))
     path.lineTo(geometry.x("x2"), geometry.y("y2"))
     return path
 
 
-def _corners(geometry: _Geometry, *, closed: bool) -> Any:
+def _corners(geometry: _Geometry, *, closed: bool) -> skia.Path:
     found = numbers(geometry.element.get("points"))
     corners = [skia.Point(x, y) for x, y in zip(found[::2], found[1::2], strict=False)]
     return skia.Path().addPoly(corners, closed) if len(corners) > 1 else skia.Path()
 
 
-_MAKERS: dict[str, Callable[[_Geometry], Any]] = {
+_MAKERS: dict[str, Callable[[_Geometry], skia.Path]] = {
     "rect": _rect,
     "circle": lambda geometry: _oval(geometry, geometry.diagonal("r"), geometry.diagonal("r")),
     "ellipse": _ellipse,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import skia
 
@@ -16,7 +16,7 @@ from gpu_renderer.content.svg.shapes import arc_joints, path_data
 from gpu_renderer.content.svg.values import Style, Viewport, fitted, font_size, length, view_box
 from gpu_renderer.content.vector.paints import CAPS, JOINS, set_dashes
 
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 
 class Vertex(NamedTuple):
@@ -24,11 +24,11 @@ class Vertex(NamedTuple):
 
     x: float
     y: float
-    arriving: Place | None
-    leaving: Place | None
+    arriving: Point | None
+    leaving: Point | None
 
 
-def as_stroke(paint: Any, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> Any:
+def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> skia.Paint:
     """Return the paint, made to stroke as the style says; `dash_scale` stretches the dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(_stroke_width(style, viewport))
@@ -42,7 +42,7 @@ def as_stroke(paint: Any, style: Style, viewport: Viewport, dash_scale: float = 
     return paint
 
 
-def draw_stroke(path: Any, paint: Any, style: Style, canvas: Any) -> None:
+def draw_stroke(path: skia.Path, paint: skia.Paint, style: Style, canvas: skia.Canvas) -> None:
     """Stroke a path; a stroke that does not scale is as wide in pixels of the raster as the style says."""
     if style.get("vector-effect") != "non-scaling-stroke":
         canvas.drawPath(path, paint)
@@ -57,13 +57,13 @@ def draw_stroke(path: Any, paint: Any, style: Style, canvas: Any) -> None:
     canvas.restore()
 
 
-def path_length_scale(element: Element, path: Any) -> float:
+def path_length_scale(element: Element, path: skia.Path) -> float:
     """User units to one unit of the element's `pathLength`; 1 where it states none."""
     stated = length(element.get("pathLength"), 1.0)
     return outline_length(path) / stated if stated > 0 else 1.0
 
 
-def outline_length(path: Any) -> float:
+def outline_length(path: skia.Path) -> float:
     """Return the length of all outlines of a path."""
     measure = skia.PathMeasure(path, False)
     found: float = measure.getLength()
@@ -72,7 +72,7 @@ def outline_length(path: Any) -> float:
     return found
 
 
-def draw_markers(scene: Scene, element: Element, path: Any, canvas: Any, frame: Frame) -> None:
+def draw_markers(scene: Scene, element: Element, path: skia.Path, canvas: skia.Canvas, frame: Frame) -> None:
     """Draw the markers that a frame's style names at the vertices of an element's path."""
     names = {at: frame.style.get(f"marker-{at}", "none") for at in ("start", "mid", "end")}
     if frame.depth > DEPTH_MAX or set(names.values()) == {"none"}:
@@ -84,7 +84,7 @@ def draw_markers(scene: Scene, element: Element, path: Any, canvas: Any, frame: 
             _draw_marker(scene, marker, vertex, canvas, frame, is_start=index == 0)
 
 
-def vertices(path: Any, joints: frozenset[int] = frozenset()) -> list[Vertex]:
+def vertices(path: skia.Path, joints: frozenset[int] = frozenset()) -> list[Vertex]:
     """Return the vertices in order, with the directions that the segments have there; a closed outline turns at its start too.
 
     `joints`: the verbs that end at no vertex.
@@ -109,32 +109,34 @@ def _stroke_width(style: Style, viewport: Viewport) -> float:
     return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
 
 
-def _segments(path: Any, joints: frozenset[int]) -> Iterator[tuple[list[Place], bool]]:
+def _segments(path: skia.Path, joints: frozenset[int]) -> Iterator[tuple[list[Point], bool]]:
     """Yield the points of each segment, a single one where an outline begins; and whether it closes its outline."""
     start = last = (0.0, 0.0)
-    pending: list[Place] = []
+    pending: list[Point] = []
     for index, (verb, points) in enumerate(skia.Path.RawIter(path)):
-        places = [(point.x(), point.y()) for point in points]
+        ends = [(point.x(), point.y()) for point in points]
         if verb == skia.Path.kMove_Verb:
-            start = last = places[0]
+            start = last = ends[0]
             yield [last], False
         elif verb == skia.Path.kClose_Verb:
             yield [last, start], True
             last = start
         else:
-            last = places[-1]
-            pending += places
+            last = ends[-1]
+            pending += ends
             if index not in joints:
                 yield pending, False
                 pending = []
 
 
-def _direction(points: list[Place], sign: float = 1.0) -> Place | None:
+def _direction(points: list[Point], sign: float = 1.0) -> Point | None:
     x, y = points[0]
     return next((((px - x) * sign, (py - y) * sign) for px, py in points[1:] if (px, py) != (x, y)), None)
 
 
-def _draw_marker(scene: Scene, marker: Element, vertex: Vertex, canvas: Any, frame: Frame, *, is_start: bool) -> None:
+def _draw_marker(
+    scene: Scene, marker: Element, vertex: Vertex, canvas: skia.Canvas, frame: Frame, *, is_start: bool
+) -> None:
     width, height = length(marker.get("markerWidth"), 1.0, 3.0), length(marker.get("markerHeight"), 1.0, 3.0)
     in_strokes = (marker.get("markerUnits") or "strokeWidth") == "strokeWidth"
     scale = _stroke_width(frame.style, frame.viewport) if in_strokes else 1.0

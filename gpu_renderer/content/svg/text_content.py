@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+import skia
 
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, name_of
@@ -25,7 +26,7 @@ Owners = tuple[tuple[Element, Frame], ...]
 class Track:
     """A path that text runs along, and where on it the text starts."""
 
-    path: Any
+    path: skia.Path
     start: float
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import skia
+from lxml import etree
 
 from gpu_renderer.content.vector.css import DEGREES
 
@@ -79,19 +80,19 @@ def degrees(text: str) -> float:
     return float(match[1]) * DEGREES.get(match[2].lower(), 0.0) if match else 0.0
 
 
-def view_box(element: Any) -> tuple[float, float, float, float] | None:
+def view_box(element: etree._Element) -> tuple[float, float, float, float] | None:
     """Return the view box, where there is a valid one."""
     found = numbers(element.get("viewBox"))
     return (found[0], found[1], found[2], found[3]) if len(found) == 4 and min(found[2:]) > 0 else None
 
 
-def fitted(element: Any, width: float, height: float) -> Any:
+def fitted(element: etree._Element, width: float, height: float) -> skia.Matrix:
     """Return the matrix from an element's view box into a width x height rectangle at the origin (preserveAspectRatio)."""
     box = view_box(element)
     return fitted_box(box, element.get("preserveAspectRatio"), width, height) if box else skia.Matrix()
 
 
-def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width: float, height: float) -> Any:
+def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width: float, height: float) -> skia.Matrix:
     """Return the matrix from a box into a width x height rectangle at the origin."""
     words = (ratio or "").split() or [""]
     match = _ALIGN.match(words[0])
@@ -103,12 +104,12 @@ def fitted_box(box: tuple[float, float, float, float], ratio: str | None, width:
     return skia.Matrix.MakeAll(sx, 0, x, 0, sy, y, 0, 0, 1)
 
 
-def box_matrix(bounds: Any) -> Any:
+def box_matrix(bounds: skia.Rect) -> skia.Matrix:
     """Return the matrix from the unit square to an element's bounding box."""
     return skia.Matrix.MakeAll(bounds.width(), 0, bounds.x(), 0, bounds.height(), bounds.y(), 0, 0, 1)
 
 
-def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0) -> Any:
+def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0) -> skia.Matrix:
     """Return the matrix of a transform list; the identity where any of it is not understood.
 
     `reference`: what percentages refer to; `em`: the font size.
@@ -125,7 +126,7 @@ def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0
     return matrix
 
 
-def placement(style: Style, viewport: Viewport, bounds: Callable[[], Any]) -> Any:
+def placement(style: Style, viewport: Viewport, bounds: Callable[[], skia.Rect]) -> skia.Matrix:
     """Return the matrix of an element's `transform` (and `translate`, `rotate`, `scale`) about its `transform-origin`.
 
     `bounds` gives the element's box, which `transform-box: fill-box` refers to.
@@ -155,27 +156,27 @@ def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, flo
     return length(x, reference.width, 0.0, em), length(y, reference.height, 0.0, em)
 
 
-def _matrix(words: list[str], places: tuple[int, ...], count: int) -> Any:
+def _matrix(words: list[str], order: tuple[int, ...], count: int) -> skia.Matrix | None:
     n = numbers(" ".join(words))
-    return skia.Matrix.MakeAll(*(n[place] for place in places), 0, 0, 1) if len(n) == count else None
+    return skia.Matrix.MakeAll(*(n[index] for index in order), 0, 0, 1) if len(n) == count else None
 
 
-def _translate(words: list[str], reference: Viewport, em: float) -> Any:
+def _translate(words: list[str], reference: Viewport, em: float) -> skia.Matrix:
     x, y = [*words, "0"][:2]
     return skia.Matrix.Translate(length(x, reference.width, 0.0, em), length(y, reference.height, 0.0, em))
 
 
-def _scale(words: list[str], reference: Viewport, em: float) -> Any:
+def _scale(words: list[str], reference: Viewport, em: float) -> skia.Matrix:
     factors = [length(word, 1.0, 1.0) for word in words]
     return skia.Matrix.Scale(factors[0], factors[1] if len(factors) > 1 else factors[0])
 
 
-def _rotate(words: list[str], reference: Viewport, em: float) -> Any:
+def _rotate(words: list[str], reference: Viewport, em: float) -> skia.Matrix:
     about = [skia.Point(*numbers(" ".join(words[1:])))] if len(words) == 3 else []
     return skia.Matrix.RotateDeg(degrees(words[0]), *about)
 
 
-def _skew(words: list[str], reference: Viewport, em: float) -> Any:
+def _skew(words: list[str], reference: Viewport, em: float) -> skia.Matrix:
     x, y = (math.tan(math.radians(degrees(word))) for word in [*words, "0"][:2])
     return skia.Matrix.MakeAll(1, x, 0, y, 1, 0, 0, 0, 1)
 
@@ -185,7 +186,7 @@ def _foreshortening(words: list[str]) -> float:
     return math.cos(math.radians(degrees(words[0])))
 
 
-_FUNCTIONS: dict[str, Callable[[list[str], Viewport, float], Any]] = {
+_FUNCTIONS: dict[str, Callable[[list[str], Viewport, float], skia.Matrix | None]] = {
     "matrix": lambda words, reference, em: _matrix(words, (0, 2, 4, 1, 3, 5), 6),
     "matrix3d": lambda words, reference, em: _matrix(words, (0, 4, 12, 1, 5, 13), 16),
     "translate": _translate,

@@ -99,8 +99,8 @@ class PropertyScope:
     def _this_layer(self) -> Value:
         width, height = surroundings.layer_size(self._host, self._node_id)
         name = self._host.layer_facts(self._node_id).name
-        places = surroundings.coordinates(self._host, self._node_id, self._time)
-        return Record({"name": name, "width": width, "height": height, "marker": self._layer_markers(), **places})
+        coordinates = surroundings.coordinates(self._host, self._node_id, self._time)
+        return Record({"name": name, "width": width, "height": height, "marker": self._layer_markers(), **coordinates})
 
     def _this_property(self) -> Value:
         names = ("value", "valueAtTime", "velocity", "speed", "velocityAtTime", "loopOut", "loopIn")
@@ -192,9 +192,9 @@ class PropertyScope:
         if node_id is None:
             raise ExpressionError("there is no such layer")
         facts = self._host.composition()
-        places = surroundings.coordinates(self._host, node_id, self._time)
+        coordinates = surroundings.coordinates(self._host, node_id, self._time)
         name = self._host.layer_facts(node_id).name
-        return Record({"width": float(facts.width), "height": float(facts.height), "name": name, **places})
+        return Record({"width": float(facts.width), "height": float(facts.height), "name": name, **coordinates})
 
     def _control(self, arguments: Sequence[Value]) -> Value:
         return self._reader.control(text(arguments[0]), self._time) if arguments else 0.0

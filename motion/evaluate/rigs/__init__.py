@@ -59,17 +59,17 @@ def rig(puppet: object, skeleton: object) -> Rig | None:
 
 
 def mesh(
-    config: Rig, width: float, height: float, values: Mapping[str, float], places: Mapping[str, Any]
+    config: Rig, width: float, height: float, values: Mapping[str, float], pin_positions: Mapping[str, Any]
 ) -> Mesh | None:
     """Return the deformed mesh of a box in px, None for an empty box.
 
-    `values` holds sampled tracks by path (`puppet.<id>.rotation`, `bone.<id>.x` and so on), `places` the sampled data
+    `values` holds sampled tracks by path (`puppet.<id>.rotation`, `bone.<id>.x` and so on), `pin_positions` the sampled data
     tracks `puppet.<id>.position` as points with `x` and `y`.
     """
     if not (0.0 < width < math.inf and 0.0 < height < math.inf):
         return None
     rest = grid(width + 2.0 * config.expansion, height + 2.0 * config.expansion, config.density)
-    pins = [animated_pin(pin, config.rotation_limit, values, places) for pin in config.pins]
+    pins = [animated_pin(pin, config.rotation_limit, values, pin_positions) for pin in config.pins]
     with np.errstate(all="ignore"):
         moved = pinned(pins, rest, config.density, is_rigid=config.is_rigid, rotation_limit=config.rotation_limit)
         moved = boned(config.bones, config.goals, values, rest, config.density, moved)

@@ -41,11 +41,13 @@ def stored_pin(stored: Mapping[str, object]) -> Pin | None:
     )
 
 
-def animated_pin(pin: Pin, rotation_limit: float | None, values: Mapping[str, float], places: Mapping[str, Any]) -> Pin:
+def animated_pin(
+    pin: Pin, rotation_limit: float | None, values: Mapping[str, float], pin_positions: Mapping[str, Any]
+) -> Pin:
     """Return the pin at a moment, its turn held within the limit in degrees."""
     key = f"puppet.{pin.id}"
-    place = places.get(f"{key}.position") or ()
-    x, y = (place[0].x, place[0].y) if place else (pin.to_x, pin.to_y)
+    position = pin_positions.get(f"{key}.position") or ()
+    x, y = (position[0].x, position[0].y) if position else (pin.to_x, pin.to_y)
     rotation = values.get(f"{key}.rotation", pin.rotation)
     limit = math.inf if rotation_limit is None else abs(rotation_limit)
     rotation = min(limit, max(-limit, rotation))

@@ -85,9 +85,9 @@ def _mixed(dry: Samples, wet: Samples, mix: Curve, times: Floats) -> Samples:
     return (1 - m) * dry + m * wet
 
 
-def _between(line: Samples, places: Floats) -> Samples:
-    """Return the line at places between its sample frames."""
-    lower = np.floor(places).astype(np.int64)
-    part = (places - lower)[:, None]
+def _between(line: Samples, positions: Floats) -> Samples:
+    """Return the line at positions between its sample frames."""
+    lower = np.floor(positions).astype(np.int64)
+    part = (positions - lower)[:, None]
     upper = np.minimum(lower + 1, len(line) - 1)
     return line[lower] * (1 - part) + line[upper] * part if part.any() else line[lower]

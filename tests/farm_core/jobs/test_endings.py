@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
@@ -23,6 +23,7 @@ from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 from farm_core.webhooks.models import Delivery
 from tests.farm_core import rows
+from tests.farm_core.locks import somebody_waits_for_a_lock
 
 pytestmark = pytest.mark.service
 
@@ -107,6 +108,15 @@ def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
     on_jobs(database_url, 1, body)
 
 
+def test_minutes_of_renders_add_up_over_the_month(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        for job_id in jobs.ids:
+            assert await jobs.end("complete", [video(job_id)]) == {job_id}
+        assert [await jobs.minutes(account) for account in jobs.accounts] == [(2 * 3000, 0), (3000, 0)]
+
+    on_jobs(database_url, 3, body)
+
+
 def test_jobs_that_complete_together_are_each_told_posted_and_charged_to_their_account(database_url: str) -> None:
     async def body(jobs: Jobs) -> None:
         assert await jobs.end("complete", [video(job_id) for job_id in jobs.ids]) == set(jobs.ids)
@@ -183,15 +193,9 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
             planned = PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
             await claims.plan_jobs(planning, utc_now(), [planned])
             cancelling = asyncio.create_task(jobs.cancel(job_id))
-            await _somebody_waits_for_a_lock(jobs.database)
+            await somebody_waits_for_a_lock(jobs.database)
         assert await cancelling
         async with jobs.database.work() as session:
             assert {task.status for task in await session.scalars(select(Task))} == {"withdrawn"}
 
     on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
-
-
-async def _somebody_waits_for_a_lock(database: Database) -> None:
-    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-    while not await database.single(lambda connection: connection.scalar(waiting)):  # noqa: ASYNC110 - it is in the database
-        await asyncio.sleep(0.01)

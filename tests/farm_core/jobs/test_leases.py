@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -13,8 +14,18 @@ from farm_core.db.database import Database
 from farm_core.jobs.claims import FrozenJob, PlannedJob, claim_jobs, plan_jobs
 from farm_core.jobs.plan import plan
 from farm_core.jobs.sql import execute
-from farm_core.jobs.tasks import LEASE_SECONDS, Lease, LeasedTask, WaitingTask, lease_tasks, open_work, unpin_jobs
+from farm_core.jobs.tasks import (
+    LEASE_SECONDS,
+    Lease,
+    LeasedTask,
+    WaitingTask,
+    lease_tasks,
+    open_work,
+    renew_tasks,
+    unpin_jobs,
+)
 from tests.farm_core import rows
+from tests.farm_core.locks import somebody_waits_for_a_lock
 
 pytestmark = pytest.mark.service
 
@@ -85,13 +96,42 @@ def test_schedulers_that_want_the_same_tasks_in_other_orders_get_each_task_once(
     asyncio.run(story())
 
 
+def test_a_task_is_leased_to_workers_of_its_jobs_renderer_only(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, "r")
+        refused = await leased(database, leases(["ada1.0"], "a", "another"))
+        taken = await leased(database, leases(["ada1.0"], "b", "r"))
+        await database.close()
+        assert (refused, taken) == ([], ["ada1.0"])
+
+    asyncio.run(story())
+
+
+def test_a_lease_is_written_again_only_when_it_is_about_to_expire(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, "r")
+        now = utc_now()
+        wanted = leases(["ada1.0"], "a")
+        await database.single(lambda connection: lease_tasks(connection, now, wanted))
+        ends = []
+        for seconds in (0, 4, 6):  # of 15, of which 10 are fresh
+            later = now + timedelta(seconds=seconds)
+            async with database.work() as session:
+                assert await renew_tasks(session, later, ["a.ada1.0", "b.ada1.1"]) == {"a.ada1.0"}
+                ends.append(await session.scalar(text("SELECT lease_expires_at FROM tasks WHERE id = 'ada1.0'")))
+        await database.close()
+        assert ends == [now + timedelta(seconds=seconds) for seconds in (15, 15, 21)]
+
+    asyncio.run(story())
+
+
 def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: str) -> None:
     async def story() -> None:
         database = await filled(database_url, "r")
         async with database.work() as session:
             assert await lease_tasks(session, utc_now(), leases(["ada1.0"], "a"))
             unpinned = asyncio.create_task(unpin_jobs(database, utc_now(), ["another"]))
-            await asyncio.sleep(0.3)
+            await somebody_waits_for_a_lock(database)
             assert not unpinned.done(), "it waits for leases under way"
         await unpinned
         async with database.reading() as session:

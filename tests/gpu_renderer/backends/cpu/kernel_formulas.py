@@ -8,7 +8,7 @@ import numpy.typing as npt
 from gpu_renderer.encode.planes import reference_planes
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Plane, Samples, Weights, weights
-from gpu_renderer.kernels.bindings import HALF_PATTERNS, Kernels, Places
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, FilterTaps, Kernels
 from tests.gpu_renderer.reference_pixels import reference_pixels
 
 
@@ -66,12 +66,12 @@ def _noise(rng: np.random.Generator, width: int, height: int) -> tuple[Samples, 
     return samples, weights("bt709", full_range=False)
 
 
-def _taps(rng: np.random.Generator, texels: int, count: int) -> Places:
+def _taps(rng: np.random.Generator, texels: int, count: int) -> FilterTaps:
     first = np.sort(rng.integers(0, texels, count, dtype=np.int32))
-    return Places(first, np.minimum(first + 1, texels - 1), rng.integers(0, 256, count, dtype=np.int32))
+    return FilterTaps(first, np.minimum(first + 1, texels - 1), rng.integers(0, 256, count, dtype=np.int32))
 
 
-def _resampled(pixels: Plane, columns: Places, rows: Places) -> Plane:
+def _resampled(pixels: Plane, columns: FilterTaps, rows: FilterTaps) -> Plane:
     """A bilinear filter of 8 bits: columns first, each step rounded."""
     across = _mixed(pixels[:, columns.first], pixels[:, columns.second], columns.share[:, None])
     return _mixed(across[rows.first], across[rows.second], rows.share[:, None, None])

@@ -56,6 +56,24 @@ def test_a_child_at_rest_moves_with_its_parent() -> None:
     assert places == pytest.approx([0, 30])
 
 
+def test_a_layer_of_constant_parts_fades_with_its_keyframes() -> None:
+    blur = {"effects": [{"id": "e", "type": "blur", "params": {"amount": 5}}]}
+    composition = built(document(node("a", fx=blur), tracks={"a": {"opacity": keys((0, 0), (1, 100))}}))
+    shown = [snapshot(composition, time).layers[0] for time in (0.2, 0.8)]
+    assert [layer.opacity for layer in shown] == pytest.approx([0.2, 0.8])
+    assert shown[0].source is shown[1].source
+    assert shown[0].effects is shown[1].effects
+
+
+def test_a_live_boolean_at_rest_follows_its_operands() -> None:
+    operands = [node(name, fx={"booleanOperand": True}) for name in "pq"]
+    union = node("r", fx={"booleanOp": "union", "booleanSources": ["p", "q"]})
+    composition = built(document(*operands, union, tracks={"q": {"x": keys((0, 0), (1, 30))}}))
+    (first,), (second,) = (snapshot(composition, time).layers for time in (0.25, 0.75))
+    assert first.source != second.source
+    assert first.transform != second.transform
+
+
 def test_a_layer_that_holds_its_keyframes_is_the_very_same_layer_until_one_of_them_moves_it() -> None:
     tracks = {"n": {"x": keys((1, 0), (2, 30))}, "a": {"opacity": keys((0, 0), (1, 100))}}
     composition = built(document(node("n", "null", children=["a"]), node("a", parent="n"), tracks=tracks))

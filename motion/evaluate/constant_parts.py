@@ -1,0 +1,31 @@
+"""Parts of a layer's snapshot that never change: made once, and kept in `Layer.constants`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from motion.evaluate.context import Values
+from motion.model.content import InstanceContent, LightContent, ShapeContent
+from motion.model.layer import Layer
+
+T = TypeVar("T")
+
+
+def depends_on_itself(layer: Layer) -> bool:
+    """Return True if the layer depends on nothing but its own properties and where its parents are."""
+    boolean = isinstance(layer.content, ShapeContent) and layer.content.boolean_operation is not None
+    return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
+
+
+def constant_part(layer: Layer, part: str, values: Values, make: Callable[[], T]) -> T:
+    """Return the part of the layer that `make` makes, and keep it if `make` reads no value that can change."""
+    kept = layer.constants.get(part)
+    if kept is not None:
+        return cast(T, kept)
+    varied_before, values.varies = values.varies, False
+    made = make()
+    if not values.varies and depends_on_itself(layer):
+        layer.constants[part] = made
+    values.varies = values.varies or varied_before
+    return made

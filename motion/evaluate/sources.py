@@ -1,0 +1,86 @@
+"""What a layer shows at a time, by the kind of its content, and the mesh of its rig.
+
+Placed compositions are in `frame.py`: they are evaluated like the composition itself.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from motion.evaluate.boxes import box
+from motion.evaluate.context import EvaluationContext, Values
+from motion.evaluate.media import content_values, media
+from motion.evaluate.particles import animate, particles
+from motion.evaluate.rigs import Rig, mesh
+from motion.evaluate.shapes import frame_box, shape
+from motion.evaluate.text_animators import WEIGHTS_LIMIT, weight_count
+from motion.evaluate.texts import text
+from motion.model.content import LightContent, MediaContent, ParticleContent, ShapeContent, TextContent
+from motion.model.layer import Layer
+from motion.snapshot import AdjustmentSource, LightWash, Mesh, MissingSource, ParticleSource, Source
+
+ParticleShape = Literal["circle", "square", "line", "star"]
+
+RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
+WEIGHTS_A_LAYER = 10
+"""So many weights of text animators cost as much as a layer."""
+
+
+def source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
+    """Return what the layer shows; nothing for content that draws nothing by itself."""
+    if layer.is_adjustment:
+        return AdjustmentSource(*frame_box(context, values))
+    match layer.content:
+        case ShapeContent() as content:
+            return shape(context, content, values)
+        case TextContent() as content:
+            context.frame.budget.spend(_posing_cost(content))
+            return text(content, values)
+        case MediaContent() as content:
+            return media(context, content, values)
+        case LightContent() as content:
+            return _wash(content, values)
+        case ParticleContent() as content:
+            return _particles(content, values, context.time)
+        case _:
+            return MissingSource("it draws nothing by itself")
+
+
+def rig_mesh(context: EvaluationContext, rig: Rig, values: Values) -> Mesh | None:
+    """Return the layer's rig at the time of its content (animation.md 8)."""
+    layer, shown = values.layer, content_values(context, values)
+    paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
+    moved = {path: value for path in paths if (value := shown.moving(path)) is not None}
+    pin_positions = {path: shown.data(path) for path in layer.data if path.startswith("puppet.")}
+    values.add_reads_of(shown)
+    return mesh(rig, *box(values), moved, pin_positions)
+
+
+def _posing_cost(content: TextContent) -> int:
+    """Return the cost, in layers, of animating every code point."""
+    enabled = any(animator.is_enabled for animator in content.animators)
+    weights = len(content.content or "") * weight_count(content.animators)
+    return min(weights, WEIGHTS_LIMIT) // WEIGHTS_A_LAYER if enabled else 0
+
+
+def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:
+    """Return the field at the composition's time: clips, stretching and remaps do not reach it (layers.md 12.2)."""
+    values.count_time_as_read()
+    paths = [path for path in values.layer.moving if path.startswith("particle.")]
+    moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
+    field = animate(content.field, moved)
+    width, height = box(values)
+    shape_name = cast(ParticleShape, field.shape if field.shape in {"square", "line", "star"} else "circle")
+    shown = particles(field, width, height, max(0.0, time_seconds))
+    return ParticleSource(width, height, shape_name, field.blend == "add", shown)
+
+
+def _wash(content: LightContent, values: Values) -> LightWash:
+    return LightWash(
+        light=content.light,
+        color=content.color,
+        radius=max(1.0, values.number("radius", 500.0)),
+        angle=values.number("lightAngle", 0.0),
+        cone=values.number("lightCone", 45.0),
+        cone_feather=min(1.0, max(0.0, values.number("lightConeFeather", 50.0) / 100.0)),
+    )
