@@ -20,7 +20,7 @@ from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
-from motion.schema.stored import record
+from motion.schema.stored import record, text
 from motion.schema.timelines import Timeline
 
 MAX_LAYERS = 50_000
@@ -172,10 +172,12 @@ class PlanMaker:
         if "." in node.kind:
             self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
             return NothingContent()
-        if node.fx.get("audioWaveform") or node.fx.get("contentAwareFill"):
-            self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
-            if node.kind == "shape" and node.fx.get("audioWaveform"):
-                return NothingContent()
+        if node.fx.get("contentAwareFill"):
+            self._warn(f"Layer “{node.name}” shows a generated fill, which is not drawn.")
+        if isinstance(waveform := node.fx.get("audioWaveform"), dict):
+            heard = self._scene.nodes.get(text(waveform, "sourceLayerId"))
+            if heard is None or heard.kind != "audio":
+                self._warn(f"Layer “{node.name}” shows the waveform of no audio layer, and is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
         if len(node.string("content") or "") > MAX_TEXT_CHARACTERS:

@@ -13,6 +13,7 @@ from motion.evaluate import affine
 from motion.evaluate.affine import Affine
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.data_keyframes import DataValue, sample_data
+from motion.evaluate.hearing import Sounds
 from motion.evaluate.keyframes import sample_scalar
 from motion.model.composition import Composition, Plan
 from motion.model.layer import Layer, Moving
@@ -51,12 +52,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class FrameContext:
-    """State shared by all evaluation contexts of one frame: the output's rate, and the compositions being shown."""
+    """State shared by all evaluation contexts of one frame; without `sounds` nothing is heard."""
 
     composition: Composition
     output_fps: float
     properties: PropertyReader
     budget: Budget
+    sounds: Sounds | None = None
 
 
 class Values:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar, cast
 
-from motion.evaluate import keyframe_phase, shutter, space, stacks
+from motion.evaluate import hearing, keyframe_phase, shutter, space, stacks
 from motion.evaluate.boxes import box
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
@@ -64,16 +64,17 @@ def snapshot(
     time_seconds: float,
     output_fps: float | None = None,
     measure: MeasureText | None = None,
+    sounds: hearing.Sounds | None = None,
 ) -> Snapshot:
     """Return the composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
 
-    `measure` gives expressions the painted bounds of a text; without it they see no size.
+    `measure` gives expressions the painted bounds of a text; without it they see no size. `sounds` gives waveforms, spectra
+    and expressions what audio layers sound like; without it they are silent.
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    context = EvaluationContext(
-        shared_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds
-    )
+    frame = shared_frame(composition, output_fps or composition.fps, measure, sounds, time_seconds)
+    context = EvaluationContext(frame, composition.plan, time_seconds)
     inner = snapshot_of(context)
     return _remembered(
         context,
@@ -86,14 +87,20 @@ def snapshot(
     )
 
 
-def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> FrameContext:
-    """Return the state shared by the evaluation contexts of a frame."""
+def shared_frame(
+    composition: Composition, output_fps: float, measure: MeasureText | None,
+    sounds: hearing.Sounds | None = None, time_seconds: float = 0.0,
+) -> FrameContext:  # fmt: skip
+    """Return the state shared by the evaluation contexts of a frame, which is at a time of the composition."""
 
     def context(time: float) -> EvaluationContext:
         return EvaluationContext(frame, composition.plan, time)
 
-    properties = Properties(composition.facts, composition.layers, context, measure)
-    frame = FrameContext(composition, output_fps, properties, Budget())
+    def loudness() -> float:
+        return hearing.loudness(composition, sounds, time_seconds)
+
+    properties = Properties(composition.facts, composition.layers, context, measure, loudness)
+    frame = FrameContext(composition, output_fps, properties, Budget(), sounds)
     return frame
 
 
@@ -221,7 +228,7 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
     takes_effects = not isinstance(layer.content, ParticleContent)  # nor masks and mattes (layers.md 12.2)
     effects: tuple[EffectSnapshot, ...] = ()
     if takes_effects and layer.effects:
-        effects = _folded(layer, "effects", values, lambda: stacks.effects(layer.effects, values))
+        effects = _folded(layer, "effects", values, lambda: stacks.effects(context, layer.effects, values))
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
@@ -292,7 +299,7 @@ def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte 
         preserve_transparency=layer.preserve_transparency,
         masks=_masks(layer, values),
         matte=matte,
-        effects=stacks.effects(layer.effects, values),
+        effects=stacks.effects(context, layer.effects, values),
     )
 
 
