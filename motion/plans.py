@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from motion.clones import copies
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone
+from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
@@ -42,6 +42,7 @@ class Draft:
     prefix: str = ""
     spliced: bool = False
     clone: Clone | None = None
+    cloning: Cloning | None = None
     delay: float = 0.0
     splices: tuple[str, ...] = ()
     is_copy: bool = False
@@ -112,8 +113,9 @@ class PlanMaker:
         if is_unit(node) and not opens:
             self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
         shared = replace(
-            draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, clone=None, parent=draft.id
-        )
+            draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
+            clone=None, cloning=None,
+        )  # fmt: skip
         children = node.children
         if node.kind == "comp" and _collapses(node):
             reference = node.composition_reference or ""
@@ -150,6 +152,7 @@ class PlanMaker:
             composition=settings,
             content=self._content(node, settings),
             clone=draft.clone,
+            cloning=draft.cloning,
             delay=draft.delay,
             solo=node.solo and not draft.spliced and not draft.is_copy,
         )
@@ -217,11 +220,18 @@ def _copied(draft: Draft) -> list[Draft]:
             id=f"{draft.prefix}{index}~{draft.node.id}",
             prefix=f"{draft.prefix}{index}~",
             clone=clone,
+            cloning=cloning and _in_scene(cloning, draft.prefix),
             delay=clone.delay_seconds,
             is_copy=True,
         )
-        for index, clone in enumerate(made)
+        for index, (clone, cloning) in enumerate(made)
     ]
+
+
+def _in_scene(cloning: Cloning, prefix: str) -> Cloning:
+    """Return the same, with the ids that the drivers have as layers."""
+    path_id, driver_id = (wanted and prefix + wanted for wanted in (cloning.path_id, cloning.driver_id))
+    return replace(cloning, path_id=path_id, driver_id=driver_id)
 
 
 def _collapses(node: Node) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, cast
 
 from motion.evaluate import hearing, keyframe_phase, shutter, space, stacks
 from motion.evaluate.boxes import box
+from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
 from motion.evaluate.mask_keys import sample_mask
@@ -221,7 +222,7 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
         placed, values.moved = transform(context, layer), True
     else:
         placed = _folded(layer, "placement", values, lambda: transform(context, layer))
-    opacity = _opacity(layer, values)
+    opacity = _opacity(context, layer, values)
     is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
     glass = None if is_placed else stacks.glass(layer.glass, values)
     blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
@@ -254,13 +255,11 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
     )
 
 
-def _opacity(layer: Layer, values: Values) -> float:
+def _opacity(context: EvaluationContext, layer: Layer, values: Values) -> float:
     """A factor, not clamped; a light's is its intensity (layers.md 2.3)."""
-    if isinstance(layer.content, LightContent):
-        opacity = clamp_unit(values.number("intensity", 100.0) / 100.0)
-    else:
-        opacity = values.number("opacity", 100.0) / 100.0
-    return opacity * (layer.clone.opacity if layer.clone else 1.0)
+    is_light = isinstance(layer.content, LightContent)
+    opacity = values.number("intensity" if is_light else "opacity", 100.0) / 100.0
+    return (clamp_unit(opacity) if is_light else opacity) * clone_opacity(context, layer)
 
 
 def _mesh(context: EvaluationContext, layer: Layer, rig: Rig, values: Values) -> Mesh | None:
@@ -293,7 +292,7 @@ def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte 
         name=layer.name,
         source=CompositionSource(inner, settings.width, settings.height, sealed=False),
         transform=centred(context),
-        opacity=_opacity(layer, values),
+        opacity=_opacity(context, layer, values),
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
