@@ -46,6 +46,7 @@ from gpu_renderer.pipeline import (
     ShouldStop,
     write_pictures,
 )
+from gpu_renderer.sound import HeardSounds
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
@@ -137,6 +138,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media, name_source=self._source_name)
+        self._sounds = HeardSounds(resolve_media, self._source_name)
         self._renderer = FrameRenderer(
             session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent
         )
@@ -150,7 +152,9 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return a line for everything known so far that is drawn differently or not at all."""
-        found = (*self.composition.warnings, *self._contents.warnings, *self._renderer.warnings)
+        found = (
+            *self.composition.warnings, *self._contents.warnings, *self._sounds.warnings, *self._renderer.warnings
+        )  # fmt: skip
         return tuple(dict.fromkeys(found))
 
     def _source_name(self, source: str) -> str:
@@ -169,7 +173,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
-        return snapshot_at(self.composition, time_seconds, self.fps, self._contents.source_rect)
+        return snapshot_at(self.composition, time_seconds, self.fps, self._contents.source_rect, self._sounds)
 
     def draw(self, snapshot: Snapshot) -> RenderedFrame:
         """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
@@ -200,6 +204,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._renderer.release()
         self._session.painter.pool.release()
         self._media.close()
+        self._sounds.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()

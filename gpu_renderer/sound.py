@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 import av
@@ -19,6 +21,7 @@ from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import MediaUndecodable
+from motion.evaluate.hearing import BUCKETS, WINDOW, Envelope
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.sound.channels import at_most_stereo
@@ -30,6 +33,8 @@ SOURCE_SHOWN_MAX = 120
 GAP_SAMPLES: Final = RATE // 50
 """A gap between two frames of a file becomes silence when it is longer; shorter ones are rounding."""
 CHANNELS_MAX: Final = 64
+HEARD_SECONDS_MAX: Final = 7200.0
+"""Longest part of a file that pictures show."""
 _SLACK_SECONDS = 0.1
 """Decoded beyond what a voice plays: interpolation reads around each place."""
 
@@ -95,6 +100,74 @@ class JobSound:
             position for voice in voices for position in (voice.position, voice.position + voice.length * voice.rate)
         ]
         return max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
+
+
+class HeardSounds:
+    """Sounds that pictures show, by their sources: `Sounds` of `motion.evaluate.hearing`.
+
+    A file is decoded when it is first asked for, into a scratch file whose name is deleted at once: its space is freed with
+    the mapping, also if the process is killed. `name_source`: says in warnings which layer a source belongs to.
+    """
+
+    def __init__(self, resolve: ResolveMedia, name_source: Callable[[str], str]) -> None:
+        self._resolve, self._name_source = resolve, name_source
+        self._files: dict[str, FileSound | None] = {}
+        self._envelopes: dict[str, Envelope] = {}
+        self._faults: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return a line for each sound that could not be read."""
+        return tuple(self._faults)
+
+    def envelope(self, source: str) -> Envelope | None:
+        """Return the file's envelope, or None if it has no sound."""
+        file = self._file(source)
+        if file is None:
+            return None
+        if source not in self._envelopes:
+            self._envelopes[source] = Envelope(file.length / RATE, _peaks(file))
+        return self._envelopes[source]
+
+    def window(self, source: str, first: int) -> npt.NDArray[np.float64] | None:
+        """Return the first channel's samples from a place on, silent outside of the file; None if it has no sound."""
+        file = self._file(source)
+        if file is None:
+            return None
+        found = np.zeros(WINDOW)
+        if 0 <= first <= file.length:
+            found[:] = file.read(first, WINDOW)[:, 0]
+        return found
+
+    def close(self) -> None:
+        """Free the decoded files."""
+        self._files.clear()
+
+    def _file(self, source: str) -> FileSound | None:
+        if source not in self._files:
+            self._files[source] = self._decoded(source)
+        return self._files[source]
+
+    def _decoded(self, source: str) -> FileSound | None:
+        if not source:
+            return None
+        with TemporaryDirectory(prefix="heard-") as folder:
+            path = _file_of(source, self._resolve, Path(folder) / "embedded")
+            if path is None or not path.is_file():
+                self._faults[f"There is nothing at {source[:SOURCE_SHOWN_MAX]}: pictures do not show its sound."] = None
+                return None
+            found = decoded(path, Path(folder) / "samples", 0.0, HEARD_SECONDS_MAX)
+        if found is None or not found.length:
+            self._faults[f"{self._name_source(source)}: it has no sound that pictures could show."] = None
+            return None
+        return found
+
+
+def _peaks(file: FileSound) -> npt.NDArray[np.float64]:
+    """Return the loudest sample, 0..1, of each part of the file, its channels mixed to one (audio.md 3.2)."""
+    bounds = [k * file.length // BUCKETS for k in range(BUCKETS + 1)]
+    parts = (file.read(first, max(1, end - first)) for first, end in pairwise(bounds))
+    return np.minimum(1.0, [np.abs(part.mean(axis=1)).max() for part in parts])
 
 
 def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:

@@ -44,6 +44,8 @@ def point_count(layer: Layer) -> int:
     if not isinstance(content, ShapeContent):
         return 0
     count = max(sum(map(len, drawn)) for drawn in _shapes_over_time(layer))
+    if content.waveform is not None:
+        count = 2 * content.waveform.samples
     if not content.operators:
         return count
     count = count or _PRIMITIVE_POINTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from motion.evaluate import affine, outline
-from motion.evaluate.cloner import Clone, cloner, clones
+from motion.evaluate.cloner import Clone, Cloner, Cloning, cloner, clones
 from motion.evaluate.outline import Point, Polyline
 from motion.schema.contents import shape_content
 from motion.schema.nodes import Node
@@ -13,17 +13,35 @@ from motion.schema.nodes import Node
 SAMPLES_PER_CURVE = 24
 
 
-def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[Clone, ...] | None:
-    """The copies of a node with an enabled cloner, None for any other. Layers that drive it are taken where they rest."""
+def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning | None], ...] | None:
+    """Return the copies of a node with an enabled cloner, None for any other node.
+
+    Each comes with what places it frame by frame if other layers drive the cloner. Delays are those where they rest.
+    """
     config = cloner(node.anywhere("__cloner"))
     if config is None:
         return None
     path, driver = nodes.get(config.path_layer_id), nodes.get(config.falloff.layer_id)
-    return clones(
+    made = clones(
         config,
         None if path is None else _path(path, node),
         None if driver is None else _offset(driver, node),
     )
+    path_id, driver_id = path and _follows(config) and path.id, driver and _measures(config) and driver.id
+    if not path_id and not driver_id:
+        return tuple((clone, None) for clone in made)
+    return tuple(
+        (clone, Cloning(config, index, len(made), path_id or None, driver_id or None))
+        for index, clone in enumerate(made)
+    )
+
+
+def _follows(config: Cloner) -> bool:
+    return config.mode == "path"
+
+
+def _measures(config: Cloner) -> bool:
+    return config.falloff.source == "layer" and (config.falloff.shape != "none" or config.falloff.push != 0.0)
 
 
 def _path(driver: Node, node: Node) -> Polyline | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from motion.clones import copies
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone
+from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
@@ -20,7 +20,7 @@ from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
-from motion.schema.stored import record
+from motion.schema.stored import record, text
 from motion.schema.timelines import Timeline
 from motion.vocabulary import unknown_to
 
@@ -43,6 +43,7 @@ class Draft:
     prefix: str = ""
     spliced: bool = False
     clone: Clone | None = None
+    cloning: Cloning | None = None
     delay: float = 0.0
     splices: tuple[str, ...] = ()
     is_copy: bool = False
@@ -113,8 +114,9 @@ class PlanMaker:
         if is_unit(node) and not opens:
             self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
         shared = replace(
-            draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, clone=None, parent=draft.id
-        )
+            draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
+            clone=None, cloning=None,
+        )  # fmt: skip
         children = node.children
         if node.kind == "comp" and _collapses(node):
             reference = node.composition_reference or ""
@@ -151,6 +153,7 @@ class PlanMaker:
             composition=settings,
             content=self._content(node, settings),
             clone=draft.clone,
+            cloning=draft.cloning,
             delay=draft.delay,
             solo=node.solo and not draft.spliced and not draft.is_copy,
         )
@@ -176,10 +179,12 @@ class PlanMaker:
         if "." in node.kind:
             self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
             return NothingContent()
-        if node.fx.get("audioWaveform") or node.fx.get("contentAwareFill"):
-            self._warn(f"Layer “{node.name}” shows a generated waveform or fill, which is not drawn.")
-            if node.kind == "shape" and node.fx.get("audioWaveform"):
-                return NothingContent()
+        if node.fx.get("contentAwareFill"):
+            self._warn(f"Layer “{node.name}” shows a generated fill, which is not drawn.")
+        if isinstance(waveform := node.fx.get("audioWaveform"), dict):
+            heard = self._scene.nodes.get(text(waveform, "sourceLayerId"))
+            if heard is None or heard.kind != "audio":
+                self._warn(f"Layer “{node.name}” shows the waveform of no audio layer, and is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
         if len(node.string("content") or "") > MAX_TEXT_CHARACTERS:
@@ -219,11 +224,18 @@ def _copied(draft: Draft) -> list[Draft]:
             id=f"{draft.prefix}{index}~{draft.node.id}",
             prefix=f"{draft.prefix}{index}~",
             clone=clone,
+            cloning=cloning and _in_scene(cloning, draft.prefix),
             delay=clone.delay_seconds,
             is_copy=True,
         )
-        for index, clone in enumerate(made)
+        for index, (clone, cloning) in enumerate(made)
     ]
+
+
+def _in_scene(cloning: Cloning, prefix: str) -> Cloning:
+    """Return the same, with the ids that the drivers have as layers."""
+    path_id, driver_id = (wanted and prefix + wanted for wanted in (cloning.path_id, cloning.driver_id))
+    return replace(cloning, path_id=path_id, driver_id=driver_id)
 
 
 def _collapses(node: Node) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from motion.evaluate import noise
 from motion.evaluate.easing import clamp_unit
@@ -82,6 +83,31 @@ class Clone:
     delay_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Cloning:
+    """One copy of a cloner that other layers drive: its number of how many, and the drivers' ids in its composition."""
+
+    config: Cloner
+    index: int
+    count: int
+    path_id: str | None
+    driver_id: str | None
+
+
+class Guide(NamedTuple):
+    """An outline that copies stand on: corners, their distances along it, and whether it is closed."""
+
+    points: tuple[Point, ...]
+    lengths: Sequence[float]
+    closed: bool
+
+    @classmethod
+    def of(cls, line: Polyline) -> Guide:
+        """Return the outline, with the way back to its start if it is closed."""
+        points = (*line.points, line.points[0]) if line.closed else line.points
+        return cls(points, arc_lengths(points), line.closed)
+
+
 def cloner(stored: object) -> Cloner | None:
     """Return the cloner of a stored `__cloner` object; None where it is not enabled."""
     if not isinstance(stored, dict) or stored.get("enabled") is not True:
@@ -96,17 +122,21 @@ def cloner(stored: object) -> Cloner | None:
 def clones(config: Cloner, path: Polyline | None = None, driver: Point | None = None) -> tuple[Clone, ...]:
     """Every clone, in order. `path` is the outline that path mode follows and `driver` the layer that a falloff measures
     from, both in the cloner's frame; without a path the clones stand in a line."""
+    guide = Guide.of(path) if path is not None and len(path.points) > 1 else None
     if config.mode == "grid":
         count = math.floor(config.count_x) * math.floor(config.count_y)
     else:
         count = math.floor(config.count)
     count = min(CLONES_LIMIT, max(0, count))
-    return tuple(_clone(config, i, count, path, driver) for i in range(count))
+    return tuple(clone(config, i, count, guide, driver) for i in range(count))
 
 
-def _clone(config: Cloner, i: int, count: int, path: Polyline | None, driver: Point | None) -> Clone:
+def clone(
+    config: Cloner, i: int, count: int, guide: Guide | None, driver: Point | None, origin: Point = (0.0, 0.0)
+) -> Clone:
+    """Return clone i of `count`. `guide` lies in the composition, and the cloner at `origin` of it; `driver` counts from there."""
     t = i / (count - 1) if count > 1 else 0.0
-    x, y, rotation = _base(config, i, count, path)
+    x, y, rotation = _base(config, i, count, guide, origin)
     w = _weight(config.falloff, t, (x, y), driver)
     push_x, push_y = _push(config.falloff, w, (x, y), driver)
     step, random = config.step, config.random
@@ -124,7 +154,7 @@ def _clone(config: Cloner, i: int, count: int, path: Polyline | None, driver: Po
     )
 
 
-def _base(config: Cloner, i: int, count: int, path: Polyline | None) -> tuple[float, float, float]:
+def _base(config: Cloner, i: int, count: int, guide: Guide | None, origin: Point) -> tuple[float, float, float]:
     """x, y and rotation before steps and randomness."""
     if config.mode == "grid":
         columns, rows = max(1, math.floor(config.count_x)), max(1, math.floor(config.count_y))
@@ -132,8 +162,9 @@ def _base(config: Cloner, i: int, count: int, path: Polyline | None) -> tuple[fl
         return (column - (columns - 1) / 2.0) * config.offset_x, (row - (rows - 1) / 2.0) * config.offset_y, 0.0
     if config.mode == "radial":
         return _on_circle(config, i, count)
-    if config.mode == "path" and path is not None and len(path.points) > 1:
-        return _on_path(config, i, count, path)
+    if config.mode == "path" and guide is not None:
+        x, y, rotation = _on_guide(config, i, count, guide)
+        return x - origin[0], y - origin[1], rotation
     place = i - (count - 1) / 2.0
     return place * config.offset_x, place * config.offset_y, 0.0
 
@@ -146,10 +177,9 @@ def _on_circle(config: Cloner, i: int, count: int) -> tuple[float, float, float]
     return math.cos(angle) * config.radius, math.sin(angle) * config.radius, rotation
 
 
-def _on_path(config: Cloner, i: int, count: int, path: Polyline) -> tuple[float, float, float]:
-    points = (*path.points, path.points[0]) if path.closed else path.points
-    lengths = arc_lengths(points)
-    at = lengths[-1] * i / (count if path.closed else max(1, count - 1))
+def _on_guide(config: Cloner, i: int, count: int, guide: Guide) -> tuple[float, float, float]:
+    points, lengths, closed = guide
+    at = lengths[-1] * i / (count if closed else max(1, count - 1))
     x, y = point_at(points, lengths, at)
     if not config.align_to_radius:
         return x, y, 0.0

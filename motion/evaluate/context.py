@@ -12,7 +12,9 @@ from motion.errors import PropertyRefused
 from motion.evaluate import affine
 from motion.evaluate.affine import Affine
 from motion.evaluate.booleans import CombinedOutline
+from motion.evaluate.cloner import Clone, Guide
 from motion.evaluate.data_keyframes import DataValue, sample_data
+from motion.evaluate.hearing import Sounds
 from motion.evaluate.keyframes import sample_scalar
 from motion.model.composition import Composition, Plan
 from motion.model.layer import Layer, Moving
@@ -51,12 +53,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class FrameContext:
-    """State shared by all evaluation contexts of one frame: the output's rate, and the compositions being shown."""
+    """State shared by all evaluation contexts of one frame; without `sounds` nothing is heard."""
 
     composition: Composition
     output_fps: float
     properties: PropertyReader
     budget: Budget
+    sounds: Sounds | None = None
 
 
 class Values:
@@ -139,13 +142,27 @@ class Values:
 class EvaluationContext:
     """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
 
-    __slots__ = ("_bar_frame", "_times", "_values", "_worlds", "combined", "frame", "plan", "stack", "time")
+    __slots__ = (
+        "_bar_frame",
+        "_times",
+        "_values",
+        "_worlds",
+        "clones",
+        "combined",
+        "frame",
+        "guides",
+        "plan",
+        "stack",
+        "time",
+    )
 
     def __init__(self, frame: FrameContext, plan: Plan, time: float, stack: tuple[str, ...] = ()) -> None:
         self.frame = frame
         self.plan = plan
         self.time = time
         self.stack = stack
+        self.clones: dict[str, Clone | None] = {}
+        self.guides: dict[str, Guide | None] = {}
         self.combined: dict[str, CombinedOutline | None] = {}
         self._bar_frame: int | None = None
         self._times: dict[str, float] = {}

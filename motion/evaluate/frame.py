@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from motion.evaluate import keyframe_phase, shutter, space, stacks
+from motion.evaluate import hearing, keyframe_phase, shutter, space, stacks
+from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.constant_parts import constant_part, depends_on_itself
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
@@ -43,16 +44,17 @@ def snapshot(
     time_seconds: float,
     output_fps: float | None = None,
     measure: MeasureText | None = None,
+    sounds: hearing.Sounds | None = None,
 ) -> Snapshot:
     """Return the composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
 
-    `measure` gives expressions the painted bounds of a text; without it they see no size.
+    `measure` gives expressions the painted bounds of a text; without it they see no size. `sounds` gives waveforms, spectra
+    and expressions what audio layers sound like; without it they are silent.
 
     Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
     """
-    context = EvaluationContext(
-        shared_frame(composition, output_fps or composition.fps, measure), composition.plan, time_seconds
-    )
+    frame = shared_frame(composition, output_fps or composition.fps, measure, sounds, time_seconds)
+    context = EvaluationContext(frame, composition.plan, time_seconds)
     inner = snapshot_of(context)
     return _remembered(
         context,
@@ -65,14 +67,20 @@ def snapshot(
     )
 
 
-def shared_frame(composition: Composition, output_fps: float, measure: MeasureText | None) -> FrameContext:
-    """Return the state shared by the evaluation contexts of a frame."""
+def shared_frame(
+    composition: Composition, output_fps: float, measure: MeasureText | None,
+    sounds: hearing.Sounds | None = None, time_seconds: float = 0.0,
+) -> FrameContext:  # fmt: skip
+    """Return the state shared by the evaluation contexts of a frame, which is at a time of the composition."""
 
     def context(time: float) -> EvaluationContext:
         return EvaluationContext(frame, composition.plan, time)
 
-    properties = Properties(composition.facts, composition.layers, context, measure)
-    frame = FrameContext(composition, output_fps, properties, Budget())
+    def loudness() -> float:
+        return hearing.loudness(composition, sounds, time_seconds)
+
+    properties = Properties(composition.facts, composition.layers, context, measure, loudness)
+    frame = FrameContext(composition, output_fps, properties, Budget(), sounds)
     return frame
 
 
@@ -168,14 +176,14 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
         placed, values.varies = transform(context, layer), True
     else:
         placed = constant_part(layer, "placement", values, lambda: transform(context, layer))
-    opacity = _opacity(layer, values)
+    opacity = _opacity(context, layer, values)
     is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
     glass = None if is_placed else stacks.glass(layer.glass, values)
     blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
     takes_effects = not isinstance(layer.content, ParticleContent)  # nor masks and mattes (layers.md 12.2)
     effects: tuple[EffectSnapshot, ...] = ()
     if takes_effects and layer.effects:
-        effects = constant_part(layer, "effects", values, lambda: stacks.effects(layer.effects, values))
+        effects = constant_part(layer, "effects", values, lambda: stacks.effects(context, layer.effects, values))
     return LayerSnapshot(
         id=layer.id,
         name=layer.name,
@@ -201,13 +209,11 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
     )
 
 
-def _opacity(layer: Layer, values: Values) -> float:
+def _opacity(context: EvaluationContext, layer: Layer, values: Values) -> float:
     """A factor, not clamped; a light's is its intensity (layers.md 2.3)."""
-    if isinstance(layer.content, LightContent):
-        opacity = clamp_unit(values.number("intensity", 100.0) / 100.0)
-    else:
-        opacity = values.number("opacity", 100.0) / 100.0
-    return opacity * (layer.clone.opacity if layer.clone else 1.0)
+    is_light = isinstance(layer.content, LightContent)
+    opacity = values.number("intensity" if is_light else "opacity", 100.0) / 100.0
+    return (clamp_unit(opacity) if is_light else opacity) * clone_opacity(context, layer)
 
 
 def _mesh(context: EvaluationContext, layer: Layer, values: Values) -> Mesh | None:
@@ -230,13 +236,13 @@ def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte 
         name=layer.name,
         source=CompositionSource(inner, settings.width, settings.height, sealed=False),
         transform=centred(context),
-        opacity=_opacity(layer, values),
+        opacity=_opacity(context, layer, values),
         blend=layer.blend,
         visible=visible,
         preserve_transparency=layer.preserve_transparency,
         masks=_masks(layer, values),
         matte=matte,
-        effects=stacks.effects(layer.effects, values),
+        effects=stacks.effects(context, layer.effects, values),
     )
 
 

@@ -49,4 +49,4 @@ def _key_spans(layer: Layer) -> KeySpans | tuple[()]:
 def _looks_elsewhere(layer: Layer) -> bool:
     """Return True if the layer is made of more than one moment, or of more than itself and its parents."""
     is_swept = layer.motion_blur or layer.forced_blur is not None or layer.echo is not None
-    return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track)
+    return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track or layer.cloning)

@@ -7,6 +7,7 @@ import math
 from motion.evaluate import affine, matrix4, space
 from motion.evaluate.affine import Parts
 from motion.evaluate.boxes import is_pinned
+from motion.evaluate.clone_places import clone_at
 from motion.evaluate.cloner import Clone
 from motion.evaluate.context import EvaluationContext, Values
 from motion.evaluate.matrix4 import Point3
@@ -42,7 +43,7 @@ def _flat(context: EvaluationContext, layer: Layer, values: Values) -> Transform
     if combined is not None:
         parts = Parts(combined.x, combined.y, 0.0, 1.0, 1.0)
     else:
-        parts = _cloned(affine.decomposed(context.world(layer)), layer.clone)
+        parts = _cloned(affine.decomposed(context.world(layer)), clone_at(context, layer))
         heading = _heading(context, layer, values, parts.rotation)
         if heading != parts.rotation:
             parts = parts._replace(rotation=heading)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar
 
 from motion.evaluate import affine, matrix4, space
@@ -47,8 +48,9 @@ class Properties:
         layers: Mapping[str, Layer],
         context: Callable[[float], EvaluationContext],
         measure: MeasureText | None = None,
+        loudness: Callable[[], float] = float,
     ) -> None:
-        self._host = Host(facts, layers, context, measure)
+        self._host = Host(facts, layers, context, measure, loudness)
         self._known: dict[tuple[str, str, float], tuple[float | None, bool]] = {}
         """Values, and whether no circle has cut them short."""
         self._active: set[tuple[str, str]] = set()
@@ -88,8 +90,10 @@ class Host:
         layers: Mapping[str, Layer],
         context: Callable[[float], EvaluationContext],
         measure: MeasureText | None,
+        loudness: Callable[[], float],
     ) -> None:
         self._facts, self._layers, self._new_context, self._measure = facts, layers, context, measure
+        self._loudness = cache(loudness)
         self._contexts: dict[float, EvaluationContext] = {}
         """Coordinates are computed in contexts of their own."""
         self._current: Layer | None = None
@@ -145,6 +149,10 @@ class Host:
     def layer_markers(self, node_id: str) -> tuple[Marker, ...]:
         """A layer's markers."""
         return self._facts.markers.get(node_id, ())
+
+    def loudness(self) -> float:
+        """Return the level of the rendered composition's audio layers in this frame."""
+        return self._loudness()
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
         """A text's ink, or with `extents` its font box, as far as it can be measured; else the stored box."""

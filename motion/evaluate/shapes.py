@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.evaluate import affine, booleans, path_ops
+from motion.evaluate import affine, booleans, hearing, path_ops
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.boxes import box, is_pinned, radii
 from motion.evaluate.context import EvaluationContext, Values
@@ -11,7 +11,7 @@ from motion.evaluate.outline import corner_run, rectangle
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.painting import fills, strokes
 from motion.evaluate.path_ops import PathOperator
-from motion.model.content import ShapeContent
+from motion.model.content import ShapeContent, WaveformSettings
 from motion.model.layer import Layer
 from motion.snapshot import MissingSource, Run, ShapeSource
 
@@ -25,6 +25,11 @@ def shape(context: EvaluationContext, content: ShapeContent, values: Values) -> 
     """Return the shape's source. A live boolean replaces its outline."""
     width, height = frame_box(context, values)
     runs = outline(content, values)
+    if content.waveform is not None:
+        heard = _waveform(context, content.waveform, values, (width, height))
+        if heard is None:
+            return MissingSource("its sound cannot be read")
+        runs = (heard,)
     combined = boolean_outline(context, values.layer)
     if combined is not None:
         width, height, runs = combined.width, combined.height, (combined.run,)
@@ -51,6 +56,13 @@ def shape(context: EvaluationContext, content: ShapeContent, values: Values) -> 
         brush_strokes=content.brush_strokes,
         is_solid=content.is_solid,
     )
+
+
+def _waveform(
+    context: EvaluationContext, settings: WaveformSettings, values: Values, size: tuple[float, float]
+) -> Run | None:
+    time = 0.0 if settings.window_seconds is None else values.time
+    return hearing.waveform(context.frame.composition, context.frame.sounds, settings, size, time)
 
 
 def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:

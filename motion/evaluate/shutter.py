@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from motion.evaluate import affine, matrix4, space
+from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.context import EvaluationContext, Values, local, scales
 from motion.model.layer import Echo, Layer, WideTime
 from motion.schema.stored import LARGEST
@@ -145,7 +146,7 @@ def _values(context: EvaluationContext, layer: Layer, time: float) -> Values:
 def _sample(context: EvaluationContext, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
     """Return the layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
     values = _values(context, layer, time)
-    opacity = values.number("opacity", 100.0) / 100.0 * (layer.clone.opacity if layer.clone else 1.0)
+    opacity = values.number("opacity", 100.0) / 100.0 * clone_opacity(context, layer)
     if isinstance(placed, Transform2D):
         return Sample(_sampled(context, layer, values, placed), opacity)
     matrix = space.sampled(

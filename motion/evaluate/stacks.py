@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from motion.evaluate import css_color
-from motion.evaluate.context import Values
+from motion.evaluate import css_color, hearing
+from motion.evaluate.context import EvaluationContext, Values
 from motion.model.layer import Effect
 from motion.snapshot import EffectSnapshot, Glass
 
@@ -28,9 +28,9 @@ GLASS_NUMBERS = {
 }
 
 
-def effects(stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
-    """Return the stack with its moving parameters sampled."""
-    return tuple(_effect(effect, values) for effect in stack)
+def effects(context: EvaluationContext, stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
+    """Return the stack with its moving parameters sampled, and the bands of sounds that it shows."""
+    return tuple(_effect(context, effect, values) for effect in stack)
 
 
 def glass(stored: Glass | None, values: Values) -> Glass | None:
@@ -57,7 +57,17 @@ def mixed_channels(stored: str, values: Values, base: str) -> str:
     )
 
 
-def _effect(effect: Effect, values: Values) -> EffectSnapshot:
+def _effect(context: EvaluationContext, effect: Effect, values: Values) -> EffectSnapshot:
+    sampled = _sampled(effect, values)
+    sounds = context.frame.sounds
+    if effect.still.type != hearing.SPECTRUM or sounds is None:
+        return sampled
+    bands = hearing.spectrum(context.frame.composition, sounds, sampled, values.time)
+    others = tuple(pair for pair in sampled.stored if pair[0] != "magnitudes")
+    return replace(sampled, stored=(*others, ("magnitudes", bands)))
+
+
+def _sampled(effect: Effect, values: Values) -> EffectSnapshot:
     if not effect.tracks and not effect.clock and effect.legacy_path is None:
         return effect.still
     sampled = tuple((name, value) for name, path in effect.tracks if (value := values.moving(path)) is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from motion.model.content import MediaContent
+from motion.model.content import MediaContent, SoundContent
 from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer
 from motion.model.parity import Parity
@@ -79,9 +79,11 @@ class Composition:
     warnings: tuple[str, ...]
 
     def layer_showing(self, source: str) -> Layer | None:
-        """Return the first layer whose picture or video comes from a source, None if there is none."""
+        """Return the first layer whose picture, video or sound comes from a source, None if there is none."""
         for layer in self.layers.values():
             content = layer.content
             if isinstance(content, MediaContent) and source in (content.src, *content.frames):
+                return layer
+            if isinstance(content, SoundContent) and source == content.source:
                 return layer
         return None

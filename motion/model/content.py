@@ -34,6 +34,21 @@ class ShapeContent:
     is_solid: bool = False
     boolean_operation: Operation | None = None
     boolean_sources: tuple[str, ...] = ()
+    waveform: WaveformSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaveformSettings:
+    """A sound as the outline of a shape (layers.md 4.6): `samples` places, at least `thickness` px high.
+
+    `window_seconds`: length of the part around the playhead that is shown, None for the whole file.
+    """
+
+    source_layer: str
+    samples: int = 128
+    height_scale: float = 1.0
+    thickness: float = 2.0
+    window_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +139,24 @@ class InstanceContent:
 
 @dataclass(frozen=True, slots=True)
 class NothingContent:
-    """Groups, nulls, cameras, sound: layers that only move others, or drive the picture otherwise."""
+    """Groups, nulls, cameras: layers that only move others, or drive the picture otherwise."""
 
 
-Content = ShapeContent | TextContent | MediaContent | ParticleContent | LightContent | InstanceContent | NothingContent
+@dataclass(frozen=True, slots=True)
+class SoundContent:
+    """An audio layer: its file, and where it lies on the timeline if the layer has no bars, in seconds.
+
+    `end_seconds`: end of the part that plays, None for the file's end.
+    """
+
+    source: str
+    start_seconds: float = 0.0
+    first_seconds: float = 0.0
+    end_seconds: float | None = None
+    is_muted: bool = False
+
+
+Content = (
+    ShapeContent | TextContent | MediaContent | ParticleContent | LightContent | InstanceContent | SoundContent
+    | NothingContent
+)  # fmt: skip

@@ -11,7 +11,7 @@ from motion.model.timing import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
 
 if TYPE_CHECKING:
-    from motion.evaluate.cloner import Clone
+    from motion.evaluate.cloner import Clone, Cloning
     from motion.evaluate.data_keyframes import DataTrack
     from motion.evaluate.keyframes import ScalarTrack
     from motion.evaluate.mask_keys import MaskTrack
@@ -95,8 +95,8 @@ class Layer:
     `numbers` holds the static number of every property path that the layer stores; `moving` what replaces them.
     `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
     them; `is_time_unit` names a layer that composites as one.
-    `moves` tells whether its place can change. `clone` displaces a copy itself, `delay` all that
-    was copied with it. `constants` keeps the parts of its snapshot that never change.
+    `moves` tells whether its place can change. `clone` displaces a copy itself, where other layers
+    drive it by `cloning`; `delay` counts for all that was copied with it. `constants` keeps the parts of its snapshot that never change.
     """
 
     id: str
@@ -137,5 +137,6 @@ class Layer:
     face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
     rig: Rig | None = None
     clone: Clone | None = None
+    cloning: Cloning | None = None
     delay: float = 0.0
     constants: dict[str, object] = field(default_factory=dict)

@@ -17,8 +17,10 @@ from motion.model.content import (
     NothingContent,
     ParticleContent,
     ShapeContent,
+    SoundContent,
     TextContent,
     TextPathSettings,
+    WaveformSettings,
 )
 from motion.schema import paints
 from motion.schema.nodes import Node
@@ -40,14 +42,18 @@ OPERATIONS: dict[str, Operation] = {
     "exclude": "exclude",
 }
 MAX_TEXT_CHARACTERS = 100_000
+MAX_WAVEFORM_SAMPLES = 4096
+"""Places at which a waveform is read. Its envelope has 1024: more places only repeat them."""
 SANITIZE_POLICY = 2
 
 
 def content(node: Node) -> Content:
     """Return the node's content. Placed compositions are resolved where their plans are made."""
     match node.kind:
-        case "group" | "null" | "camera" | "audio" | "comp":
+        case "group" | "null" | "camera" | "comp":
             return NothingContent()
+        case "audio":
+            return sound_content(node)
         case "text":
             return text_content(node)
         case "image" | "video" | "svg":
@@ -86,6 +92,36 @@ def shape_content(node: Node) -> ShapeContent:
         is_solid=fx.get("solid") is True,
         boolean_operation=OPERATIONS.get(text(fx, "booleanOp")),
         boolean_sources=strings(fx, "booleanSources"),
+        waveform=_waveform(fx),
+    )
+
+
+def sound_content(node: Node) -> SoundContent:
+    """An audio layer's file and the part of it that plays (audio.md 1.1)."""
+    stored = node.component("Audio")
+    source = stored.get("__src") or stored.get("__assetId")
+    end, duration = finite(stored.get("__out")), finite(stored.get("__duration"))
+    end = duration if end is None else end
+    return SoundContent(
+        source=source if isinstance(source, str) else "",
+        start_seconds=number(stored, "__start", 0.0),
+        first_seconds=number(stored, "__in", 0.0),
+        end_seconds=end if end is not None and end > 0.0 else None,
+        is_muted=stored.get("__muted") is True,
+    )
+
+
+def _waveform(fx: Record) -> WaveformSettings | None:
+    stored = fx.get("audioWaveform")
+    if not isinstance(stored, dict):
+        return None
+    moves = text(stored, "mode") == "playhead-window"
+    return WaveformSettings(
+        source_layer=text(stored, "sourceLayerId"),
+        samples=max(2, int(min(MAX_WAVEFORM_SAMPLES, number(stored, "samples", 128.0)))),
+        height_scale=number(stored, "heightScale", 1.0),
+        thickness=max(0.0, number(stored, "thickness", 2.0)),
+        window_seconds=max(0.0, number(stored, "windowSec", 1.0)) if moves else None,
     )
 
 

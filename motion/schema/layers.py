@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from motion.evaluate.cloner import Clone
+from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.mask_keys import mask_track
 from motion.evaluate.rigs import rig
 from motion.migrations.mattes import structured
@@ -58,6 +58,7 @@ class Setting:
     composition: CompositionSettings
     content: Content | None = None
     clone: Clone | None = None
+    cloning: Cloning | None = None
     delay: float = 0.0
     solo: bool = False
 
@@ -85,7 +86,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         parent=setting.parent,
         is_time_unit=node.is_precomp,
         remapped_by=_remapped_by(setting.parent),
-        moves=_moves(moving, setting.parent),
+        moves=_moves(moving, setting.parent) or setting.cloning is not None,
         is_3d=corner_pin is None and _is_3d(node, transform),
         is_adjustment=node.fx.get("isAdjustment") is True,
         blend=text(node.fx, "blendMode") or "normal",
@@ -108,6 +109,7 @@ def layer(node: Node, setting: Setting) -> Layer:
         face_materials=dict(parameters(record(transform, "faceMaterials"))),
         rig=rig(node.fx.get("puppet"), node.fx.get("skeleton")),
         clone=setting.clone,
+        cloning=setting.cloning,
         delay=setting.delay,
     )
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import wave
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import pytest
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound import decoded
+from gpu_renderer.sound import HeardSounds, decoded
+from motion.notices import of_lines
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
 
@@ -214,3 +216,50 @@ def test_the_delay_of_a_compressed_file_is_left_out(tmp_path: Path) -> None:
 def test_a_file_without_sound_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(b"no sound at all")
     assert decoded(tmp_path / "a.wav", tmp_path / "raw", 0.0, 1.0) is None
+
+
+class TestShownInPictures:
+    @pytest.fixture
+    def heard(self, tmp_path: Path) -> Iterator[HeardSounds]:
+        sounds = HeardSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
+        yield sounds
+        sounds.close()
+
+    def test_an_envelope_holds_the_peaks_of_equal_parts_of_the_file(self, tmp_path: Path, heard: HeardSounds) -> None:
+        write_wave(tmp_path / "a.wav", np.repeat([0.0, 0.2, -0.9, 0.1], RATE // 4))
+        found = heard.envelope("a.wav")
+        assert found is not None
+        assert found.seconds == 1.0
+        assert found.peaks[[0, 255, 256, 600, 1023]] == pytest.approx([0, 0, 0.2, 0.9, 0.1], abs=1e-3)
+
+    def test_a_window_is_silent_outside_of_the_file(self, tmp_path: Path, heard: HeardSounds) -> None:
+        write_wave(tmp_path / "a.wav", np.full(RATE, 0.5))
+        windows = [heard.window("a.wav", first) for first in (0, RATE - 100, RATE + 1, -1)]
+        found = [None if window is None else int(np.count_nonzero(window > 0.4)) for window in windows]
+        assert found == [1024, 100, 0, 0]
+
+    def test_what_cannot_be_heard_is_said_once(self, tmp_path: Path, heard: HeardSounds) -> None:
+        (tmp_path / "text.wav").write_text("no sound")
+        for _ in range(2):
+            assert heard.envelope("gone.wav") is None
+            assert heard.window("text.wav", 0) is None
+        assert [notice.code for notice in of_lines(heard.warnings)] == ["media_missing", "media_undecodable"]
+
+    @pytest.mark.gl
+    @pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")
+    def test_a_waveform_and_a_spectrum_follow_the_sound(self, tmp_path: Path) -> None:
+        write_wave(tmp_path / "tone.wav", np.concatenate([np.zeros(RATE // 2), sine(1000, 0.5, level=0.9)]))
+        path = Path(project(tmp_path))
+        stored = json.loads(path.read_text())
+        waveform = {"sourceLayerId": "tone", "mode": "playhead-window", "windowSec": 0.1}
+        bars = {"id": "e", "type": "audio-spectrum", "params": {"audioLayerId": "tone", "bands": 4, "maxHeight": 40}}
+        square = next(node for node in stored["scene"]["nodes"] if node["id"] == "square")
+        for name, fx in (("waveform", {"audioWaveform": waveform}), ("spectrum", {"effects": [bars]})):
+            square["components"].append({"id": "fx", "type": "fx", "props": fx})
+            path.write_text(json.dumps(stored))
+            square["components"].pop()
+            output = tmp_path / f"{name}.mp4"
+            assert main(["render", str(path), "--media", str(tmp_path), "--no-audio", "-o", str(output)]) == 0
+            frames = [frame.astype(int) for frame in decoding.video(output, 160, 90)]
+            assert np.abs(frames[3] - frames[10]).max() < 12, name
+            assert (np.abs(frames[20] - frames[10]).max(axis=2) > 50).sum() > 100, name

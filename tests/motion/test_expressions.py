@@ -43,6 +43,9 @@ class Document:
     def seed_id(self, node_id: str) -> str:
         return node_id
 
+    def loudness(self) -> float:
+        return 0.0
+
     def layer_named(self, name: str) -> str | None:
         return name if any(name == node for node, _ in (*self.tracks, *self.sources, *self.statics)) else None
 

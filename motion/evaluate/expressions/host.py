@@ -76,6 +76,9 @@ class ExpressionHost(Protocol):
     def layer_markers(self, node_id: str) -> tuple[Marker, ...]:
         """Return the markers of a layer, by time."""
 
+    def loudness(self) -> float:
+        """Return the level of the exported composition's sound in the frame, 0..1."""
+
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
         """Return the rectangle of the layer's content; None where it is not known."""
 

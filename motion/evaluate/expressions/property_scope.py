@@ -210,7 +210,7 @@ _VARIABLES: Mapping[str, Callable[[PropertyScope], Value]] = {
     "value": PropertyScope._value,
     "velocity": PropertyScope._velocity,
     "speed": PropertyScope._speed,
-    "audio": lambda scope: 0.0,
+    "audio": lambda scope: scope._host.loudness(),
     "numKeys": PropertyScope._num_keys,
     "marker": PropertyScope._layer_markers,
     "thisComp": PropertyScope._this_composition,

@@ -1,0 +1,73 @@
+"""Where a copy of a cloner lies at a time, with the layers that drive it where they are then (layers.md 12.1)."""
+
+from __future__ import annotations
+
+import math
+from itertools import chain
+
+from motion.evaluate import affine, outline
+from motion.evaluate.boxes import box
+from motion.evaluate.cloner import Clone, Cloning, Guide, clone
+from motion.evaluate.context import EvaluationContext
+from motion.evaluate.outline import Polyline
+from motion.evaluate.shapes import outline as shape_outline
+from motion.model.content import ShapeContent
+from motion.model.layer import Layer
+
+SAMPLES_PER_CURVE = 24
+
+
+def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
+    """Return the displacement of a copy at this moment, None for layers that are none.
+
+    The editor's own rule for drivers that move is unknown: here the copies follow them, as in other editors.
+    """
+    cloning = layer.cloning
+    if cloning is None:
+        return layer.clone
+    if layer.id not in context.clones:
+        context.clones[layer.id] = _driven(context, layer, cloning) or layer.clone
+    return context.clones[layer.id]
+
+
+def _driven(context: EvaluationContext, layer: Layer, cloning: Cloning) -> Clone | None:
+    """Return the displacement, or None if a driver is the cloner itself, replaced by copies of its own, or nowhere."""
+    x, y = context.world(layer)[4:]
+    path = context.plan.layers.get(cloning.path_id or "")
+    driver = context.plan.layers.get(cloning.driver_id or "")
+    guide = None if path is None else _guide(context, path)
+    place = None if driver is None else context.world(driver)[4:]
+    is_lost = (guide is None and cloning.path_id) or (place is None and cloning.driver_id)
+    if is_lost or not all(map(math.isfinite, (x, y, *(place or ())))):
+        return None
+    offset = None if place is None else (place[0] - x, place[1] - y)
+    return clone(cloning.config, cloning.index, cloning.count, guide, offset, (x, y))
+
+
+def clone_opacity(context: EvaluationContext, layer: Layer) -> float:
+    """Return the factor on a copy's opacity, 1 for layers that are none."""
+    copy = clone_at(context, layer)
+    return 1.0 if copy is None else copy.opacity
+
+
+def _guide(context: EvaluationContext, layer: Layer) -> Guide | None:
+    """Return a layer's outline in composition px, None if no copies can stand on it."""
+    if layer.id not in context.guides:
+        line = _outline(context, layer)
+        is_usable = len(line.points) > 1 and all(map(math.isfinite, chain.from_iterable(line.points)))
+        context.guides[layer.id] = Guide.of(line) if is_usable else None
+    return context.guides[layer.id]
+
+
+def _outline(context: EvaluationContext, layer: Layer) -> Polyline:
+    values = context.values(layer)
+    width, height = box(values)
+    runs = shape_outline(layer.content, values) if isinstance(layer.content, ShapeContent) else ()
+    if runs:
+        line = Polyline(outline.flatten(runs[0], SAMPLES_PER_CURVE), runs[0].closed)
+    elif isinstance(layer.content, ShapeContent) and layer.content.primitive == "ellipse":
+        line = outline.ellipse(width, height)
+    else:
+        line = outline.rectangle(width, height)
+    world = context.world(layer)
+    return line._replace(points=tuple(affine.applied(world, *point) for point in line.points))

@@ -1,0 +1,175 @@
+"""Sound as pictures show it: outlines of waveforms, bands of a spectrum, loudness for expressions (audio.md 3.2 and 3.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from motion.evaluate.easing import clamp_unit
+from motion.model.composition import Composition
+from motion.model.content import SoundContent, WaveformSettings
+from motion.model.layer import Layer
+from motion.snapshot import EffectSnapshot, PathPoint, Run
+
+Array = npt.NDArray[np.float64]
+
+RATE: Final = 48_000
+"""Samples a second that spectra are made of."""
+BUCKETS: Final = 1024
+"""Peaks of an envelope, evenly over the file."""
+WINDOW: Final = 1024
+"""Samples of a spectrum."""
+BANDS_MAX: Final = 128
+SPECTRUM: Final = "audio-spectrum"
+_BINS: Final = WINDOW // 2
+_FLOOR_DB: Final = 60.0
+
+
+class Envelope(NamedTuple):
+    """Length of a file in seconds, and the loudest sample of each of `BUCKETS` parts of it, 0..1."""
+
+    seconds: float
+    peaks: Array
+
+    def at(self, share: float) -> float:
+        """Return the level at a share of the file, between the two nearest peaks; silence outside of 0..1."""
+        if not 0.0 <= share <= 1.0:
+            return 0.0
+        place = share * (len(self.peaks) - 1)
+        low = min(math.floor(place), len(self.peaks) - 2)
+        return float(self.peaks[low] + (self.peaks[low + 1] - self.peaks[low]) * (place - low))
+
+    def at_seconds(self, seconds: float) -> float:
+        """Return the level at a time of the file."""
+        return self.at(seconds / self.seconds) if self.seconds > 0.0 else 0.0
+
+
+class Sounds(Protocol):
+    """Decoded files by their sources."""
+
+    def envelope(self, source: str) -> Envelope | None:
+        """Return the file's envelope, or None if it has no sound."""
+        ...
+
+    def window(self, source: str, first: int) -> Array | None:
+        """Return `WINDOW` samples of the first channel at `RATE`, silent outside of the file; None if it has no sound."""
+        ...
+
+
+def waveform(
+    composition: Composition, sounds: Sounds | None, settings: WaveformSettings, size: tuple[float, float], time: float
+) -> Run | None:
+    """Return the outline of a sound over a box of width x height px, or None if it cannot be heard.
+
+    `time`: the layer's own time in seconds, which counts in a moving window only.
+    """
+    found = _sound(composition, settings.source_layer)
+    envelope = None if found is None or sounds is None else sounds.envelope(found[1].source)
+    if found is None or envelope is None:
+        return None
+    width, height = size
+    first, span = 0.0, 1.0
+    if settings.window_seconds is not None and envelope.seconds > 0.0:
+        position = _position(composition, *found, time, unplaced_start=found[1].start_seconds)
+        span = settings.window_seconds / envelope.seconds
+        first = position / envelope.seconds - span / 2.0
+    shares = [i / (settings.samples - 1) for i in range(settings.samples)]
+    least, most = min(height / 2.0, settings.thickness / 2.0), height / 2.0
+    tops = [
+        (-width / 2.0 + f * width, min(most, max(least, envelope.at(first + f * span) * most * settings.height_scale)))
+        for f in shares
+    ]
+    corners = [*((x, -half) for x, half in tops), *((x, half) for x, half in reversed(tops))]
+    return Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in corners), closed=True)
+
+
+def spectrum(composition: Composition, sounds: Sounds, effect: EffectSnapshot, time: float) -> tuple[float, ...]:
+    """Return the level, 0..1, of each band of an `audio-spectrum` effect at the layer's own time in seconds."""
+    stored, animated = dict(effect.stored), dict(effect.animated)
+
+    def number(key: str, default: float) -> float:
+        value = animated.get(key, stored.get(key))
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+
+    bands = min(BANDS_MAX, max(1, math.floor(min(1e9, number("bands", 32.0)) + 0.5)))
+    found = _sound(composition, stored.get("audioLayerId"))
+    samples = None
+    if found is not None:
+        position = _position(composition, *found, time, unplaced_start=0.0)
+        samples = sounds.window(found[1].source, math.floor(position * RATE))
+    if samples is None:
+        return (0.0,) * bands
+    return levels(samples, bands, number("startFreq", 40.0), number("endFreq", 16_000.0))
+
+
+def levels(samples: Array, bands: int, start_hertz: float, end_hertz: float) -> tuple[float, ...]:
+    """Return the loudest frequency of each band, -60 dB as 0 and 0 dB as 1; bands are equally wide in pitch."""
+    magnitudes = np.abs(np.fft.rfft(samples * np.hanning(WINDOW)))[:_BINS]
+    nyquist = RATE / 2.0
+    low = min(nyquist, max(1.0, start_hertz))
+    high = max(1.01 * low, min(nyquist, end_hertz))
+    edges = [low * (high / low) ** (k / bands) for k in range(bands + 1)]
+    found = []
+    for k in range(bands):
+        first = min(_BINS - 1, max(1, math.floor(edges[k] / nyquist * _BINS)))
+        end = min(_BINS, max(first + 1, math.ceil(edges[k + 1] / nyquist * _BINS)))
+        peak = float(magnitudes[first:end].max())
+        found.append(clamp_unit((20.0 * math.log10(peak + 1e-6) + _FLOOR_DB) / _FLOOR_DB))
+    return tuple(found)
+
+
+def loudness(composition: Composition, sounds: Sounds | None, time: float) -> float:
+    """Return what `audio` is in expressions: the loudest audio layer of the composition at its time in seconds, 0..1.
+
+    The editor's exports read it where the playhead stands. A frame's own time makes it move as the preview does.
+    """
+    found = (
+        _heard_level(composition, sounds, layer, layer.content, time)
+        for layer in (composition.plan.layers.values() if sounds is not None else ())
+        if isinstance(layer.content, SoundContent) and layer.visible and not layer.content.is_muted
+    )
+    return max(found, default=0.0)
+
+
+def _heard_level(
+    composition: Composition, sounds: Sounds | None, layer: Layer, content: SoundContent, time: float
+) -> float:
+    envelope = None if sounds is None else sounds.envelope(content.source)
+    if envelope is None:
+        return 0.0
+    for start, first, end in _parts(composition, layer, content):
+        position = first + time - start
+        if start <= time and (end is None or position < end):
+            return envelope.at_seconds(position)
+    return 0.0
+
+
+def _parts(
+    composition: Composition, layer: Layer, content: SoundContent
+) -> Iterable[tuple[float, float, float | None]]:
+    """Yield where each bar starts, and the part of the file that it plays, in seconds."""
+    fps = composition.timeline_fps
+    if not layer.bars:
+        return [(content.start_seconds, content.first_seconds, content.end_seconds)]
+    return [(bar.start / fps, bar.source_in / fps, (bar.source_in + bar.duration) / fps) for bar in layer.bars]
+
+
+def _sound(composition: Composition, layer_id: object) -> tuple[Layer, SoundContent] | None:
+    layer = composition.layers.get(layer_id) if isinstance(layer_id, str) else None
+    return (layer, layer.content) if layer is not None and isinstance(layer.content, SoundContent) else None
+
+
+def _position(
+    composition: Composition, layer: Layer, content: SoundContent, time: float, *, unplaced_start: float
+) -> float:
+    """Return the second of the file at a time of the picture: in the bar that lies there, else in the first one."""
+    fps = composition.timeline_fps
+    if not layer.bars:
+        return time - unplaced_start
+    inside = (bar for bar in layer.bars if bar.start <= time * fps < bar.start + bar.duration)
+    bar = next(inside, layer.bars[0])
+    return (bar.source_in - bar.start) / fps + time
