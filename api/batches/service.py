@@ -144,10 +144,10 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, batch: 
 
 
 async def _record(state: AppState, caller: Caller, batch: Batch, page: Page, origin: str) -> BatchRecord:
-    async with state.database.reading() as reading:
+    async with state.database.snapshot() as reading:  # the totals must count what the items show
         totals = await repository.totals(reading, batch.id)
         jobs = await repository.jobs(reading, batch.id, page.limit, page.offset)
-    percents = await state.progress.percents(jobs)
+    percents = await state.progress.percents([*jobs, *totals.running])
     items = [_item(state, job, percents, origin) for job in jobs]
     queued = batch.row_count - len(batch.refused)
     first = max(0, page.offset - queued)
@@ -158,7 +158,7 @@ async def _record(state: AppState, caller: Caller, batch: Batch, page: Page, ori
     open_jobs = totals.counts["queued"] + totals.counts["processing"]
     return BatchRecord(
         batch_id=batch.id, template_id=batch.template_id, status="running" if open_jobs else "ended",
-        progress=round(totals.progress, 1), totals=BatchTotals(**totals.counts, refused=len(batch.refused)),
+        progress=round(totals.progress(percents), 1), totals=BatchTotals(**totals.counts, refused=len(batch.refused)),
         created_at=batch.created_at, items=items, total=batch.row_count, limit=page.limit, offset=page.offset,
     )  # fmt: skip
 

@@ -89,6 +89,15 @@ class Database:
         async with self._readers() as session:
             yield session
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncSession]:
+        """A session for reads: all its statements see what is committed when the first one runs."""
+        async with self._sessions.begin() as session:
+            await session.connection(
+                execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+            )
+            yield session
+
     async def transaction(self, act: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
         """Return the committed result of `act`.
 
