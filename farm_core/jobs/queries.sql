@@ -385,12 +385,17 @@ WITH ended AS (
 SELECT token FROM finished
 
 -- leased_task --
+-- A task under its lease. All open tasks of its job are locked, because the job can fail with it: rows of account_queues are locked
+-- after tasks.
 WITH held AS (
     SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
     WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
+), open AS MATERIALIZED (
+    SELECT tasks.id FROM tasks JOIN held ON held.id = tasks.job_id
+    WHERE tasks.status IN ('pending', 'leased') ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 )
 SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker
-FROM tasks JOIN held ON held.id = tasks.job_id
+FROM tasks JOIN open ON open.id = tasks.id
 WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
 
 -- retry_task --
@@ -404,9 +409,16 @@ UPDATE tasks SET status = 'failed', lease_token = NULL, lease_expires_at = NULL,
 WHERE lease_token = :token AND status = 'leased'
 RETURNING id
 
+-- hold_jobs --
+-- Locks the jobs that are about to end, and returns those that still may.
+SELECT jobs.id FROM jobs JOIN unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[])) AS wanted(id, lease_token) ON wanted.id = jobs.id
+WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
+ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+
 -- withdraw_tasks --
--- Jobs have ended: what is open of them is void, and reports about it are discarded. A statement of its own after that of their
--- end, so that it sees tasks which were planned while the end waited for a job's row.
+-- Jobs end: what is open of them is void, and reports about it are discarded. A statement of its own after the jobs were locked, so that
+-- it sees tasks which were planned while the lock was waited for. It comes before the jobs end: their end locks rows of account_queues,
+-- which others lock after tasks.
 WITH held AS (
     SELECT id FROM tasks WHERE job_id = ANY(:job_ids) AND status IN ('pending', 'leased') ORDER BY id FOR NO KEY UPDATE
 ), withdrawn AS (

@@ -205,7 +205,7 @@ async def judge_task(session: Transaction, now: datetime, token: str, failure: F
 
 
 async def withdraw_tasks(session: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
-    """Withdraw the open tasks of jobs that have ended, and wake the schedulers to stop those that run."""
+    """Withdraw the open tasks of jobs that end, and wake the schedulers to stop those that run."""
     await execute(session, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 

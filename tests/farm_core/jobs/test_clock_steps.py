@@ -131,7 +131,9 @@ def test_a_webhook_that_a_dead_sender_holds_is_posted(on_database: Callable[[Sto
     on_database(story)
 
 
-def test_a_webhook_of_a_job_from_before_the_step_waits_no_longer_than_others(on_database: Callable[[Story], None]) -> None:
+def test_a_webhook_of_a_job_from_before_the_step_waits_no_longer_than_others(
+    on_database: Callable[[Story], None],
+) -> None:
     async def story(database: Database) -> None:
         async with database.work() as session:
             await session.execute(text(JOBS), {"renderer": "r"})

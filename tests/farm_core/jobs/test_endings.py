@@ -17,11 +17,14 @@ from farm_core.db.database import Database
 from farm_core.jobs import claims, repository
 from farm_core.jobs.claims import FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.status import JobStatus
+from farm_core.jobs.tasks import RenderedSegment, finish_tasks, judge_task
 from farm_core.usage import repository as usage
 from farm_core.webhooks.models import Delivery
+from tests.deadlocks import deadlocks
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -195,3 +198,52 @@ async def _somebody_waits_for_a_lock(database: Database) -> None:
     waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
     while not await database.single(lambda connection: connection.scalar(waiting)):  # noqa: ASYNC110 - it is in the database
         await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("ending", ["cancel", "fail"])
+def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
+    """Both change counts of the account at their ends, and wait here until the end of somebody else who does."""
+
+    async def body(jobs: Jobs) -> None:
+        job_id, database = jobs.ids[0], jobs.database
+        await lease_two_segments(database, job_id)
+        done = RenderedSegment("lease.0", "segments/0.mp4", 1, "w", {"cached": False})
+        broken = Failure(FailureKind.document, "The document cannot be drawn.", "w")
+
+        async def end() -> None:
+            async with database.work() as session:
+                if ending == "cancel":
+                    await repository.cancel(session, job_id)
+                elif await judge_task(session, utc_now(), "lease.1", broken) is not None:
+                    await end_jobs(session, utc_now(), "fail", [Ending(job_id, error="It failed.")])
+
+        async with database.work() as somebody:
+            await somebody.execute(text("SELECT 1 FROM account_queues FOR UPDATE"))
+            ended = asyncio.create_task(end())
+            await waiting(database, 1)
+            recorded = asyncio.create_task(database.single(lambda c: finish_tasks(c, utc_now(), [done])))
+            await waiting(database, 2)
+        await asyncio.wait_for(asyncio.gather(ended, recorded), 20)
+        assert deadlocks(database_url) == 0
+        assert (await jobs.statuses())[job_id] == ("cancelled" if ending == "cancel" else "failed")
+
+    on_jobs(database_url, 1, body)
+
+
+async def lease_two_segments(database: Database, job_id: str) -> None:
+    """Give the job two leased segments, with the tokens `lease.0` and `lease.1`."""
+    statement = """
+        INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, lease_token, lease_expires_at)
+        SELECT :job_id || '.' || n, :job_id, n, 'render', 45 * n, 45, 'leased', 1, now(), 'lease.' || n, now() + interval '1 minute'
+        FROM generate_series(0, 1) AS n
+    """
+    async with database.work() as session:
+        await session.execute(text(statement), {"job_id": job_id})
+
+
+async def waiting(database: Database, number: int) -> None:
+    """Wait until so many transactions wait for locks."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with asyncio.timeout(10):
+        while await database.single(lambda c: c.scalar(text(query))) != number:  # noqa: ASYNC110 - it is in the database
+            await asyncio.sleep(0.01)
