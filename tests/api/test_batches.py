@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.test_progress import write
-from tests.api.world import Someone, World, text_template
+from tests.api.world import Someone, World, document, field, layer, picture, text_template
 
 pytestmark = pytest.mark.service
 
@@ -195,3 +195,14 @@ def test_validation_names_faults_minutes_and_warnings_and_queues_nothing(own_wor
     assert small["expectedSeconds"] == 1
     assert ada.get("/renders").json()["total"] == 1
     assert ada.post("/renders/validate", json={"templateId": "tpl_none", "inputs": {}}).status_code == 404
+
+
+def test_an_optional_picture_without_a_value_is_named_where_its_layer_has_no_source(world: World) -> None:
+    ada = world.account()
+    card = document(layer("n1", "Logo", "image"), fields=[field("logo", "image", "n1", "Transform", "src")])
+    optional = [{"id": "logo", "label": "Logo", "kind": "image", "required": False}]
+    template = ada.template(document=card, inputs=optional)
+    expected = {"code": "media_missing", "message": "Layer “Logo” shows nothing: it has no source.", "layer": "Logo"}
+    for inputs, warnings in (({}, [expected]), ({"logo": ada.upload(picture()).json()["url"]}, [])):
+        answer = ada.post("/renders/validate", json={"templateId": template, "inputs": inputs}).json()
+        assert (answer["valid"], answer["warnings"]) == (True, warnings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_job_in_preparation_is_adopted(on_database: Callable[[Story], None]) -
         (held,) = await database.single(lambda connection: claims.claim_jobs(connection, BEFORE, 8))
         assert await shortened(database) == 1
         for seconds, wanted in ((claims.LEASE_SECONDS - 1, []), (claims.LEASE_SECONDS + 1, [held.id])):
-            found = await database.single(lambda c, now=after(seconds): claims.adopt_jobs(c, now, 8))
+            found = await database.single(partial(claims.adopt_jobs, now=after(seconds), jobs_max=8))
             assert [job.id for job in found] == wanted
 
     on_database(story)
@@ -88,7 +89,7 @@ def test_a_leased_task_is_rescued_and_one_whose_scheduler_lives_is_not(on_databa
         renewal = after(tasks.LEASE_SECONDS - tasks.FRESH_SECONDS + 1)
         assert await database.single(lambda c: tasks.renew_tasks(c, renewal, living)) == set(living)
         for seconds, number in ((tasks.LEASE_SECONDS - 1, 0), (tasks.LEASE_SECONDS + 1, 1)):
-            assert await database.single(lambda c, now=after(seconds): tasks.rescue_tasks(c, now)) == number
+            assert await database.single(partial(tasks.rescue_tasks, now=after(seconds))) == number
         assert await database.single(lambda c: tasks.renew_tasks(c, renewal, living)) == set(living), "it still counts"
 
     on_database(story)
@@ -156,7 +157,7 @@ def test_workers_that_only_the_dead_scheduler_saw_are_gone(on_database: Callable
             await session.execute(text(WORKER), {"seen": BEFORE})
         assert await shortened(database) == 1
         for seconds, living in ((1, {"r"}), (workers.LIVE_SECONDS + 1, set[str]())):
-            assert await database.single(lambda c, now=after(seconds): workers.live_renderers(c, now)) == living
+            assert await database.single(partial(workers.live_renderers, now=after(seconds))) == living
 
     on_database(story)
 
