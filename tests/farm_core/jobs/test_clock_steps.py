@@ -107,7 +107,7 @@ def test_a_task_that_pauses_after_a_failure_goes_on(on_database: Callable[[Story
         async with database.work() as session:
             await tasks.judge_task(session, BEFORE, held.lease_token, failure)
         for now, waits in ((BEFORE, False), (BEFORE + timedelta(seconds=3), True), (NOW, True)):
-            found = await database.single(lambda c, now=now: tasks.open_work(c, now, 32))
+            found = await database.single(partial(tasks.open_work, now=now, heads_max=32))
             assert ("ada1.0" in {row.task_id for row in found}) == waits
 
     on_database(story)
