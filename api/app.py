@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -36,8 +37,9 @@ from console.app import create_console
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
-from farm_core.clock import Clock, SystemClock
+from farm_core.clock import Clock, FollowingClock
 from farm_core.db.database import Database
+from farm_core.db.postgres_clock import keep_following
 from farm_core.net.resolver import AccountLookups, Resolver, system_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -58,7 +60,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
     """Build the app's state from the settings. `database_url` and `redis_url` must be set."""
     assert settings.database_url is not None and settings.redis_url is not None
     secret = farm_secret(settings)
-    clock = clock or SystemClock()
+    clock = clock or FollowingClock()
     links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
     database = Database(settings.database_url, POOL_CONNECTIONS, ping=False)
@@ -85,7 +87,9 @@ def create_app(state: AppState) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         state.sandbox.warm()
+        following = asyncio.create_task(keep_following(state.database, state.clock), name="clock")
         yield
+        following.cancel()
         await state.changes.close()
         state.sandbox.close()
         await state.redis.aclose()

@@ -39,8 +39,8 @@ def _machine_time() -> datetime:
 class FollowingClock(SystemClock):
     """The time of another clock by its last reading, and the machine's own until then.
 
-    Schedulers follow Postgres': leases are moments in the database, and a host whose clock is wrong would take those of all others
-    for expired, or all files for old enough to be deleted.
+    Schedulers and the API follow Postgres': leases are moments in the database, and a host whose clock is wrong would take those of
+    all others for expired, all workers for gone, or all files for old enough to be deleted.
     """
 
     def __init__(self, machine_time: Callable[[], datetime] = _machine_time) -> None:

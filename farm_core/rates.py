@@ -22,12 +22,14 @@ _AWAY_SECONDS: Final = 1.0
 _KEYS_MAX: Final = 50_000
 
 # A sorted set holds the times of the events in the last window. Returns 0 and adds the event, or the milliseconds until the
-# oldest event leaves a full window. The time is the server's, so the clocks of processes can differ.
+# oldest event leaves a full window. The time is the server's, so the clocks of processes can differ. Events ahead of it are from before
+# its clock went back, and count no more: they would fill the window until the clock has caught up.
 _SCRIPT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local window = tonumber(ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
     local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
     return math.max(1, oldest[2] + window - now)

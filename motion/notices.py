@@ -12,6 +12,7 @@ from typing import Final
 
 from motion.schema.nodes import Node, nodes
 from motion.schema.stored import Document
+from motion.template import NO_SOURCE, InputField, unrenderable_layers
 
 LAYERS_NAMED_MAX: Final = 5
 
@@ -20,7 +21,7 @@ CODES: Final = (
     ("sound_clipped", r"^The sound is clipped"),
     ("glyph_missing", r"^No installed font has "),
     ("font_substituted", r"^The font family "),
-    ("media_missing", r"^There is nothing at |has no picture at some time"),
+    ("media_missing", r"^There is nothing at |has no picture at some time|shows nothing: it has no source"),
     ("media_undecodable", r"^(https?://|data:|/files/|an SVG layer)[^ ]*: |^Layer “.*”( \(.*\))?: "),
     ("text_cut", r"is cut after \d+"),
     ("document_damaged", r"in the bundle could not be read"),
@@ -67,6 +68,17 @@ def of_document(document: Document) -> tuple[Notice, ...]:
         f"The sound of {'layer' if len(names) == 1 else 'layers'} {shown}{rest} is not rendered: the video is silent."
     )
     return (Notice("sound_not_rendered", message, names[0] if len(names) == 1 else None),)
+
+
+def of_sources(
+    document: Document, composition_id: str | None = None, given: Iterable[InputField] = ()
+) -> tuple[Notice, ...]:
+    """Return a notice for each drawn picture and video layer without a source, such as that of an optional input without a value.
+
+    `given`: the inputs whose values are not in the document yet.
+    """
+    empty = [name for name, reason in unrenderable_layers(document, given, composition_id) if reason == NO_SOURCE]
+    return of_lines(f"Layer “{name}” shows nothing: {NO_SOURCE}." for name in empty)
 
 
 def _has_sound(node: Node) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Final, Literal
 
 from motion.color_text import FORMS, is_color
 from motion.errors import PropertyRefused
@@ -25,6 +25,8 @@ ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
 MAX_ID_CHARACTERS = 64
 HINTS_MAX = 10
 """Unknown names of inputs for which the nearest known one is looked up: each look takes a while with many inputs."""
+NO_SOURCE: Final = "it has no source"
+MEDIA_KINDS: Final = frozenset({"image", "media"})
 MAX_IMPORTED = 1000
 """Inputs of an imported template, as of a published one."""
 _SUFFIX_DIGITS = 6
@@ -178,7 +180,7 @@ def unrenderable_layers(
     document: Document, fields: Iterable[InputField] = (), composition_id: str | None = None
 ) -> list[tuple[str, str]]:
     """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
-    replaced = {field.target.node_id for field in fields if field.kind in {"image", "media"}}
+    replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     found = []
     for layer in _layers(document, composition_id):
         reason = None if layer.id in replaced or _hidden(layer) else _source_fault(layer)
@@ -331,7 +333,7 @@ def source_fault(source: str) -> str | None:
     """Why a source cannot be fetched by the farm, None if it can be tried (document.md 5.5)."""
     lowered = source.strip().lower()
     if not lowered:
-        return "it has no source"
+        return NO_SOURCE
     if lowered.startswith(("http://", "https://", "data:", "/files/")):
         return None
     if lowered.startswith("blob:"):
@@ -358,7 +360,7 @@ def _authored(stored: Record) -> InputField:
     target = record(stored, "target")
     kind = next(kind for kind in KINDS if kind == stored["kind"])
     default = finite(stored.get("default")) if kind == "number" else text(stored, "default")
-    media = kind in {"image", "media"}
+    media = kind in MEDIA_KINDS
     public = isinstance(default, str) and default.startswith("http")
     return InputField(
         id=text(stored, "id"),
@@ -378,7 +380,7 @@ def _value_fault(field: InputField, value: object, url_fault: Callable[[str], st
         return "must be a string"
     if field.kind == "color":
         return None if is_color(value) else f"must be a colour: {FORMS}"
-    if field.kind not in {"image", "media"}:
+    if field.kind not in MEDIA_KINDS:
         return None
     if not value.strip():
         return "is required" if field.required else "must not be empty"

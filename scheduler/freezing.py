@@ -11,7 +11,7 @@ import orjson
 
 from motion import template
 from motion.errors import DocumentError
-from motion.notices import of_document
+from motion.notices import of_document, of_sources
 from motion.schema.stored import Document
 from motion.template import InputField, Target
 
@@ -48,6 +48,8 @@ def _write(document: Document, request: FreezeRequest, file: BinaryIO) -> Freeze
         applied = template.apply(document, fields, request["values"])
         sources = template.media_sources(applied, request["composition_id"], with_sound=request["has_sound"])
         notices = () if request["has_sound"] else of_document(applied)
+        if any(field.kind in template.MEDIA_KINDS and field.id not in request["values"] for field in fields):
+            notices += of_sources(applied, request["composition_id"])
     except DocumentError as refusal:
         return {"refused": refusal.message}
     size = file.write(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))

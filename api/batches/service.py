@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -25,6 +25,9 @@ from farm_core.ids import new_id
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob
 from farm_core.templates.models import Template
+
+FAULTS_MAX: Final = 5_000
+"""Number of faults that an answer names at most."""
 
 _FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
 Refusals = list[dict[str, Any]]
@@ -92,17 +95,26 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 async def _refusals(
     state: AppState, caller: Caller, template: Template | None, wanted: BatchRequest, uploads: Uploads
 ) -> Refusals:
-    """Return the rows with faults. Raises InvalidInputs unless the request allows a part of the rows, and some have no faults."""
+    """Return the rows with faults.
+
+    Raises InvalidInputs unless the request allows a part of the rows, and some have no faults. Above FAULTS_MAX faults the other rows are
+    not checked, and no part is allowed: millions of faults would hold up all other callers.
+    """
     shared = [
         *output_of(state, template, wanted.output)[1],
         *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
     ]
     by_row = await rules.input_faults(state, caller.account.id, template, [row.inputs for row in wanted.rows], uploads)
     refused: Refusals = []
+    number = len(shared)
     for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
         if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
             refused.append({"index": index, "errors": errors})
+            number += len(errors)
+        if number > FAULTS_MAX:
+            crowd = f"have more than {FAULTS_MAX} faults; rows after {index} were not checked"
+            raise InvalidInputs([*shared, *_named(refused)[:FAULTS_MAX], ("rows", crowd)])
     if shared or (refused and (not wanted.partial or len(refused) == len(wanted.rows))):
         raise InvalidInputs([*shared, *_named(refused)])
     return refused
@@ -144,10 +156,10 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, batch: 
 
 
 async def _record(state: AppState, batch: Batch, page: Page, origin: str) -> BatchRecord:
-    async with state.database.reading() as reading:
+    async with state.database.snapshot() as reading:  # the totals must count what the items show
         totals = await repository.totals(reading, batch.id)
         jobs = await repository.jobs(reading, batch.id, page.limit, page.offset)
-    percents = await state.progress.percents(jobs)
+    percents = await state.progress.percents([*jobs, *totals.running])
     items = [_item(state, job, percents, origin) for job in jobs]
     queued = batch.row_count - len(batch.refused)
     first = max(0, page.offset - queued)
@@ -158,7 +170,7 @@ async def _record(state: AppState, batch: Batch, page: Page, origin: str) -> Bat
     open_jobs = totals.counts["queued"] + totals.counts["processing"]
     return BatchRecord(
         batch_id=batch.id, template_id=batch.template_id, status="running" if open_jobs else "ended",
-        progress=round(totals.progress, 1), totals=BatchTotals(**totals.counts, refused=len(batch.refused)),
+        progress=round(totals.progress(percents), 1), totals=BatchTotals(**totals.counts, refused=len(batch.refused)),
         created_at=batch.created_at, items=items, total=batch.row_count, limit=page.limit, offset=page.offset,
     )  # fmt: skip
 

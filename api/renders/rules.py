@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -57,8 +57,8 @@ def metadata_faults(value: Any) -> Faults:
 
 async def input_faults(
     state: AppState, account_id: str, template: Template | None, rows: Sequence[Any], uploads: Uploads
-) -> list[Faults]:
-    """Return the faults of each row, the values of a template's inputs. An address that rows share is checked once."""
+) -> Iterator[Faults]:
+    """Yield the faults of each row, the values of a template's inputs. An address that rows share is checked once."""
     fields = None if template is None else fields_of(template)
     media = [field.id for field in fields or () if field.kind in MEDIA_KINDS]
     objects = [values for values in rows if isinstance(values, dict)]
@@ -71,7 +71,7 @@ async def input_faults(
             return url, await _media_fault(state, url, uploads, resolve)
 
     reasons = dict(await asyncio.gather(*map(reason, urls)))
-    return [_row_faults(fields, values, reasons, uploads) for values in rows]
+    return (_row_faults(fields, values, reasons, uploads) for values in rows)
 
 
 def _row_faults(

@@ -8,8 +8,9 @@ from typing import Any, TypedDict
 
 import orjson
 
+from api.templates.drafts import fields_from
 from motion.errors import DocumentError
-from motion.notices import of_document, of_lines
+from motion.notices import of_document, of_lines, of_sources
 
 
 class Drawable(TypedDict):
@@ -19,8 +20,8 @@ class Drawable(TypedDict):
     notices: list[dict[str, Any]]
 
 
-def undrawn(source: str, composition_id: str | None) -> Drawable:
-    """Return the notices of the document, which `source` holds as JSON."""
+def undrawn(source: str, composition_id: str | None, given: list[dict[str, Any]]) -> Drawable:
+    """Return the notices of the document, which `source` holds as JSON, with values for the inputs that are `given`."""
     from motion.build import build  # noqa: PLC0415 - brings NumPy, and the API only names this function
 
     document = orjson.loads(Path(source).read_bytes())
@@ -28,4 +29,5 @@ def undrawn(source: str, composition_id: str | None) -> Drawable:
         lines, refused = build(document, composition_id).warnings, None
     except DocumentError as error:
         lines, refused = (), error.message
-    return {"refused": refused, "notices": [asdict(one) for one in (*of_document(document), *of_lines(lines))]}
+    notices = (*of_document(document), *of_sources(document, composition_id, fields_from(given)), *of_lines(lines))
+    return {"refused": refused, "notices": [asdict(one) for one in notices]}

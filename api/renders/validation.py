@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -26,6 +27,7 @@ from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import is_of_account
 from farm_core.jobs.status import JobStatus
+from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 from motion.notices import Notice
@@ -90,7 +92,9 @@ async def _examined(state: AppState, template: Template, wanted: RenderRequest) 
     """Return why no frame can be made from the template, if so, and the warnings that are known without drawing."""
     with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
-        made = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id)
+        values = wanted.inputs if isinstance(wanted.inputs, dict) else {}
+        given = [asdict(field) for field in fields_of(template) if values.get(field.id) is not None]
+        made = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id, given)
     found = made["notices"]
     output, faults = output_of(state, template, wanted.output)
     if not faults and state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound:

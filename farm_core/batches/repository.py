@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -16,14 +17,24 @@ from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import SHOWN, ShownJob, create_all
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
+from farm_core.progress.reader import JobRow
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Number of a batch's jobs in each status, and their mean progress in percent."""
+    """Number of a batch's jobs in each status, and the sum of their stored progress in percent.
+
+    `running`: the jobs in processing, whose live progress only `ProgressReader` knows.
+    """
 
     counts: dict[str, int]
-    progress: float
+    progress_sum: float
+    running: Sequence[JobRow]
+
+    def progress(self, percents: Mapping[str, float]) -> float:
+        """Return the mean progress of the jobs in percent, given that of the running ones by their ids."""
+        live = sum(max(0.0, percents[job.id] - job.progress) for job in self.running)
+        return (self.progress_sum + live) / max(1, sum(self.counts.values()))
 
 
 async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> None:
@@ -52,11 +63,11 @@ async def owned(session: AsyncSession, account_id: str, batch_id: str) -> Batch 
 
 async def totals(session: AsyncSession, batch_id: str) -> Totals:
     """Count over all jobs of a batch, at most a thousand."""
-    grouped = select(col(Job.status), func.count(), func.sum(col(Job.progress))).where(col(Job.batch_id) == batch_id)
-    rows = [(row[0], int(row[1]), float(row[2])) for row in await session.execute(grouped.group_by(col(Job.status)))]
-    count = sum(number for _, number, _ in rows)
-    counts = dict.fromkeys(map(str, JobStatus), 0) | {status: number for status, number, _ in rows}
-    return Totals(counts, sum(progress for _, _, progress in rows) / count if count else 0.0)
+    wanted = select(col(Job.id), col(Job.status), col(Job.progress)).where(col(Job.batch_id) == batch_id)
+    found = cast(Sequence[JobRow], (await session.execute(wanted)).all())
+    counts = dict.fromkeys(map(str, JobStatus), 0) | Counter(job.status for job in found)
+    running = [job for job in found if job.status == JobStatus.processing]
+    return Totals(counts, sum(job.progress for job in found), running)
 
 
 async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[ShownJob]:

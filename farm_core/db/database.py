@@ -6,7 +6,7 @@ Every transaction locks rows in this order, and rows of one table by their key:
     object_charges
 
 Triggers of jobs, tasks and object_charges lock account_queues when their statement ends. A transaction with several such
-statements begins with the one that names all accounts.
+statements begins with the one that names all accounts, and has locked by then all jobs and tasks that it changes later.
 
 Locks are `FOR NO KEY UPDATE`, which an UPDATE takes; `FOR UPDATE` is for rows that are deleted. Foreign-key checks take
 key-share locks, in any order, and only a `FOR UPDATE` lock makes them wait. A statement with SKIP LOCKED waits for nobody. Where Postgres still picks a victim
@@ -87,6 +87,15 @@ class Database:
     async def reading(self) -> AsyncIterator[AsyncSession]:
         """A session for reads: each statement sees what is committed when it runs."""
         async with self._readers() as session:
+            yield session
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncSession]:
+        """A session for reads: all its statements see what is committed when the first one runs."""
+        async with self._sessions.begin() as session:
+            await session.connection(
+                execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+            )
             yield session
 
     async def transaction(self, act: Callable[[AsyncSession], Awaitable[Result]]) -> Result:

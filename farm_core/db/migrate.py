@@ -15,10 +15,10 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
-from farm_core.db.database import driver_url
+from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
 from farm_core.db.schema import MIGRATIONS
 from farm_core.failure import Failure
 from farm_core.settings import settings
@@ -34,17 +34,29 @@ class DatabaseUnfit(Failure):
 def upgrade(url: str) -> None:
     """Run every migration that the database has not seen; each in a transaction, under one advisory lock.
 
-    A newer schema stays as it is if this release works on it. Raises DatabaseUnfit.
+    A newer schema stays as it is if this release works on it. A migration that Postgres picks as the victim of a deadlock with the
+    working farm is run again. Raises DatabaseUnfit.
     """
     try:
         if not _is_newer_and_usable(url):
-            command.upgrade(_config(url), "head")
+            _upgrade_to_head(url)
     except OperationalError as error:
         raise DatabaseUnfit(f"the database cannot be used: {error.orig}") from error
     except CommandError as error:
         raise DatabaseUnfit(
             f"the database was written by a newer version of the farm, which this version cannot use: {error}"
         ) from error
+
+
+def _upgrade_to_head(url: str) -> None:
+    for _ in range(VICTIM_ATTEMPTS - 1):
+        try:
+            return command.upgrade(_config(url), "head")
+        except DBAPIError as error:
+            if not is_victim(error):
+                raise
+            _log.warning("the migration met a deadlock with the working farm and runs again")
+    return command.upgrade(_config(url), "head")
 
 
 def _is_newer_and_usable(url: str) -> bool:

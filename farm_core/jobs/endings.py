@@ -48,17 +48,21 @@ async def end_jobs(transaction: Transaction, now: datetime, event: str, endings:
     """Move each job along the edge `event` to its end; return the jobs that have moved.
 
     Another process has ended the others, which is no error. Completing is a single statement, so it needs no
-    transaction around it; the other ends withdraw the jobs' open tasks by a second one.
+    transaction around it; the other ends first lock the jobs and withdraw their open tasks.
     """
     after = _target(event)
+    columns, sources = _columns(endings), [str(before) for before, name in JOB_EDGES if name == event]
+    if after is not JobStatus.completed:
+        guards = {name: columns[name] for name in ("job_ids", "lease_tokens")}
+        held = await column(transaction, "hold_jobs", {"sources": sources, **guards})
+        if not held:
+            return set()
+        await withdraw_tasks(transaction, now, held)
     values = {
         "now": now, "event": event, "after": str(after), "period": period_of(now), "webhook_seconds": WEBHOOK_SECONDS,
-        "sources": [str(before) for before, name in JOB_EDGES if name == event],
+        "sources": sources,
     }  # fmt: skip
-    ended = set(await column(transaction, "end_jobs", values | _columns(endings)))
-    if ended and after is not JobStatus.completed:
-        await withdraw_tasks(transaction, now, sorted(ended))
-    return ended
+    return set(await column(transaction, "end_jobs", values | columns))
 
 
 def _target(event: str) -> JobStatus:

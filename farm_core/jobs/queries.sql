@@ -226,7 +226,7 @@ WITH wanted AS (
     INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
     SELECT delivery_id, id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
         'error', error, 'renderDurationMs', render_duration_ms), 'due', 0,
-        greatest(CAST(:now AS timestamptz), created_at + make_interval(secs => :webhook_seconds)), '[]', :now
+        greatest(CAST(:now AS timestamptz), least(CAST(:now AS timestamptz), created_at) + make_interval(secs => :webhook_seconds)), '[]', :now
     FROM ended WHERE callback_url IS NOT NULL
 ), settled AS (
     INSERT INTO usage (account_id, period, rendered_ms, render_duration_ms)
@@ -255,6 +255,7 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- each use, which takes as long as the statement.
 -- The planner guesses that half of the tasks meet a condition in coalesce, and nearly all of them one with IS NOT UNKNOWN. With the
 -- first guess it expected one task of each job: it then read and sorted all of a job's tasks instead of following their index.
+-- No pause is as long as a minute: a task whose pause ends later is from before the clock went back.
 WITH depth AS MATERIALIZED (
     SELECT greatest(CAST(:depth_least AS bigint), (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
@@ -269,7 +270,8 @@ FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
     ) AS known CROSS JOIN LATERAL (
         SELECT tasks.id AS task_id, tasks.kind, tasks.frame_count, tasks.avoid_worker FROM tasks
         WHERE tasks.job_id = open_jobs.job_id AND tasks.status = 'pending'
-            AND nullif(coalesce(tasks.not_before <= :now, true), false) IS NOT UNKNOWN
+            AND nullif(coalesce(tasks.not_before <= :now OR tasks.not_before > CAST(:now AS timestamptz) + interval '1 minute', true), false)
+                IS NOT UNKNOWN
             AND (tasks.kind = 'render' OR open_jobs.open_frames = 0)
         ORDER BY tasks.index LIMIT depth.tasks
     ) AS waiting
@@ -383,12 +385,17 @@ WITH ended AS (
 SELECT token FROM finished
 
 -- leased_task --
+-- A task under its lease. All open tasks of its job are locked, because the job can fail with it: rows of account_queues are locked
+-- after tasks.
 WITH held AS (
     SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
     WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
+), open AS MATERIALIZED (
+    SELECT tasks.id FROM tasks JOIN held ON held.id = tasks.job_id
+    WHERE tasks.status IN ('pending', 'leased') ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 )
 SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker
-FROM tasks JOIN held ON held.id = tasks.job_id
+FROM tasks JOIN open ON open.id = tasks.id
 WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
 
 -- retry_task --
@@ -402,9 +409,16 @@ UPDATE tasks SET status = 'failed', lease_token = NULL, lease_expires_at = NULL,
 WHERE lease_token = :token AND status = 'leased'
 RETURNING id
 
+-- hold_jobs --
+-- Locks the jobs that are about to end, and returns those that still may.
+SELECT jobs.id FROM jobs JOIN unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[])) AS wanted(id, lease_token) ON wanted.id = jobs.id
+WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
+ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+
 -- withdraw_tasks --
--- Jobs have ended: what is open of them is void, and reports about it are discarded. A statement of its own after that of their
--- end, so that it sees tasks which were planned while the end waited for a job's row.
+-- Jobs end: what is open of them is void, and reports about it are discarded. A statement of its own after the jobs were locked, so that
+-- it sees tasks which were planned while the lock was waited for. It comes before the jobs end: their end locks rows of account_queues,
+-- which others lock after tasks.
 WITH held AS (
     SELECT id FROM tasks WHERE job_id = ANY(:job_ids) AND status IN ('pending', 'leased') ORDER BY id FOR NO KEY UPDATE
 ), withdrawn AS (
@@ -434,6 +448,40 @@ WITH orphans AS (
     FROM rescued JOIN jobs ON jobs.id = rescued.job_id ORDER BY rescued.job_id, rescued.index
 )
 SELECT id FROM rescued
+
+-- shorten_leases --
+-- Leases that end later than any can were given before the clock went back. They end when one that is given now would: the scheduler that
+-- holds one renews it until then, and a dead one does not. Workers that were seen before then count as seen now, for the same reason.
+WITH ahead_jobs AS MATERIALIZED (
+    SELECT jobs.id FROM held_jobs JOIN jobs ON jobs.id = held_jobs.job_id
+    WHERE held_jobs.lease_expires_at > CAST(:now AS timestamptz) + make_interval(secs => 2 * :job_seconds)
+        AND jobs.lease_expires_at IS NOT NULL
+    ORDER BY jobs.id FOR NO KEY UPDATE OF jobs SKIP LOCKED
+), jobs_shortened AS (
+    UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :job_seconds)
+    FROM ahead_jobs WHERE jobs.id = ahead_jobs.id RETURNING jobs.id
+), ahead_tasks AS MATERIALIZED (
+    SELECT id FROM tasks WHERE status = 'leased'
+        AND lease_expires_at > CAST(:now AS timestamptz) + make_interval(secs => 2 * :task_seconds)
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+), tasks_shortened AS (
+    UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :task_seconds)
+    FROM ahead_tasks WHERE tasks.id = ahead_tasks.id RETURNING tasks.id
+), ahead_workers AS MATERIALIZED (
+    SELECT id FROM workers WHERE seen_at > CAST(:now AS timestamptz) + make_interval(secs => :live_seconds)
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+), workers_seen AS (
+    UPDATE workers SET seen_at = :now FROM ahead_workers WHERE workers.id = ahead_workers.id RETURNING workers.id
+), ahead_deliveries AS MATERIALIZED (
+    SELECT id FROM deliveries WHERE status = 'due'
+        AND lease_expires_at > CAST(:now AS timestamptz) + make_interval(secs => 2 * :post_seconds)
+    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+), deliveries_shortened AS (
+    UPDATE deliveries SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :post_seconds)
+    FROM ahead_deliveries WHERE deliveries.id = ahead_deliveries.id RETURNING deliveries.id
+)
+SELECT (SELECT count(*) FROM jobs_shortened) + (SELECT count(*) FROM tasks_shortened) + (SELECT count(*) FROM workers_seen)
+    + (SELECT count(*) FROM deliveries_shortened) AS shortened
 
 -- count_open --
 SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coalesce(sum(queued), 0) FROM account_queues)
@@ -487,11 +535,14 @@ WHERE jobs.id = ANY(:job_ids)
 GROUP BY jobs.id, jobs.frame_count
 
 -- see_workers --
+-- A worker that was last seen later than now was seen before the clock went back: its quarantine ends when one of now would at the latest.
 INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, frames_done, failures, seen_at)
 SELECT seen.*, 0, :now FROM unnest(CAST(:ids AS text[]), CAST(:nodes AS text[]), CAST(:renderers AS text[]),
     CAST(:devices AS text[]), CAST(:encoders AS text[]), CAST(:memories AS bigint[]), CAST(:frames AS bigint[])) AS seen
 ON CONFLICT (id) DO UPDATE SET node = excluded.node, renderer = excluded.renderer, device = excluded.device,
-    encoder = excluded.encoder, memory_bytes = excluded.memory_bytes, frames_done = excluded.frames_done, seen_at = excluded.seen_at
+    encoder = excluded.encoder, memory_bytes = excluded.memory_bytes, frames_done = excluded.frames_done, seen_at = excluded.seen_at,
+    quarantined_until = CASE WHEN workers.seen_at > excluded.seen_at + make_interval(secs => :live_seconds)
+        THEN least(workers.quarantined_until, excluded.seen_at + make_interval(secs => :rest_seconds_max)) ELSE workers.quarantined_until END
 
 -- usable_workers --
 -- How many tasks each of these workers holds; workers in quarantine, drained ones and those that are to restart are left out.
@@ -515,7 +566,7 @@ RETURNING workers.id
 -- blame_worker --
 -- One more failure in a row; from the third on the worker rests, longer each time, at most ten minutes.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
-    THEN CAST(:now AS timestamptz) + make_interval(secs => least(600, 15 * power(2, failures + 1 - :failures_max))) END
+    THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id
 RETURNING quarantined_until
 
@@ -537,7 +588,7 @@ SELECT jobs.account_id, sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN 
     max(job_events.at) FILTER (WHERE job_events.detail ->> 'kind' = 'stall') AS last_stall_at
 FROM job_events JOIN jobs ON jobs.id = job_events.job_id
     JOIN account_queues ON account_queues.account_id = jobs.account_id
-WHERE job_events.at > :since AND (job_events.detail ->> 'kind') IN ('crash', 'stall') AND jobs.status <> 'completed'
+WHERE job_events.at > :since AND job_events.at <= :now AND (job_events.detail ->> 'kind') IN ('crash', 'stall') AND jobs.status <> 'completed'
 GROUP BY jobs.account_id, account_queues.processing
 HAVING sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN :stall_strikes ELSE 1 END) >= greatest(:strikes_max, :strikes_share * account_queues.processing)
 

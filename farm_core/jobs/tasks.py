@@ -205,7 +205,7 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
 
 
 async def withdraw_tasks(transaction: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
-    """Withdraw the open tasks of jobs that have ended, and wake the schedulers to stop those that run."""
+    """Withdraw the open tasks of jobs that end, and wake the schedulers to stop those that run."""
     await execute(transaction, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 

@@ -14,6 +14,9 @@ LIVE_SECONDS: Final = 15.0
 FORGET_SECONDS: Final = 3600.0
 FAILURES_MAX: Final = 3
 
+REST_SECONDS_MAX: Final = 600
+"""Longest quarantine of a worker that keeps failing."""
+
 
 class SeenWorker(Protocol):
     """Recorded properties of a worker."""
@@ -58,6 +61,7 @@ class Strikes(NamedTuple):
 async def striking_accounts(transaction: Transaction, now: datetime) -> dict[str, Strikes]:
     """Return the accounts whose jobs have brought down too many workers lately, with their strikes. Jobs that completed do not count."""
     values = {
+        "now": now,
         "since": now - timedelta(seconds=STRIKE_SECONDS),
         "stall_strikes": STALL_STRIKES,
         "strikes_max": STRIKES_MAX,
@@ -79,7 +83,8 @@ async def see_workers(transaction: Transaction, now: datetime, workers: Sequence
         "memories": [worker.memory_bytes for worker in ordered],
         "frames": [worker.frames_done for worker in ordered],
     }
-    await execute(transaction, "see_workers", {"now": now, **columns})
+    limits = {"live_seconds": LIVE_SECONDS, "rest_seconds_max": REST_SECONDS_MAX}
+    await execute(transaction, "see_workers", {"now": now, **columns, **limits})
     await execute(transaction, "forget_workers", {"before": now - timedelta(seconds=FORGET_SECONDS)})
 
 
@@ -108,7 +113,7 @@ async def live_renderers(transaction: Transaction, now: datetime) -> set[str]:
 
 async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) -> datetime | None:
     """Count a failure; return until when the worker is quarantined, if it is."""
-    values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX}
+    values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX, "rest_seconds_max": REST_SECONDS_MAX}
     until = await column(transaction, "blame_worker", values)
     return until[0] if until else None
 

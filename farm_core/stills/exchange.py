@@ -79,7 +79,7 @@ class StillExchange:
             if found is None:
                 return None
             request = _request(orjson.loads(found[1]))
-            left = request.deadline - await self._time()
+            left = min(WAIT_SECONDS, request.deadline - await self._time())
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
         return replace(request, deadline=time.monotonic() + left) if left > 0 else None
@@ -124,7 +124,11 @@ class StillExchange:
         place = f"stills:strikes:{account_id}"
         try:
             strikes = int(await self._redis.get(place) or 0)
-            return max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
+            left = max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
+            if left > STRIKE_SECONDS:  # Redis keeps the moment of expiry, and its clock has gone back
+                await self._redis.delete(place)
+                return 0
+            return left
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from farm_core.jobs import tasks, workers
+from farm_core.jobs.leases import shorten_leases
 from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
@@ -37,6 +38,8 @@ class LeaseReaper(Service):
         """Run one round; return the number of released tasks."""
         now = self.dependencies.clock.now()
         database = self.dependencies.database
+        if shortened := await database.single(lambda connection: shorten_leases(connection, now)):
+            _log.warning("the clock went back: leases shortened", leases=shortened)
         freed = await database.single(lambda connection: tasks.rescue_tasks(connection, now))
         freed += await self._unpin_jobs(now)
         open_tasks = await database.single(tasks.count_open)
@@ -82,18 +85,18 @@ class WorkerRegistry(Service):
         super().__init__(dependencies)
         self.dispatcher = dispatcher
         self._known: set[str] = set()
-        self._next_write = self.dependencies.clock.now()
+        self._next_write = 0.0
 
     async def tick(self) -> int:
         """Write the registry if it changed or is old. New workers get work at once."""
         living = self.dependencies.executor.workers()
-        names, now = {worker.id for worker in living}, self.dependencies.clock.now()
-        if names == self._known and now < self._next_write:
+        names, clock = {worker.id for worker in living}, self.dependencies.clock
+        if names == self._known and clock.monotonic() < self._next_write:
             return 0
         async with self.dependencies.database.work() as session:
-            await workers.see_workers(session, now, living)
+            await workers.see_workers(session, clock.now(), living)
         metrics.workers(living)
-        self._known, self._next_write = names, now + timedelta(seconds=workers.LIVE_SECONDS / 3)
+        self._known, self._next_write = names, clock.monotonic() + workers.LIVE_SECONDS / 3
         self.dispatcher.wake()
         return 0
 

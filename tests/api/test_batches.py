@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.api.world import Someone, World, text_template
+from tests.api.test_progress import write
+from tests.api.world import Someone, World, document, field, layer, picture, text_template
 
 pytestmark = pytest.mark.service
 
@@ -38,6 +41,36 @@ def test_a_batch_makes_a_job_for_each_row(own_world: World) -> None:
     found = ada.get(f"/batches/{body['batchId']}?limit=1&offset=1").json()
     assert (found["totals"]["completed"], found["totals"]["queued"], found["progress"]) == (1, 2, 33.3)
     assert [item["videoUrl"] is not None for item in found["items"]] == [True]
+
+
+def test_an_answer_is_of_one_moment_and_knows_what_runs(own_world: World) -> None:
+    ada = own_world.account()
+    made = batch(ada, text_template(ada), *[f"Row {n}" for n in range(40)]).json()
+    jobs, done = [item["jobId"] for item in made["items"]], threading.Event()
+
+    def complete() -> None:
+        for job_id in jobs:
+            own_world.move(job_id, "completed", video_key=f"results/{job_id}.mp4", progress=100)
+        done.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(complete)
+        while not done.is_set():
+            found = ada.get(f"/batches/{made['batchId']}").json()
+            counted = Counter(item["status"] for item in found["items"])
+            assert {status: number for status, number in found["totals"].items() if number} == counted
+            assert found["progress"] == round(sum(item["progress"] for item in found["items"]) / 40, 1)
+        ending.result()
+
+
+def test_the_progress_of_a_batch_moves_while_a_job_runs(own_world: World) -> None:
+    ada = own_world.account()
+    made = batch(ada, text_template(ada), "A", "B").json()
+    job_id = made["items"][1]["jobId"]
+    own_world.move(job_id, "processing")
+    write(own_world, ada, job_id, 50)
+    found = ada.get(f"/batches/{made['batchId']}?limit=1").json()
+    assert (found["items"][0]["progress"], found["progress"]) == (0, 25)
 
 
 def test_every_fault_of_every_row_is_named_and_nothing_is_queued(world: World) -> None:
@@ -162,3 +195,14 @@ def test_validation_names_faults_minutes_and_warnings_and_queues_nothing(own_wor
     assert small["expectedSeconds"] == 1
     assert ada.get("/renders").json()["total"] == 1
     assert ada.post("/renders/validate", json={"templateId": "tpl_none", "inputs": {}}).status_code == 404
+
+
+def test_an_optional_picture_without_a_value_is_named_where_its_layer_has_no_source(world: World) -> None:
+    ada = world.account()
+    card = document(layer("n1", "Logo", "image"), fields=[field("logo", "image", "n1", "Transform", "src")])
+    optional = [{"id": "logo", "label": "Logo", "kind": "image", "required": False}]
+    template = ada.template(document=card, inputs=optional)
+    expected = {"code": "media_missing", "message": "Layer “Logo” shows nothing: it has no source.", "layer": "Logo"}
+    for inputs, warnings in (({}, [expected]), ({"logo": ada.upload(picture()).json()["url"]}, [])):
+        answer = ada.post("/renders/validate", json={"templateId": template, "inputs": inputs}).json()
+        assert (answer["valid"], answer["warnings"]) == (True, warnings)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from api.batches.service import FAULTS_MAX
 from farm_core.strict_json import MEMBERS_MAX
-from tests.api.world import World
+from tests.api.world import World, text_template
 
 MANY = 500_000
 CROWDS: dict[str, tuple[str, Any, str]] = {
@@ -48,3 +49,17 @@ def test_a_long_name_is_compared_with_no_field(world: World) -> None:
 def test_a_document_may_have_many_members(world: World) -> None:
     body = {"name": "p", "animationData": {"keys": [0] * (2 * MEMBERS_MAX)}}
     assert world.account().post("/animations", json=body).status_code in (200, 201)
+
+
+def test_a_batch_of_hundreds_of_thousands_of_faults_names_some_and_is_not_stored(world: World) -> None:
+    """All of them took 37 s, in which nobody else was answered, and made an answer of 50 MB."""
+    caller = world.account()
+    row = {"inputs": {f"k{index}": 1 for index in range(500)}}
+    wanted = {"templateId": text_template(caller), "rows": [row] * 800, "partial": True}
+    answer = caller.post("/batches", json=wanted)
+    assert answer.status_code == 400
+    faults = answer.json()["errors"]
+    assert len(faults) == FAULTS_MAX + 1
+    assert faults[-1] == {"field": "rows", "message": "have more than 5000 faults; rows after 10 were not checked"}
+    assert faults[0]["field"] == "rows.0.k0"
+    assert len(answer.content) < 1_000_000

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from api.app import app_state_from, create_app
 from farm_core.clock import FollowingClock
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs import workers
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.__main__ import parts_of
-from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.scheduler import Scheduler
 from tests.scheduler.farm import Gate, farm, parts_for
 
@@ -64,6 +65,22 @@ def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Pa
     assert isinstance(parts_of(chosen, tmp_path).clock, FollowingClock)
 
 
+def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    """An API whose machine is ten minutes ahead took all workers for gone, and put webhooks off."""
+    chosen = Settings(database_url=database_url, redis_url=redis_url, data_folder=tmp_path, jwt_secret="s" * 32)
+    clock = app_state_from(chosen).clock
+    assert isinstance(clock, FollowingClock)
+    ahead = FollowingClock(lambda: datetime.now(UTC) + timedelta(minutes=10))
+
+    async def story() -> None:
+        app = create_app(app_state_from(chosen, ahead))
+        async with asyncio.timeout(20), app.router.lifespan_context(app):
+            while abs(ahead.now() - datetime.now(UTC)) > timedelta(seconds=5):  # noqa: ASYNC110 - a clock has no event
+                await asyncio.sleep(0.05)
+
+    asyncio.run(story())
+
+
 def test_a_step_of_the_machines_clock_moves_nothing() -> None:
     steps = iter([datetime(2026, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)])
     clock = FollowingClock(lambda: next(steps))
@@ -74,4 +91,4 @@ def test_a_step_of_the_machines_clock_moves_nothing() -> None:
 
 
 def test_a_step_of_postgres_clock_is_followed_before_workers_count_as_gone() -> None:
-    assert ClockKeeper.every_seconds < workers.LIVE_SECONDS / 2
+    assert postgres_clock.EVERY_SECONDS < workers.LIVE_SECONDS / 2

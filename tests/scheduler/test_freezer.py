@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
+import pytest
 
 from benchmarks.queue import parts
 from farm_core.db.database import Database
@@ -18,6 +19,8 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.template import InputField, Target
 from scheduler.freezer import Freezer, FrozenDocument
+from scheduler.freezing import FreezeRequest, freeze
+from tests.api.world import document, layer
 
 TITLE = {
     "id": "title", "name": "Title", "parent": "root", "children": [], "visible": True,
@@ -106,3 +109,15 @@ def test_after_a_call_that_exceeds_a_limit_each_job_has_a_call_of_its_own(tmp_pa
 def test_a_job_that_exceeds_a_limit_alone_is_refused(tmp_path: Path) -> None:
     _, made = asyncio.run(frozen(tmp_path, CountingSandbox(jobs_max=0), [(title(), "one"), (title(), "two")]))
     assert [type(one) for one in made] == [Exhausted, Exhausted]
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_job_without_an_optional_picture_says_that_its_layer_shows_nothing(tmp_path: Path, *, given: bool) -> None:
+    source, target = tmp_path / "source.json", tmp_path / "target.json"
+    source.write_bytes(orjson.dumps(document(layer("n1", "Logo", "image"))))
+    logo = asdict(InputField("logo", "Logo", "image", False, None, Target("n1", "Transform", "src")))
+    values: dict[str, str | float] = {"logo": "https://example.com/logo.png"} if given else {}
+    request: FreezeRequest = {"fields": [logo], "values": values, "composition_id": None, "has_sound": False}
+    (made,) = freeze(str(source), str(target), [request])
+    messages = [notice["message"] for notice in made["notices"]]
+    assert messages == ([] if given else ["Layer “Logo” shows nothing: it has no source."])

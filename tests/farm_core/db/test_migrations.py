@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -15,6 +17,7 @@ from sqlalchemy import create_engine
 from farm_core.db import migrate
 from farm_core.db.database import driver_url
 from farm_core.db.tables import metadata
+from tests.deadlocks import deadlocks
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
@@ -104,3 +107,19 @@ def test_open_jobs_know_their_renderers_after_the_migration_and_its_way_back(emp
         )
         found = connection.execute("SELECT job_id FROM open_jobs ORDER BY job_id").fetchall()
     assert found == [("former any",), ("former mine",), ("new any",), ("new mine",)]
+
+
+def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empty_database_url: str) -> None:
+    migrate.upgrade(empty_database_url)
+    command.downgrade(migrate._config(empty_database_url), "0019")
+    with psycopg.connect(empty_database_url) as farm, ThreadPoolExecutor(1) as pool:
+        farm.execute("SET deadlock_timeout = '1h'")  # the other one is the victim
+        farm.execute("LOCK TABLE alembic_version IN SHARE MODE")
+        migration = pool.submit(migrate.upgrade, empty_database_url)
+        with psycopg.connect(empty_database_url, autocommit=True) as observer:
+            while observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
+                time.sleep(0.02)
+        farm.execute("SELECT count(*) FROM jobs")
+        farm.commit()
+        migration.result(30)
+    assert deadlocks(empty_database_url) == 1

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
@@ -17,11 +17,14 @@ from farm_core.db.database import Database
 from farm_core.jobs import claims, repository
 from farm_core.jobs.claims import FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.status import JobStatus
+from farm_core.jobs.tasks import RenderedSegment, finish_tasks, judge_task
 from farm_core.usage import repository as usage
 from farm_core.webhooks.models import Delivery
+from tests.deadlocks import deadlocks
 from tests.farm_core import rows
 from tests.farm_core.locks import somebody_waits_for_a_lock
 
@@ -199,3 +202,44 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
             assert {task.status for task in await session.scalars(select(Task))} == {"withdrawn"}
 
     on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
+
+
+@pytest.mark.parametrize("ending", ["cancel", "fail"])
+def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
+    """Both change counts of the account at their ends, and wait here until the end of somebody else who does."""
+
+    async def body(jobs: Jobs) -> None:
+        job_id, database = jobs.ids[0], jobs.database
+        await lease_two_segments(database, job_id)
+        done = RenderedSegment("lease.0", "segments/0.mp4", 1, "w", {"cached": False})
+        broken = Failure(FailureKind.document, "The document cannot be drawn.", "w")
+
+        async def end() -> None:
+            async with database.work() as session:
+                if ending == "cancel":
+                    await repository.cancel(session, job_id)
+                elif await judge_task(session, utc_now(), "lease.1", broken) is not None:
+                    await end_jobs(session, utc_now(), "fail", [Ending(job_id, error="It failed.")])
+
+        async with database.work() as somebody:
+            await somebody.execute(text("SELECT 1 FROM account_queues FOR UPDATE"))
+            ended = asyncio.create_task(end())
+            await somebody_waits_for_a_lock(database)
+            recorded = asyncio.create_task(database.single(lambda c: finish_tasks(c, utc_now(), [done])))
+            await somebody_waits_for_a_lock(database, 2)
+        await asyncio.wait_for(asyncio.gather(ended, recorded), 20)
+        assert deadlocks(database_url) == 0
+        assert (await jobs.statuses())[job_id] == ("cancelled" if ending == "cancel" else "failed")
+
+    on_jobs(database_url, 1, body)
+
+
+async def lease_two_segments(database: Database, job_id: str) -> None:
+    """Give the job two leased segments, with the tokens `lease.0` and `lease.1`."""
+    statement = """
+        INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, lease_token, lease_expires_at)
+        SELECT :job_id || '.' || n, :job_id, n, 'render', 45 * n, 45, 'leased', 1, now(), 'lease.' || n, now() + interval '1 minute'
+        FROM generate_series(0, 1) AS n
+    """
+    async with database.work() as session:
+        await session.execute(text(statement), {"job_id": job_id})

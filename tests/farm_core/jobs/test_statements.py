@@ -244,6 +244,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "stranded_jobs": {"renderers": ["another"]},
     "unpin_jobs": {"renderers": ["another"], "job_ids": ["a", "b"]},
     "rescue_tasks": {"tasks_max": 8},
+    "shorten_leases": {"job_seconds": 20, "task_seconds": 15, "live_seconds": 15, "post_seconds": 120},
     "count_open": {},
     "miscounted_accounts": {},
     "queue_page": {"after": "", "accounts_max": 20},

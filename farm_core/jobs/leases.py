@@ -1,0 +1,18 @@
+"""Leases of jobs, tasks and webhooks after a step of the clock."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from farm_core.jobs import claims, tasks, workers
+from farm_core.jobs.sql import Transaction, column
+from farm_core.webhooks.repository import BEGUN_LEASE_SECONDS
+
+
+async def shorten_leases(transaction: Transaction, now: datetime) -> int:
+    """Shorten leases from before the clock went back, which would hold the work of the dead until it has caught up; return how many."""
+    values = {
+        "now": now, "job_seconds": claims.LEASE_SECONDS, "task_seconds": tasks.LEASE_SECONDS,
+        "live_seconds": workers.LIVE_SECONDS, "post_seconds": BEGUN_LEASE_SECONDS,
+    }  # fmt: skip
+    return int((await column(transaction, "shorten_leases", values))[0])
