@@ -118,9 +118,9 @@ def pretty(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_query(inputs: Mapping[str, Any]) -> str:
-    """Inputs of a render as the query of the playground's address."""
-    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()})
+def as_query(inputs: Mapping[str, Any], output: Mapping[str, str]) -> str:
+    """Inputs and output of a render as the query of the playground's address."""
+    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()} | dict(output))
 
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {

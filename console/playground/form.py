@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from api.app_state import AppState
 from console.playground.defaults import shown_fields
+from console.uploads import ShownUpload
 from farm_core.errors import BadRequest
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
@@ -28,14 +29,16 @@ _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field of the form. `value` is what was entered, or what the document shows by itself."""
+    """A field of the form. `value` is what was entered, or `designed`: what the document shows by itself, if it is known."""
 
     id: str
     label: str
     kind: str
     required: bool
     value: str
+    designed: str
     fault: str | None = None
+    upload: ShownUpload | None = None
 
 
 async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
@@ -62,17 +65,24 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
         raw = form.get(PREFIX + field.id)
         if not isinstance(raw, str) or (not raw.strip() and field.kind != "text"):
             continue
-        values[field.id] = _number(raw) if field.kind == "number" else raw.strip() if field.kind != "text" else raw
+        values[field.id] = _value(field.kind, raw)
     return values
 
 
-def entries(template: Template, values: Mapping[str, Any], faults: Sequence[tuple[str, str]] = ()) -> list[Entry]:
-    """Return the form's fields with these values and the faults of each."""
+def entries(
+    template: Template, values: Mapping[str, Any], designed: Mapping[str, str], faults: Sequence[tuple[str, str]],
+    uploads: Mapping[str, ShownUpload],
+) -> list[Entry]:  # fmt: skip
+    """Return the form's fields with these values, the faults of each, and the uploads among the values."""
     found = dict(reversed(list(faults)))
+    shown = {field.id: _shown(values.get(field.id, designed.get(field.id, ""))) for field in fields_of(template)}
     return [
-        Entry(field.id, field.label, field.kind, field.required, _shown(values.get(field.id, "")), found.get(field.id))
+        Entry(
+            field.id, field.label, field.kind, field.required, shown[field.id], designed.get(field.id, ""),
+            found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA else None,
+        )
         for field in fields_of(template)
-    ]
+    ]  # fmt: skip
 
 
 def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -88,6 +98,14 @@ def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> lis
     """Faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
     return [f"{field} {message}" for field, message in faults if field not in ids]
+
+
+def _value(kind: str, raw: str) -> Any:
+    if kind == "number":
+        return _number(raw)
+    return (
+        raw.replace("\r\n", "\n") if kind == "text" else raw.strip()
+    )  # browsers send each line break as two characters
 
 
 def _number(raw: str) -> float | int | str:

@@ -16,6 +16,7 @@ from api.pagination import checked_id, found
 from console import pictures
 from console.files import stored
 from console.pages import is_part, page
+from console.playground.output import chosen
 from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
@@ -24,6 +25,7 @@ from console.snippets import snippets
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.controls.waiting import is_waiting, waits_for
+from farm_core.jobs.formats import DEFAULT
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
 from farm_core.templates import repository as templates
@@ -86,10 +88,13 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
         values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now())]
     if is_part(request):
         return page(request, "renders/live.html", **values)
-    output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
+    output: dict[str, Any] = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
+    if shown.job.format != DEFAULT:
+        output |= {"format": shown.job.format, "transparent": shown.job.transparent}
     origin = origin_of(request)
     inputs = shown.inputs_at(origin)
     code = snippets(origin, shown.template.id, inputs, output)
+    values["form_output"] = chosen(shown.job.width, shown.job.height, shown.job.format, shown.job.transparent)
     return page(request, "renders/one.html", snippets=code, inputs=inputs, **values)
 
 

@@ -220,7 +220,7 @@
     // Values stay in the address: reloading the page, the colours of the console and a new sign-in keep them.
     const ADDRESS_MAX = 8000;
     function remember() {
-      const data = new URLSearchParams([...new FormData(form)].filter(([name]) => name.startsWith("input.")));
+      const data = new URLSearchParams([...new FormData(form)].filter(([name]) => /^(input|output)\./.test(name)));
       const address = `${base}/playground?${data}`;
       history.replaceState(history.state, "", address.length > ADDRESS_MAX ? `${base}/playground` : address);
     }
@@ -275,6 +275,46 @@
       if (again) { again = false; draw(); }
     }
 
+    // Inputs that differ from the template can be put back; an upload is shown by the name of its file.
+    const value = (holder) => holder.querySelector("[name]");
+    const isChanged = (holder) => value(holder).value !== holder.dataset.designed;
+    function showChanges() {
+      for (const holder of all("[data-field]", form)) holder.querySelector("[data-reset]").hidden = !isChanged(holder);
+      byId("reset-all").hidden = all("[data-field]", form).filter(isChanged).length < 2;
+    }
+    function showUpload(holder, upload) {
+      const file = holder.querySelector("[data-file]");
+      if (!file) return;
+      const picture = file.querySelector("[data-picture]");
+      file.hidden = !upload;
+      value(holder).hidden = Boolean(upload);
+      holder.querySelector("[data-upload-label] span").textContent = upload ? "Replace" : "Upload";
+      file.querySelector("[data-name]").textContent = upload?.name || "";
+      picture.hidden = !upload?.picture;
+      if (upload?.picture) picture.src = upload.picture;
+    }
+    function reset(holders) {
+      for (const holder of holders) {
+        const field = value(holder);
+        field.value = holder.dataset.designed;
+        refused.delete(holder.dataset.field);
+        visited.delete(holder.dataset.field);
+        showUpload(holder, null);
+        showColour(field);
+      }
+      changed();
+    }
+    form.addEventListener("click", (event) => {
+      if (!event.target.closest("[data-reset]")) return;
+      const holder = event.target.closest("[data-field]");
+      reset([holder]);
+      value(holder).focus();
+    });
+    byId("reset-all").addEventListener("click", () => { reset(all("[data-field]", form).filter(isChanged)); value(form.querySelector("[data-field]")).focus(); });
+
+    // A missing value is a fault only once the person has been at its input, or has asked for the render.
+    const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
+    form.addEventListener("input", (event) => { const holder = event.target.closest("[data-field]"); if (holder) visited.add(holder.dataset.field); });
     const refused = new Map(); // faults of uploads by input, until the input changes
     function showFault(field, fault) {
       const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
@@ -290,7 +330,8 @@
       if (!answer?.ok || !isJson(answer) || turn !== checked) return; // what is typed meanwhile is checked by a later call
       const { faults, code } = await answer.json();
       for (const holder of all("[data-field]", form)) {
-        showFault(holder.querySelector("[name]"), refused.get(holder.dataset.field) || faults[holder.dataset.field]);
+        const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
+        showFault(value(holder), refused.get(id) || (missing ? "" : faults[id]));
       }
       for (const pre of all("[data-code]")) if (code[pre.dataset.code]) pre.textContent = code[pre.dataset.code];
     }
@@ -298,6 +339,7 @@
     let checking = 0;
     function changed() {
       remember();
+      showChanges();
       stop();
       sheet = null;
       draw();
@@ -326,7 +368,8 @@
       if (colour) byId(colour).value = event.target.value;
       showColour(event.target);
       if (event.target.dataset.upload) return;
-      refused.delete(event.target.id.replace(/^in-/, ""));
+      if (event.target.tagName === "SELECT") { remember(); check(); return; }
+      refused.delete(event.target.closest("[data-field]").dataset.field);
       changed();
     });
     form.addEventListener("change", async (event) => {
@@ -335,13 +378,19 @@
       const data = new FormData();
       data.append("file", event.target.files[0]);
       event.target.value = ""; // so that the same file can be chosen again
-      const label = event.target.closest("label").firstChild;
+      const holder = byId(target).closest("[data-field]"), label = event.target.closest("label").firstChild, before = label.textContent;
       label.textContent = "Uploading…";
       const answer = await fetch("/console/uploads", { method: "POST", body: data, headers }).catch(() => null);
-      label.textContent = "Upload";
-      const id = target.replace(/^in-/, "");
+      label.textContent = before;
+      const id = holder.dataset.field;
       refused.delete(id);
-      if (answer?.ok && isJson(answer)) { byId(target).value = (await answer.json()).url; changed(); return; }
+      if (answer?.ok && isJson(answer)) {
+        const upload = await answer.json();
+        byId(target).value = upload.url;
+        showUpload(holder, upload);
+        changed();
+        return;
+      }
       refused.set(id, await reasonOf(answer, "The upload failed. Try again."));
       showFault(byId(target), refused.get(id));
     });
@@ -354,6 +403,18 @@
       remember();
       form.querySelector("[aria-invalid]")?.focus();
     }
+
+    byId("save-frame").addEventListener("click", async () => {
+      busy.hidden = false;
+      const answer = await post("/preview", values({ time: time.value, save: "1" })).catch(() => null);
+      busy.hidden = true;
+      if (!(answer?.headers.get("content-type") || "").startsWith("image/")) return explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await answer.blob());
+      link.download = `${form.dataset.name.replace(/[\\/:*?"<>|]/g, "-")} ${Number(time.value).toFixed(2)} s.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    });
 
     function stop() {
       if (!playing) return;
@@ -395,6 +456,7 @@
       playing = requestAnimationFrame(turn);
     });
     showClock();
+    showChanges();
   }
 
   document.addEventListener("htmx:afterSettle", (event) => setUp(event.target));

@@ -155,6 +155,95 @@ def test_the_preview_stays_in_sight_of_the_fortieth_input_on_a_phone(designer: P
     assert page.locator("#in-text20").bounding_box()["y"] > frame["y"] + frame["height"]
 
 
+def test_an_upload_is_shown_by_the_name_of_its_file(designer: Person, window: Window, tmp_path: Path) -> None:
+    (tmp_path / "Café photo.png").write_bytes(picture())
+    page = playground(designer, window)
+    page.set_input_files("[data-upload=in-photo]", tmp_path / "Café photo.png")
+    for _ in ("at once", "after a reload"):
+        field = page.locator("[data-field=photo]")
+        expect(field.locator("[data-name]")).to_have_text("Café photo.png")
+        expect(field.locator("#in-photo")).to_be_hidden()
+        expect(field.locator("[data-picture]")).to_be_visible()
+        expect(field.locator("[data-picture]")).to_have_js_property("naturalWidth", 8)
+        page.wait_for_url("**input.photo=**")
+        page.reload()
+    page.click("[data-field=photo] >> text=Remove")
+    expect(page.locator("#in-photo")).to_be_visible()
+    expect(page.locator("#in-photo")).to_have_value("")
+    expect(page.locator("#code-curl")).not_to_contain_text("photo")
+
+
+def test_a_missing_value_is_no_fault_before_the_person_has_been_at_its_input(
+    designer: Person, window: Window
+) -> None:
+    page = playground(designer, window)
+    page.fill("#in-headline", "Typed first")
+    expect(page.locator("#code-curl")).to_contain_text("Typed first")
+    page.reload()
+    expect(page.locator("#in-headline")).to_have_value("Typed first")
+    expect(page.locator("#fault-photo")).to_be_hidden()
+    page.fill("#in-photo", "https://media.example.com/a.png")
+    page.fill("#in-photo", "")
+    expect(page.locator("#fault-photo")).to_have_text("is required")
+
+
+def test_inputs_that_differ_from_the_template_are_put_back(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    expect(page.get_by_role("button", name="Reset")).to_have_count(0)
+    page.fill("#in-headline", "Another")
+    expect(page.get_by_role("button", name="Reset")).to_have_count(1)
+    page.fill("#in-size", "41")
+    page.click("text=Reset all inputs")
+    expect(page.locator("#in-headline")).to_have_value("Hello")
+    expect(page.locator("#in-size")).to_have_value("")
+    expect(page.get_by_role("button", name="Reset")).to_have_count(0)
+
+
+def test_line_breaks_are_the_same_in_the_preview_and_in_the_render(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.fill("#in-photo", "https://media.example.com/a.png")
+    page.fill("#in-headline", "\nOne\nTwo")
+    page.reload()
+    expect(page.locator("#in-headline")).to_have_value("\nOne\nTwo")
+    page.click("button:has-text('Render')")
+    page.wait_for_url("**/console/renders/job_*", wait_until="commit")
+    job = page.url.rpartition("/")[2]
+    ((inputs,),) = designer.api.world.database.execute("SELECT inputs FROM jobs WHERE id = %s", (job,)).fetchall()
+    assert inputs["headline"] == "\nOne\nTwo"
+
+
+def test_a_frame_is_saved_in_full_size(designer: Person, window: Window) -> None:
+    page = playground(designer, window, designer.api.template(name='Sale: "50 %"', width=1080, height=1920))
+    with page.expect_download() as saved, page.expect_request("**/preview") as asked:
+        page.click("text=Save frame")
+    assert saved.value.suggested_filename == "Sale- -50 %- 1.00 s.png"
+    assert "save=1" in (asked.value.post_data or "")
+
+
+def test_size_and_format_are_chosen_with_the_inputs(designer: Person, window: Window) -> None:
+    world = designer.api.world
+    before = world.settings.output_formats
+    world.settings.__dict__["output_formats"] = "mp4,gif,webm"
+    try:
+        page = playground(designer, window)
+        page.fill("#in-photo", "https://media.example.com/a.png")
+        page.select_option("#size", label="320×180 (50%)")
+        page.select_option("#format", label="WebM, transparent")
+        expect(page.locator("#code-curl")).to_contain_text('"format": "webm"')
+        page.reload()
+        expect(page.locator("#size")).to_have_value("320x180")
+        page.click("button:has-text('Render')")
+        page.wait_for_url("**/console/renders/job_*", wait_until="commit")
+        job = page.url.rpartition("/")[2]
+        columns = "width, height, format, transparent"
+        row = world.database.execute(f"SELECT {columns} FROM jobs WHERE id = %s", (job,)).fetchone()
+        assert row == (320, 180, "webm", True)
+        page.click("text=Open in the playground")
+        expect(page.locator("#format")).to_have_value("webm+alpha")
+    finally:
+        world.settings.__dict__["output_formats"] = before
+
+
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_frames_of_upright_videos_are_shown_whole(designer: Person, window: Window, phone: bool) -> None:
     template = designer.api.template(width=1080, height=1920)
