@@ -62,7 +62,12 @@
     if (video && !video.paused) return;
     const ended = () => ENDED.has(document.getElementById("live")?.dataset.status);
     if (ended()) return;
-    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => { if (ended()) location.reload(); }); // the head changes too
+    const unfolded = document.getElementById("technical")?.open;
+    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => {
+      if (ended()) return location.reload(); // the head changes too
+      const technical = document.getElementById("technical");
+      if (technical && unfolded !== undefined) technical.open = unfolded;
+    });
   }
   function refreshList() {
     const list = document.getElementById("results");
@@ -108,10 +113,12 @@
     const chosen = all("input[name=job]:checked").length;
     bulk.hidden = chosen === 0;
     bulk.querySelector("[data-selected]").textContent = `${chosen} selected:`;
+    bulk.querySelector("[data-compare]").disabled = chosen !== 2;
   }
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-select-all]")) for (const box of all("input[name=job]")) box.checked = event.target.checked;
     if (event.target.matches("[data-select-all], input[name=job]")) countSelection();
+    if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
   document.addEventListener("click", (event) => {
     if (event.target.id === "arrived") { scrollTo({ top: 0 }); for (const box of all("input[name=job]:checked")) box.checked = false; event.target.blur(); refreshList(); }
@@ -142,21 +149,51 @@
       });
       choose(tabs[0]);
     }
-    for (const button of all("[data-copy]", root)) button.hidden = !navigator.clipboard;
+    for (const button of all("[data-copy]", root)) button.hidden = false;
     for (const label of all("[data-upload-label]", root)) label.hidden = false;
     for (const part of all("[data-no-script]", root)) part.hidden = true;
     countSelection();
     refreshTimes();
   }
+  // Browsers have `navigator.clipboard` only over HTTPS and on localhost; elsewhere the selection of a field is copied.
+  async function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+    const field = document.createElement("textarea"), focused = document.activeElement;
+    field.value = text;
+    field.className = "hidden-text";
+    document.body.append(field);
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    focused?.focus();
+    return copied;
+  }
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
-    if (!button) return;
+    if (!button || button.dataset.busy) return;
     const source = document.getElementById(button.dataset.copy);
-    await navigator.clipboard.writeText((source.querySelector("pre") || source).textContent);
+    const copied = await copy((source.querySelector("pre") || source).textContent);
     const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1500);
+    button.textContent = copied ? "Copied" : "Not copied";
+    button.dataset.busy = "yes";
+    setTimeout(() => { button.textContent = before; delete button.dataset.busy; }, 1500);
   });
+
+  // ---- Two videos beside each other: played and moved together ----
+  const pair = document.querySelector("[data-pair]"), both = document.querySelector("[data-play-both]");
+  const videos = pair ? all("video", pair) : [];
+  if (videos.length === 2) {
+    both.hidden = false;
+    both.addEventListener("click", () => {
+      const start = videos.every((video) => video.paused);
+      for (const video of videos) { if (video.ended) video.currentTime = 0; start ? video.play() : video.pause(); }
+    });
+    const other = (video) => videos[1 - videos.indexOf(video)];
+    for (const video of videos) {
+      for (const kind of ["play", "pause", "ended"]) video.addEventListener(kind, () => { both.querySelector("span").textContent = videos.every((one) => one.paused) ? "Play both" : "Pause both"; });
+      video.addEventListener("seeked", () => { if (Math.abs(other(video).currentTime - video.currentTime) > 0.1) other(video).currentTime = Math.min(video.currentTime, other(video).duration || 0); });
+    }
+  }
 
   // ---- Import: drop a project anywhere on the form ----
   for (const drop of all("[data-drop]")) {
@@ -175,7 +212,7 @@
   // ---- Forms are sent once, however often their button is pressed ----
   const sent = new Set();
   document.addEventListener("submit", (event) => {
-    if (event.defaultPrevented || event.target.method !== "post") return;
+    if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
     if (sent.has(event.target)) return event.preventDefault();
     sent.add(event.target);
     event.submitter?.setAttribute("aria-busy", "true");
