@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.app_state import AppState
+from api.renders.rules import NO_UPLOAD
 from console.playground.defaults import shown_fields
 from console.uploads import ShownUpload
 from farm_core.errors import BadRequest
@@ -25,6 +26,10 @@ MEDIA: Final = ("image", "media")
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
+
+_NO_PUBLIC_URL: Final = "must be a public http(s) URL"  # as motion and farm_core/net begin their faults
+_NO_ADDRESS: Final = "must be an upload, or an address on the internet that begins with https://"
+_NO_UPLOAD: Final = "is an upload that has expired or that belongs to another account. Upload the file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,17 @@ def entries(
 
 
 def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the faults; those of numbers say how to write one, because countries differ in it."""
-    numbers = {field.id for field in fields_of(template) if field.kind == "number"}
-    return [
-        (field, _NO_NUMBER if field in numbers and message == "must be a number" else message)
-        for field, message in faults
-    ]
+    """Return the faults in the words of a person with a form: how to write numbers and addresses, when to upload again."""
+    kinds = {field.id: field.kind for field in fields_of(template)}
+    return [(field, _explained(kinds.get(field, ""), message)) for field, message in faults]
+
+
+def _explained(kind: str, message: str) -> str:
+    if kind == "number":
+        return _NO_NUMBER if message == "must be a number" else message
+    if kind in MEDIA:
+        return _NO_UPLOAD if message == NO_UPLOAD else message.replace(_NO_PUBLIC_URL, _NO_ADDRESS, 1)
+    return message
 
 
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:

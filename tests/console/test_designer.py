@@ -88,6 +88,17 @@ def test_what_was_entered_outlives_a_reload_and_a_change_of_colours(designer: Pe
     expect(page.locator("#in-size")).to_have_value("41")
 
 
+def test_faults_of_addresses_say_what_to_do(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    for typed, said in (
+        ("my photo.png", "must be an upload, or an address on the internet that begins with https://"),
+        ("http://private.example.com/a.png", "must be an upload, or an address on the internet that begins with https://. The host"),
+        (f"{designer.origin}/files/assets/acc_1/ast_1.png", "Upload the file again."),
+    ):  # fmt: skip
+        page.fill("#in-photo", typed)
+        expect(page.locator("#fault-photo")).to_contain_text(said)
+
+
 def test_a_refused_render_leads_to_the_first_input_that_needs_a_change(designer: Person, window: Window) -> None:
     page = playground(designer, window)
     page.fill("#in-size", "many")
