@@ -111,7 +111,7 @@
     const bulk = document.querySelector("[data-bulk]");
     if (!bulk) return;
     const chosen = all("input[name=job]:checked").length;
-    bulk.hidden = chosen === 0;
+    bulk.classList.toggle("chosen", chosen > 0);
     bulk.querySelector("[data-selected]").textContent = `${chosen} selected:`;
     bulk.querySelector("[data-compare]").disabled = chosen !== 2;
   }
@@ -130,7 +130,6 @@
       const tabs = all("[role=tab]", holder);
       if (!tabs.length || holder.dataset.ready) continue;
       holder.dataset.ready = "yes";
-      holder.querySelector("[role=tablist]").hidden = false;
       const choose = (chosen, focus) => {
         for (const tab of tabs) {
           const selected = tab === chosen;
@@ -149,9 +148,6 @@
       });
       choose(tabs[0]);
     }
-    for (const button of all("[data-copy]", root)) button.hidden = false;
-    for (const label of all("[data-upload-label]", root)) label.hidden = false;
-    for (const part of all("[data-no-script]", root)) part.hidden = true;
     countSelection();
     refreshTimes();
   }
@@ -242,7 +238,6 @@
     const byId = (id) => document.getElementById(id);
     const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
     const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
-    byId("transport").hidden = false;
     let drawing = false, again = false, waiting = 0, picture = null, playing = 0, sheet = null;
 
     const values = (extra = {}) => {

@@ -333,6 +333,25 @@ def test_the_keyboard_shows_where_it_is_on_the_upload(member: Person, window: Wi
     assert page.locator("[data-upload-label]").evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_nothing_moves_while_a_page_loads(operator: Person, window: Window, phone: bool) -> None:
+    names, page = farm(operator), window(operator, phone=phone)
+    operator.api.world.move(names["queued"], "completed", video_key="results/x.mp4")
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver(list => { for (const one of list.getEntries()) window.moved += one.value; })"
+        ".observe({ type: 'layout-shift', buffered: true })"
+    )
+    for path in (
+        "renders",
+        f"renders/{names['queued']}",
+        f"templates/{names['template']}",
+        f"templates/{names['template']}/playground",
+    ):
+        page.goto(f"{operator.origin}/console/{path}", wait_until="networkidle" if "renders" not in path else "load")
+        page.wait_for_timeout(500)
+        assert page.evaluate("window.moved") < 0.02, path
+
+
 def test_the_console_works_without_scripts(operator: Person, window: Window) -> None:
     names, page = farm(operator), window(operator, java_script_enabled=False)
     page.goto(f"{operator.origin}/console/renders")
