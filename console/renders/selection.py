@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -15,12 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from api.app_state import origin_of
+from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading
 from api.pagination import checked_id, found
 from console.pages import page
 from console.renders.detail import Detail, detail
 from console.renders.naming import disposition, video_name
+from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job
@@ -32,6 +33,9 @@ from farm_core.templates.models import Template
 router = APIRouter(prefix="/renders")
 SELECTED_MAX: Final = 100
 _CHUNK_BYTES: Final = 1024 * 1024
+Facts = Mapping[str, tuple[str, str]]
+"""Values of a render by name: each as it is compared and as it is shown."""
+_NOTHING: Final = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +81,37 @@ async def compare_selected(request: Request, viewer: ChangerOf) -> Response:
 
 @router.get("/compare")
 async def compare(
-    request: Request, viewer: ViewerOf, work: Reading, left: Annotated[str, Query()], right: Annotated[str, Query()]
-) -> Response:
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, left: Annotated[str, Query()],
+    right: Annotated[str, Query()],
+) -> Response:  # fmt: skip
     """Two renders beside each other, and what differs between them."""
     both = [found(await detail(work, viewer.account_id, checked_id(one, "render")), "render") for one in (left, right)]
-    lines = differences(both[0], both[1], origin_of(request))
-    return page(request, "renders/compare.html", both=both, differences=lines, title="Compare two renders")
+    origin = origin_of(request)
+    sides = [await _facts(state, work, one, origin) for one in both]
+    return page(
+        request,
+        "renders/compare.html",
+        both=both,
+        differences=_differences(sides[0], sides[1]),
+        title="Compare two renders",
+    )
 
 
-def differences(left: Detail, right: Detail, origin: str) -> list[Difference]:
-    """Return what differs: template, inputs by their labels, size, rate and format."""
-    sides = [_facts(one, origin) for one in (left, right)]
-    names = dict.fromkeys([*sides[0], *sides[1]])
-    lines = [Difference(name, sides[0].get(name, ""), sides[1].get(name, "")) for name in names]
-    return [line for line in lines if line.left != line.right]
+def _differences(left: Facts, right: Facts) -> list[Difference]:
+    """Return what differs. Two uploads do, even if their files have the same name."""
+    names = [name for name in dict.fromkeys([*left, *right]) if left.get(name) != right.get(name)]
+    return [Difference(name, left.get(name, _NOTHING)[1], right.get(name, _NOTHING)[1]) for name in names]
 
 
-def _facts(shown: Detail, origin: str) -> dict[str, str]:
+async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: str) -> Facts:
+    """Return the template, the inputs by their labels, size, rate and format of a render."""
     job = shown.job
-    facts = {"Template": shown.template.name if not shown.template.deleted_at else f"{shown.template.name} (deleted)"}
-    facts |= {one.label: one.value for one in shown.shown_inputs(origin, {})}
-    return facts | {"Size": f"{job.width}×{job.height}", "Frames per second": f"{job.fps:g}", "Format": job.format}
+    uploads = await shown_uploads(state, session, job.account_id, origin, shown.inputs_at(origin).values())
+    facts = {"Template": (shown.template.name, shown.template.name)}
+    for one in shown.shown_inputs(origin, uploads):
+        facts[one.label] = (one.value, one.upload.name if one.upload else one.value)
+    plain = {"Size": f"{job.width}×{job.height}", "Frames per second": f"{job.fps:g}", "Format": job.format}
+    return facts | {name: (value, value) for name, value in plain.items()}
 
 
 async def _finished(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> list[tuple[str, str]]:

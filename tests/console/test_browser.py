@@ -251,7 +251,7 @@ def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Win
     page.fill("#in-tint", "#ff8800")
     page.fill("#in-headline", "Hello <b>you</b>")
     page.wait_for_selector("#fault-photo", state="hidden")
-    assert "Hello <b>you</b>" in page.inner_text("#code-curl")
+    expect(page.locator("#code-curl")).to_contain_text("Hello <b>you</b>")
     page.click("button:has-text('Render')")
     page.wait_for_url("**/console/renders/job_*", wait_until="commit")
     assert member.api.get("/renders").json()["total"] == 1

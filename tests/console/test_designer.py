@@ -393,6 +393,17 @@ def test_two_renders_are_compared_side_by_side(designer: Person, window: Window)
     expect(page.locator("main")).to_contain_text("Nothing: both were rendered with the same inputs")
 
 
+def test_a_comparison_names_uploads_by_their_files(designer: Person) -> None:
+    jobs, template = [], designer.api.template()
+    for name in ("before.png", "after.png"):
+        url = designer.api.upload(picture(), name).json()["url"]
+        jobs.append(designer.api.render(template, inputs={"photo": url}).json()["jobId"])
+    shown = designer.text(f"/renders/compare?left={jobs[0]}&right={jobs[1]}")
+    assert "before.png" in shown
+    assert "after.png" in shown
+    assert "/files/assets/" not in shown
+
+
 def test_a_finished_render_is_shared_by_a_link_that_needs_no_session(designer: Person, window: Window) -> None:
     page = window(designer)
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")  # as over plain HTTP
