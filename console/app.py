@@ -26,6 +26,7 @@ from console.overview.snapshot import Snapshots
 from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
+from console.renders.selection import router as selection
 from console.workers.endpoints import router as workers
 from farm_core.errors import FarmError
 
@@ -34,6 +35,7 @@ ROUTERS: Final = (
     access,
     overview,
     render_actions,
+    selection,
     renders,
     templates,
     playground,

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from api.app_state import AppState, origin_of
 from api.conditional import is_known
 from console.renders.detail import Detail
-from farm_core.errors import FarmError
+from farm_core.errors import BadRequest, FarmError
 from farm_core.stills import StillOptions, of_job, of_template, request_still
 from farm_core.stills.service import Still
 from farm_core.stills.subject import StillSubject
@@ -39,11 +39,15 @@ def filmstrip_times(duration_seconds: float) -> list[float]:
 async def of_render(
     request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
 ) -> Response:
-    """Answer with a frame of a render as it was frozen, or of its template with its inputs before that."""
+    """Answer with a frame of a render as it was frozen, or of its template with its inputs before that.
+
+    A render that cannot be drawn any more, because its media or its document are gone, is shown by its template.
+    """
     subject = of_job(detail.job, detail.template)
     if subject is None:
         subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
-    return await _answer(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width)
+    instead = of_template(detail.template, {}, detail.job.origin)
+    return await _answer(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width, instead)
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
@@ -59,7 +63,10 @@ async def preview(
     return await request_still(state, of_template(template, inputs, origin_of(request)), options)
 
 
-async def _answer(request: Request, state: AppState, subject: StillSubject, time: float | None, width: int) -> Response:
+async def _answer(
+    request: Request, state: AppState, subject: StillSubject, time: float | None, width: int,
+    instead: StillSubject | None = None,
+) -> Response:  # fmt: skip
     """Return the frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
     tag = f'"{hashlib.sha256(f"{subject} {time} {width}".encode()).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": f"private, max-age={CACHE_SECONDS}"}
@@ -68,6 +75,12 @@ async def _answer(request: Request, state: AppState, subject: StillSubject, time
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
+    except BadRequest:
+        return await _answer(request, state, instead, time, width) if instead is not None else _placeholder()
     except (FarmError, TimeoutError):
-        return Response(_MISSING, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+        return _placeholder()
     return Response(still.picture, media_type=still.media_type, headers=headers)
+
+
+def _placeholder() -> Response:
+    return Response(_MISSING, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})

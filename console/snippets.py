@@ -40,18 +40,19 @@ def _json(value: Any) -> str:
 
 def _curl(url: str, body: Mapping[str, Any]) -> str:
     return (
-        f'curl -X POST {shlex.quote(url)} \\\n  -H "Authorization: Bearer $FARM_KEY" \\\n'
+        f'curl -sS --fail-with-body -X POST {shlex.quote(url)} \\\n  -H "Authorization: Bearer $FARM_KEY" \\\n'
         f"  -H 'Content-Type: application/json' \\\n  -d {shlex.quote(_json(body))}"
     )
 
 
 def _python(url: str, body: Mapping[str, Any]) -> str:
     return (
-        "import json\nimport urllib.request\nfrom os import environ\n\n"
+        "import json\nimport urllib.error\nimport urllib.request\nfrom os import environ\n\n"
         f"body = {_pretty(body)}\n"
         f"request = urllib.request.Request(\n    {url!r},\n    json.dumps(body).encode(),\n"
         '    {"Authorization": f"Bearer {environ[\'FARM_KEY\']}", "Content-Type": "application/json"},\n)\n'
-        'with urllib.request.urlopen(request) as answer:\n    print(json.load(answer)["jobId"])'
+        'try:\n    with urllib.request.urlopen(request) as answer:\n        print(json.load(answer)["jobId"])\n'
+        "except urllib.error.HTTPError as error:\n    raise SystemExit(error.read().decode())"
     )
 
 
@@ -68,7 +69,8 @@ def _javascript(url: str, body: Mapping[str, Any]) -> str:
     return (
         f'const answer = await fetch({json.dumps(url)}, {{\n  method: "POST",\n  headers: {{\n'
         '    Authorization: `Bearer ${process.env.FARM_KEY}`,\n    "Content-Type": "application/json",\n  },\n'
-        f"  body: JSON.stringify({_indented(_json(body), 2)}),\n}});\nconst {{ jobId }} = await answer.json();\nconsole.log(jobId);"
+        f"  body: JSON.stringify({_indented(_json(body), 2)}),\n}});\n"
+        "if (!answer.ok) throw new Error(await answer.text());\nconst { jobId } = await answer.json();\nconsole.log(jobId);"
     )
 
 

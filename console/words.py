@@ -118,13 +118,19 @@ def pretty(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_query(inputs: Mapping[str, Any]) -> str:
-    """Inputs of a render as the query of the playground's address."""
-    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()})
+def as_query(inputs: Mapping[str, Any], output: Mapping[str, str]) -> str:
+    """Inputs and output of a render as the query of the playground's address."""
+    return urlencode({f"input.{name}": str(value) for name, value in inputs.items()} | dict(output))
+
+
+def as_address(values: Mapping[str, str]) -> str:
+    """Values that are not empty as the query of an address, with its question mark."""
+    query = urlencode({name: value for name, value in values.items() if value})
+    return f"?{query}" if query else ""
 
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
     "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
-    "tojson_pretty": pretty, "as_query": as_query,
+    "tojson_pretty": pretty, "as_query": as_query, "as_address": as_address,
 }  # fmt: skip

@@ -13,7 +13,7 @@ from api.uploads import Upload
 from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS
 from farm_core.assets.models import Asset
-from farm_core.assets.repository import LIFETIME
+from farm_core.assets.repository import LIFETIME, file_name
 from farm_core.errors import QuotaExceeded
 from farm_core.ids import new_id
 from farm_core.usage import repository as usage
@@ -34,7 +34,7 @@ async def store(session: AsyncSession, state: AppState, caller: Caller, upload: 
     await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
     asset = Asset(
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,
-        expires_at=now + LIFETIME,
+        expires_at=now + LIFETIME, filename=file_name(upload.filename),
     )  # fmt: skip
     await usage.add(session, caller.account.id, now, asset_bytes=upload.bytes)
     try:

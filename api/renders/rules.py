@@ -23,6 +23,8 @@ from motion.template import InputField, validate
 LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""
 
+NO_UPLOAD: Final = "must be an upload of this account that has not expired"
+
 
 async def faults_of(
     state: AppState, account_id: str, template: Template | None, wanted: RenderRequest, uploads: Uploads
@@ -101,7 +103,7 @@ def _unfit(value: Any) -> str | None:
 async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:
     """Return the fault of the address of a picture or video. The account's own uploads need no network."""
     if url in uploads:
-        return None if uploads[url] else "must be an upload of this account that has not expired"
+        return None if uploads[url] else NO_UPLOAD
     allowed = state.settings.automation_allow_private_assets
     return await url_fault(url, allow_private=allowed, resolve=resolve, setting="AUTOMATION_ALLOW_PRIVATE_ASSETS")
 

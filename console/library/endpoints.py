@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any, Final
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy import Select, func, select, tuple_
@@ -36,26 +35,36 @@ PAGE_SIZE: Final = 24
 USE_DAYS: Final = 30
 TEXT_MAX: Final = 200
 SEARCHED_MAX: Final = 5_000
-"""Newest templates whose names are looked at by a search."""
+"""Newest templates whose names are looked at by a search, or put in order."""
+_LOWER: Final = func.lower(col(Template.name))
+_BY_NAME: Final[tuple[Any, ...]] = (_LOWER, col(Template.id))
 
 
 @router.get("")
 async def gallery(
-    request: Request, viewer: ViewerOf, work: Reading, after: str = "", text: Annotated[str, Query()] = ""
-) -> Response:
-    """Return the gallery, newest first; an operator's shows the templates of all accounts. `text` is part of a name."""
-    text = text.strip()[:TEXT_MAX].replace("\x00", "")
+    request: Request, viewer: ViewerOf, work: Reading, after: str = "", text: Annotated[str, Query()] = "",
+    order: Annotated[str, Query()] = "",
+) -> Response:  # fmt: skip
+    """Return the gallery, newest first or by name; an operator's shows the templates of all accounts. `text` is part of a name."""
+    text, by_name = text.strip()[:TEXT_MAX].replace("\x00", ""), order == "name"
     inputs = func.jsonb_array_length(col(Template.inputs))
     statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
-    if text:
+    if text or by_name:
         statement = statement.where(col(Template.id).in_(_named(viewer, text)))
-    if key := keyset.parsed(after):
-        statement = statement.where(tuple_(col(Template.created_at), col(Template.id)) < tuple_(*key))
-    rows = (await work.execute(statement.order_by(*repository.ORDER).limit(PAGE_SIZE + 1))).all()
-    shown = rows[:PAGE_SIZE]
-    following = keyset.key_of(shown[-1][0]) if len(rows) > PAGE_SIZE else None
-    query = f"?{urlencode({'text': text})}" if text else ""
-    values: dict[str, Any] = {"rows": shown, "following": following, "after": after, "text": text, "query": query}
+    if by_name:
+        statement = _after_name(statement.add_columns(_LOWER), after).order_by(*_BY_NAME)
+    else:
+        if key := keyset.parsed(after):
+            statement = statement.where(tuple_(col(Template.created_at), col(Template.id)) < tuple_(*key))
+        statement = statement.order_by(*repository.ORDER)
+    rows = (await work.execute(statement.limit(PAGE_SIZE + 1))).all()
+    shown = [row[:3] for row in rows[:PAGE_SIZE]]
+    following = None
+    if len(rows) > PAGE_SIZE:
+        last = rows[PAGE_SIZE - 1]
+        following = f"{last[3]}~{last[0].id}" if by_name else keyset.key_of(last[0])
+    filters = {"text": text, "order": "name" if by_name else ""}
+    values: dict[str, Any] = {"rows": shown, "following": following, "after": after, "filters": filters}
     return page(request, "library/gallery.html", title="Templates", **values)
 
 
@@ -143,6 +152,12 @@ async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tu
     statement = _visible(viewer).where(col(Template.id) == checked_id(template_id, "template"))
     row = found((await session.execute(statement)).first(), "template")
     return row[0], row[1]
+
+
+def _after_name(statement: Select[Any], after: str) -> Select[Any]:
+    """Return the templates that come after a key of the order by name: `<name in lower case>~<id>`."""
+    name, _, template_id = after.replace("\x00", "").rpartition("~")
+    return statement.where(tuple_(*_BY_NAME) > tuple_(name, template_id)) if template_id else statement
 
 
 def _named(viewer: Viewer, text: str) -> Select[str]:

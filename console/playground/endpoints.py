@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -19,11 +20,14 @@ from api.renders.schemas import RenderRequest
 from api.uploads import received
 from console.pages import page
 from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
+from console.playground.output import choices_of, output_of
 from console.snippets import snippets
+from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
 from farm_core.errors import FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, of_template, request_still
+from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
 from farm_core.templates import repository
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
@@ -39,9 +43,9 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
     """Return the form. Values may come in the address, so that a state can be shared and works without scripts."""
     template = await _owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
-    values = (await defaults_of(state, template)) | given
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
-    return await _form(request, state, viewer, template, values, faults)
+    entered = [(field, message) for field, message in faults if field in given]  # the rest may still come
+    return await _form(request, state, viewer, template, given, entered, request.query_params)
 
 
 @router.post("/templates/{template_id}/preview")
@@ -63,9 +67,10 @@ async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf,
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Show the faults of the values next to their fields, and the code for them."""
     template = await _owned(state, viewer, template_id)
-    given = values_of(template, await request.form())
+    form = await request.form()
+    given, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     faults, _ = await _faults_and_uploads(state, viewer, template, given, origin_of(request))
-    code = {one.id: one.code for one in snippets(origin_of(request), template.id, given)}
+    code = {one.id: one.code for one in snippets(origin_of(request), template.id, given, output)}
     return JSONResponse({"faults": dict(reversed(list(faults))), "code": code})
 
 
@@ -75,16 +80,17 @@ async def render(
 ) -> Response:
     """Create the render, or show everything that is wrong."""
     template = await _owned(state, viewer, template_id)
-    values = values_of(template, await request.form())
-    wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values})
+    form = await request.form()
+    values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
+    wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
     try:
         job = await service.create(state, viewer.caller, wanted, None, origin)
     except InvalidInputs as error:
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
-        return await _form(request, state, viewer, template, values, explained(template, faults), refused=True)
+        return await _form(request, state, viewer, template, values, explained(template, faults), form, refused=True)
     except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
-        return await _form(request, state, viewer, template, values, [], refusal=error, refused=True)
+        return await _form(request, state, viewer, template, values, [], form, refusal=error, refused=True)
     await record(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
@@ -108,7 +114,8 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
         check_upload(viewer, request, file.fields)
         stored = await assets.store(work, state, viewer.caller, file, origin)
     if "x-csrf-token" in request.headers:
-        return JSONResponse({"url": stored.url, "mime": stored.mime, "bytes": stored.bytes})
+        shown = (await shown_uploads(state, work, viewer.account.id, origin, [stored.url]))[stored.url]
+        return JSONResponse({"url": stored.url, "name": shown.name, "picture": shown.picture})
     return page(request, "playground/upload.html", uploaded=stored, title="Upload a file")
 
 
@@ -146,26 +153,41 @@ async def _frame(
 
 
 def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
-    """Return the options of one frame, or with `draft` of a contact sheet of the whole template."""
+    """Return the options of one frame, of one in full size with `save`, or with `draft` of a contact sheet of the whole template."""
     if form.get("draft"):
         return StillOptions(width=DRAFT_WIDTH, format="jpeg", contact_sheet=True)
     try:
         time = float(str(form.get("time") or template.duration_seconds / 3))
     except ValueError:
         time = 0.0
-    return StillOptions(time=min(max(time, 0.0), template.duration_seconds), width=PREVIEW_WIDTH, format="jpeg")
+    time = min(max(time, 0.0), template.duration_seconds)
+    if form.get("save"):
+        return StillOptions(time=time, width=_full_width(template), format="png")
+    return StillOptions(time=time, width=PREVIEW_WIDTH, format="jpeg")
+
+
+def _full_width(template: Template) -> int:
+    """Return the width of the template, or of the largest picture of its shape that is drawn."""
+    shape = template.width / template.height
+    return int(min(template.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
 
 
 async def _form(
-    request: Request, state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], faults: Faults,
-    refusal: FarmError | None = None, refused: bool = False,
+    request: Request, state: AppState, viewer: Viewer, template: Template, given: Mapping[str, Any], faults: Faults,
+    form: Mapping[str, Any], refusal: FarmError | None = None, refused: bool = False,
 ) -> Response:  # fmt: skip
     """Return the form. `refused`: it answers a render that was not created, so the faults have the person's attention."""
+    origin, designed = origin_of(request), await defaults_of(state, template)
+    values = {**designed, **given}
     async with state.database.reading() as session:
         minutes = await usage.minutes(session, viewer.account.id, state.clock.now())
-    code = snippets(origin_of(request), template.id, {name: one for name, one in values.items() if one != ""})
+        uploads = await shown_uploads(state, session, viewer.account.id, origin, values.values())
+    choices = choices_of(template, state.settings.accepted_formats, form)
+    filled = {name: one for name, one in values.items() if one != ""}
+    code = snippets(origin, template.id, filled, output_of(choices))
     shown: dict[str, Any] = {
-        "template": template, "entries": entries(template, values, faults), "faults": general_faults(template, faults),
+        "template": template, "entries": entries(template, values, designed, faults, uploads),
+        "faults": general_faults(template, faults), "choices": choices,
         "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
         "title": f"Playground of {template.name}", "refusal": refusal, "refused": refused,
     }  # fmt: skip

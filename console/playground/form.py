@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.app_state import AppState
+from api.renders.rules import NO_UPLOAD
 from console.playground.defaults import shown_fields
+from console.uploads import ShownUpload
 from farm_core.errors import BadRequest
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
@@ -25,17 +27,23 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCI
 _AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
 
+_NO_PUBLIC_URL: Final = "must be a public http(s) URL"  # as motion and farm_core/net begin their faults
+_NO_ADDRESS: Final = "must be an upload, or an address on the internet that begins with https://"
+_NO_UPLOAD: Final = "is an upload that has expired or that belongs to another account. Upload the file again."
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field of the form. `value` is what was entered, or what the document shows by itself."""
+    """A field of the form. `value` is what was entered, or `designed`: what the document shows by itself, if it is known."""
 
     id: str
     label: str
     kind: str
     required: bool
     value: str
+    designed: str
     fault: str | None = None
+    upload: ShownUpload | None = None
 
 
 async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
@@ -62,32 +70,52 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
         raw = form.get(PREFIX + field.id)
         if not isinstance(raw, str) or (not raw.strip() and field.kind != "text"):
             continue
-        values[field.id] = _number(raw) if field.kind == "number" else raw.strip() if field.kind != "text" else raw
+        values[field.id] = _value(field.kind, raw)
     return values
 
 
-def entries(template: Template, values: Mapping[str, Any], faults: Sequence[tuple[str, str]] = ()) -> list[Entry]:
-    """Return the form's fields with these values and the faults of each."""
+def entries(
+    template: Template, values: Mapping[str, Any], designed: Mapping[str, str], faults: Sequence[tuple[str, str]],
+    uploads: Mapping[str, ShownUpload],
+) -> list[Entry]:  # fmt: skip
+    """Return the form's fields with these values, the faults of each, and the uploads among the values."""
     found = dict(reversed(list(faults)))
+    shown = {field.id: _shown(values.get(field.id, designed.get(field.id, ""))) for field in fields_of(template)}
     return [
-        Entry(field.id, field.label, field.kind, field.required, _shown(values.get(field.id, "")), found.get(field.id))
+        Entry(
+            field.id, field.label, field.kind, field.required, shown[field.id], designed.get(field.id, ""),
+            found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA else None,
+        )
         for field in fields_of(template)
-    ]
+    ]  # fmt: skip
 
 
 def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the faults; those of numbers say how to write one, because countries differ in it."""
-    numbers = {field.id for field in fields_of(template) if field.kind == "number"}
-    return [
-        (field, _NO_NUMBER if field in numbers and message == "must be a number" else message)
-        for field, message in faults
-    ]
+    """Return the faults in the words of a person with a form: how to write numbers and addresses, when to upload again."""
+    kinds = {field.id: field.kind for field in fields_of(template)}
+    return [(field, _explained(kinds.get(field, ""), message)) for field, message in faults]
+
+
+def _explained(kind: str, message: str) -> str:
+    if kind == "number":
+        return _NO_NUMBER if message == "must be a number" else message
+    if kind in MEDIA:
+        return _NO_UPLOAD if message == NO_UPLOAD else message.replace(_NO_PUBLIC_URL, _NO_ADDRESS, 1)
+    return message
 
 
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:
     """Faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
     return [f"{field} {message}" for field, message in faults if field not in ids]
+
+
+def _value(kind: str, raw: str) -> Any:
+    if kind == "number":
+        return _number(raw)
+    return (
+        raw.replace("\r\n", "\n") if kind == "text" else raw.strip()
+    )  # browsers send each line break as two characters
 
 
 def _number(raw: str) -> float | int | str:

@@ -19,6 +19,7 @@ from console.errors import Refused
 from console.pages import page
 from console.renders.endpoints import FiltersOf
 from console.renders.listing import PERIODS, Filters
+from console.renders.selection import selected
 from console.viewer import ChangerOf, CommanderOf, Viewer, ViewerOf
 from farm_core.accounts.plans import limits_of
 from farm_core.audit.log import Actor, record
@@ -33,7 +34,6 @@ from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 
 router = APIRouter(prefix="/renders")
-SELECTED_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ async def act(
         _among(action, filters)
         chosen = _matching(viewer, filters)
     else:
-        chosen = await _selected(request, viewer)
+        chosen = JobFilter(account_id=viewer.account_id, ids=await selected(request))
     if action.act is jobs.retry and not viewer.operator:
         async with state.database.reading() as session:
             await _respect_quota(session, viewer, chosen, state.clock.now())
@@ -152,13 +152,3 @@ async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilte
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     if used_ms + int(await session.scalar(reserved_ms) or 0) > round(quota * 60_000):
         raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / 60_000)
-
-
-async def _selected(request: Request, viewer: Viewer) -> JobFilter:
-    form = await request.form()
-    ids = tuple(dict.fromkeys(checked_id(str(value), "render") for value in form.getlist("job")))
-    if not ids:
-        raise BadRequest("Nothing is selected.")
-    if len(ids) > SELECTED_MAX:
-        raise BadRequest(f"At most {SELECTED_MAX} renders can be selected at once.")
-    return JobFilter(account_id=viewer.account_id, ids=ids)

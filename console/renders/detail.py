@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from console.playground.form import MEDIA
+from console.uploads import ShownUpload
 from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
@@ -47,6 +48,15 @@ class SegmentBar:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownInput:
+    """A value of a render's input by the input's label; `upload` if it is an upload that has not expired."""
+
+    label: str
+    value: str
+    upload: ShownUpload | None
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """A render and what belongs to it."""
 
@@ -66,6 +76,14 @@ class Detail:
             if name in media and isinstance(value, str) and value.startswith(PATH_PREFIX)
         }
         return dict(self.job.inputs) | uploads
+
+    def shown_inputs(self, origin: str, uploads: Mapping[str, ShownUpload]) -> list[ShownInput]:
+        """Return the inputs in the template's order. `uploads` are those among the values of `inputs_at`."""
+        given, labels = self.inputs_at(origin), {field.id: field.label for field in fields_of(self.template)}
+        ordered = [*(name for name in labels if name in given), *(name for name in given if name not in labels)]
+        return [
+            ShownInput(labels.get(name) or name, str(given[name]), uploads.get(str(given[name]))) for name in ordered
+        ]
 
     @property
     def segments(self) -> list[Task]:

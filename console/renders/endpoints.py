@@ -16,14 +16,19 @@ from api.pagination import checked_id, found
 from console import pictures
 from console.files import stored
 from console.pages import is_part, page
+from console.playground.output import chosen
 from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
+from console.renders.naming import video_name
 from console.renders.waiting import WORDS
 from console.snippets import snippets
+from console.uploads import shown_uploads
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.controls.waiting import is_waiting, waits_for
+from farm_core.jobs.formats import DEFAULT
+from farm_core.jobs.links import link_seconds, video_url
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
 from farm_core.templates import repository as templates
@@ -84,12 +89,22 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     }  # fmt: skip
     if is_waiting(shown.job.status, (task.status for task in shown.tasks)):
         values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now())]
+    origin = origin_of(request)
+    values["share"], values["file_name"] = "", ""
+    if (key := shown.job.video_key) is not None and shown.job.status == JobStatus.completed:
+        values["share"] = video_url(state.settings, state.storage, shown.job.id, origin, key)
+        values["share_days"] = link_seconds(state.settings) // 86_400
+        values["file_name"] = video_name(shown.template.name, shown.job.id, key)
     if is_part(request):
         return page(request, "renders/live.html", **values)
-    output = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
-    origin = origin_of(request)
+    output: dict[str, Any] = {"width": shown.job.width, "height": shown.job.height, "fps": round(shown.job.fps)}
+    if shown.job.format != DEFAULT:
+        output |= {"format": shown.job.format, "transparent": shown.job.transparent}
     inputs = shown.inputs_at(origin)
+    uploads = await shown_uploads(state, work, shown.job.account_id, origin, inputs.values())
+    values["shown_inputs"] = shown.shown_inputs(origin, uploads)
     code = snippets(origin, shown.template.id, inputs, output)
+    values["form_output"] = chosen(shown.job.width, shown.job.height, shown.job.format, shown.job.transparent)
     return page(request, "renders/one.html", snippets=code, inputs=inputs, **values)
 
 
@@ -115,10 +130,13 @@ async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: 
 
 
 @router.get("/{job_id}/frame.jpg")
-async def frame(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str, time: float = 0.0) -> Response:
-    """A frame of the filmstrip, drawn while the render is under way."""
+async def frame(
+    request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str, time: float | None = None
+) -> Response:
+    """A small frame: of the filmstrip while the render is under way, or without a time the render's picture in lists."""
     shown = await _briefly(state, viewer, job_id)
-    return await pictures.of_render(request, state, shown, time, pictures.FRAME_WIDTH)
+    moment = shown.template.duration_seconds / 3 if time is None else time
+    return await pictures.of_render(request, state, shown, moment, pictures.FRAME_WIDTH)
 
 
 @router.get("/{job_id}/verify")

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, Select, any_, func, literal, or_, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, any_, func, literal, literal_column, or_, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -60,7 +60,10 @@ class Filters:
 
 
 class RenderRow(NamedTuple):
-    """A render as lists show it, with the names of its template and account. `workers`: how many render it now."""
+    """A render as lists show it, with the names of its template and account.
+
+    `texts` is the beginning of what its inputs say; `workers` is how many render it now.
+    """
 
     id: str
     status: str
@@ -75,6 +78,7 @@ class RenderRow(NamedTuple):
     account_id: str
     template: str
     account: str
+    texts: str | None
     workers: int = 0
 
 
@@ -87,9 +91,22 @@ class Listing:
     following: str | None
 
 
+_TEXTS: Final[ColumnElement[str | None]] = literal_column(
+    """
+    CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN (
+        SELECT left(string_agg(value, ' · '), 120) FROM jsonb_each_text(jobs.inputs)
+        WHERE value !~ '^(https?://|/files/|#|-?[0-9.]*$)'
+    ) END
+    """
+)
+"""Texts among a render's inputs: neither addresses nor colours nor numbers. Large inputs are not read."""
+_SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
+    "CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN jobs.inputs::text END"
+)
+
 _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
-    Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name),
+    Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), _TEXTS,
 )  # fmt: skip
 """The fields of a RenderRow, except its workers."""
 
@@ -154,9 +171,9 @@ def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[A
     chosen: Select[Any] = select(*_KEY).where(*_conditions(account_id, filters, now))
     if not filters.text:
         return chosen
-    newest = chosen.add_columns(col(Job.error), col(Job.callback_url))
+    newest = chosen.add_columns(col(Job.error), col(Job.callback_url), _SEARCHED_INPUTS.label("inputs"))
     found = newest.order_by(*_ORDER).limit(SEARCHED_MAX).subquery()
-    texts = (found.c.id, found.c.error, found.c.callback_url)
+    texts = (found.c.id, found.c.error, found.c.callback_url, found.c.inputs)
     matches = or_(*(text.icontains(filters.text, autoescape=True) for text in texts))
     searched: Select[Any] = select(*_KEY)
     return searched.where(col(Job.id).in_(select(found.c.id).where(matches)))

@@ -62,7 +62,12 @@
     if (video && !video.paused) return;
     const ended = () => ENDED.has(document.getElementById("live")?.dataset.status);
     if (ended()) return;
-    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => { if (ended()) location.reload(); }); // the head changes too
+    const unfolded = document.getElementById("technical")?.open;
+    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => {
+      if (ended()) return location.reload(); // the head changes too
+      const technical = document.getElementById("technical");
+      if (technical && unfolded !== undefined) technical.open = unfolded;
+    });
   }
   function refreshList() {
     const list = document.getElementById("results");
@@ -106,12 +111,14 @@
     const bulk = document.querySelector("[data-bulk]");
     if (!bulk) return;
     const chosen = all("input[name=job]:checked").length;
-    bulk.hidden = chosen === 0;
+    bulk.classList.toggle("chosen", chosen > 0);
     bulk.querySelector("[data-selected]").textContent = `${chosen} selected:`;
+    bulk.querySelector("[data-compare]").disabled = chosen !== 2;
   }
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-select-all]")) for (const box of all("input[name=job]")) box.checked = event.target.checked;
     if (event.target.matches("[data-select-all], input[name=job]")) countSelection();
+    if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
   document.addEventListener("click", (event) => {
     if (event.target.id === "arrived") { scrollTo({ top: 0 }); for (const box of all("input[name=job]:checked")) box.checked = false; event.target.blur(); refreshList(); }
@@ -123,7 +130,6 @@
       const tabs = all("[role=tab]", holder);
       if (!tabs.length || holder.dataset.ready) continue;
       holder.dataset.ready = "yes";
-      holder.querySelector("[role=tablist]").hidden = false;
       const choose = (chosen, focus) => {
         for (const tab of tabs) {
           const selected = tab === chosen;
@@ -142,21 +148,48 @@
       });
       choose(tabs[0]);
     }
-    for (const button of all("[data-copy]", root)) button.hidden = !navigator.clipboard;
-    for (const label of all("[data-upload-label]", root)) label.hidden = false;
-    for (const part of all("[data-no-script]", root)) part.hidden = true;
     countSelection();
     refreshTimes();
   }
+  // Browsers have `navigator.clipboard` only over HTTPS and on localhost; elsewhere the selection of a field is copied.
+  async function copy(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+    const field = document.createElement("textarea"), focused = document.activeElement;
+    field.value = text;
+    field.className = "hidden-text";
+    document.body.append(field);
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    focused?.focus();
+    return copied;
+  }
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
-    if (!button) return;
+    if (!button || button.dataset.busy) return;
     const source = document.getElementById(button.dataset.copy);
-    await navigator.clipboard.writeText((source.querySelector("pre") || source).textContent);
+    const copied = await copy((source.querySelector("pre") || source).textContent);
     const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1500);
+    button.textContent = copied ? "Copied" : "Not copied";
+    button.dataset.busy = "yes";
+    setTimeout(() => { button.textContent = before; delete button.dataset.busy; }, 1500);
   });
+
+  // ---- Two videos beside each other: played and moved together ----
+  const pair = document.querySelector("[data-pair]"), both = document.querySelector("[data-play-both]");
+  const videos = pair ? all("video", pair) : [];
+  if (videos.length === 2) {
+    both.hidden = false;
+    both.addEventListener("click", () => {
+      const start = videos.every((video) => video.paused);
+      for (const video of videos) { if (video.ended) video.currentTime = 0; start ? video.play() : video.pause(); }
+    });
+    const other = (video) => videos[1 - videos.indexOf(video)];
+    for (const video of videos) {
+      for (const kind of ["play", "pause", "ended"]) video.addEventListener(kind, () => { both.querySelector("span").textContent = videos.every((one) => one.paused) ? "Play both" : "Pause both"; });
+      video.addEventListener("seeked", () => { if (Math.abs(other(video).currentTime - video.currentTime) > 0.1) other(video).currentTime = Math.min(video.currentTime, other(video).duration || 0); });
+    }
+  }
 
   // ---- Import: drop a project anywhere on the form ----
   for (const drop of all("[data-drop]")) {
@@ -175,7 +208,7 @@
   // ---- Forms are sent once, however often their button is pressed ----
   const sent = new Set();
   document.addEventListener("submit", (event) => {
-    if (event.defaultPrevented || event.target.method !== "post") return;
+    if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
     if (sent.has(event.target)) return event.preventDefault();
     sent.add(event.target);
     event.submitter?.setAttribute("aria-busy", "true");
@@ -205,7 +238,6 @@
     const byId = (id) => document.getElementById(id);
     const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
     const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
-    byId("transport").hidden = false;
     let drawing = false, again = false, waiting = 0, picture = null, playing = 0, sheet = null;
 
     const values = (extra = {}) => {
@@ -220,7 +252,7 @@
     // Values stay in the address: reloading the page, the colours of the console and a new sign-in keep them.
     const ADDRESS_MAX = 8000;
     function remember() {
-      const data = new URLSearchParams([...new FormData(form)].filter(([name]) => name.startsWith("input.")));
+      const data = new URLSearchParams([...new FormData(form)].filter(([name]) => /^(input|output)\./.test(name)));
       const address = `${base}/playground?${data}`;
       history.replaceState(history.state, "", address.length > ADDRESS_MAX ? `${base}/playground` : address);
     }
@@ -275,6 +307,46 @@
       if (again) { again = false; draw(); }
     }
 
+    // Inputs that differ from the template can be put back; an upload is shown by the name of its file.
+    const value = (holder) => holder.querySelector("[name]");
+    const isChanged = (holder) => value(holder).value !== holder.dataset.designed;
+    function showChanges() {
+      for (const holder of all("[data-field]", form)) holder.querySelector("[data-reset]").hidden = !isChanged(holder);
+      byId("reset-all").hidden = all("[data-field]", form).filter(isChanged).length < 2;
+    }
+    function showUpload(holder, upload) {
+      const file = holder.querySelector("[data-file]");
+      if (!file) return;
+      const picture = file.querySelector("[data-picture]");
+      file.hidden = !upload;
+      value(holder).hidden = Boolean(upload);
+      holder.querySelector("[data-upload-label] span").textContent = upload ? "Replace" : "Upload";
+      file.querySelector("[data-name]").textContent = upload?.name || "";
+      picture.hidden = !upload?.picture;
+      if (upload?.picture) picture.src = upload.picture;
+    }
+    function reset(holders) {
+      for (const holder of holders) {
+        const field = value(holder);
+        field.value = holder.dataset.designed;
+        refused.delete(holder.dataset.field);
+        visited.delete(holder.dataset.field);
+        showUpload(holder, null);
+        showColour(field);
+      }
+      changed();
+    }
+    form.addEventListener("click", (event) => {
+      if (!event.target.closest("[data-reset]")) return;
+      const holder = event.target.closest("[data-field]");
+      reset([holder]);
+      value(holder).focus();
+    });
+    byId("reset-all").addEventListener("click", () => { reset(all("[data-field]", form).filter(isChanged)); value(form.querySelector("[data-field]")).focus(); });
+
+    // A missing value is a fault only once the person has been at its input, or has asked for the render.
+    const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
+    form.addEventListener("input", (event) => { const holder = event.target.closest("[data-field]"); if (holder) visited.add(holder.dataset.field); });
     const refused = new Map(); // faults of uploads by input, until the input changes
     function showFault(field, fault) {
       const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
@@ -290,7 +362,8 @@
       if (!answer?.ok || !isJson(answer) || turn !== checked) return; // what is typed meanwhile is checked by a later call
       const { faults, code } = await answer.json();
       for (const holder of all("[data-field]", form)) {
-        showFault(holder.querySelector("[name]"), refused.get(holder.dataset.field) || faults[holder.dataset.field]);
+        const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
+        showFault(value(holder), refused.get(id) || (missing ? "" : faults[id]));
       }
       for (const pre of all("[data-code]")) if (code[pre.dataset.code]) pre.textContent = code[pre.dataset.code];
     }
@@ -298,6 +371,7 @@
     let checking = 0;
     function changed() {
       remember();
+      showChanges();
       stop();
       sheet = null;
       draw();
@@ -326,7 +400,8 @@
       if (colour) byId(colour).value = event.target.value;
       showColour(event.target);
       if (event.target.dataset.upload) return;
-      refused.delete(event.target.id.replace(/^in-/, ""));
+      if (event.target.tagName === "SELECT") { remember(); check(); return; }
+      refused.delete(event.target.closest("[data-field]").dataset.field);
       changed();
     });
     form.addEventListener("change", async (event) => {
@@ -335,13 +410,19 @@
       const data = new FormData();
       data.append("file", event.target.files[0]);
       event.target.value = ""; // so that the same file can be chosen again
-      const label = event.target.closest("label").firstChild;
+      const holder = byId(target).closest("[data-field]"), label = event.target.closest("label").firstChild, before = label.textContent;
       label.textContent = "Uploading…";
       const answer = await fetch("/console/uploads", { method: "POST", body: data, headers }).catch(() => null);
-      label.textContent = "Upload";
-      const id = target.replace(/^in-/, "");
+      label.textContent = before;
+      const id = holder.dataset.field;
       refused.delete(id);
-      if (answer?.ok && isJson(answer)) { byId(target).value = (await answer.json()).url; changed(); return; }
+      if (answer?.ok && isJson(answer)) {
+        const upload = await answer.json();
+        byId(target).value = upload.url;
+        showUpload(holder, upload);
+        changed();
+        return;
+      }
       refused.set(id, await reasonOf(answer, "The upload failed. Try again."));
       showFault(byId(target), refused.get(id));
     });
@@ -354,6 +435,18 @@
       remember();
       form.querySelector("[aria-invalid]")?.focus();
     }
+
+    byId("save-frame").addEventListener("click", async () => {
+      busy.hidden = false;
+      const answer = await post("/preview", values({ time: time.value, save: "1" })).catch(() => null);
+      busy.hidden = true;
+      if (!(answer?.headers.get("content-type") || "").startsWith("image/")) return explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await answer.blob());
+      link.download = `${form.dataset.name.replace(/[\\/:*?"<>|]/g, "-")} ${Number(time.value).toFixed(2)} s.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    });
 
     function stop() {
       if (!playing) return;
@@ -395,6 +488,7 @@
       playing = requestAnimationFrame(turn);
     });
     showClock();
+    showChanges();
   }
 
   document.addEventListener("htmx:afterSettle", (event) => setUp(event.target));

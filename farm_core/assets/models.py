@@ -20,5 +20,7 @@ class Asset(SQLModel, table=True):
     storage_key: str = Field(unique=True)
     bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
     mime: str
+    filename: str | None = None
+    """Name of the file on the uploader's machine, without folders."""
     created_at: datetime = moment()
     expires_at: datetime = moment(index=True)

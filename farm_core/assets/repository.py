@@ -20,6 +20,13 @@ from farm_core.storage.port import Storage
 from farm_core.usage.stored import forget_deleted
 
 LIFETIME: Final = timedelta(hours=24)
+FILE_NAME_MAX: Final = 200
+
+
+def file_name(given: str | None) -> str | None:
+    """Return the name under which an upload is shown: without folders and control characters; None for no name."""
+    last = (given or "").replace("\\", "/").rpartition("/")[2]
+    return "".join(char for char in last if char.isprintable()).strip()[:FILE_NAME_MAX] or None
 
 
 def own_key(url: str, origins: Collection[str], links: Links | None = None) -> str | None:
@@ -51,12 +58,19 @@ async def owned(session: AsyncSession, account_id: str, key: str, now: datetime)
     return found
 
 
-async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
-    """Return the keys that are uploads of the account and have not expired."""
-    statement = select(col(Asset.storage_key)).where(
+async def owned_names(
+    session: AsyncSession, account_id: str, keys: Collection[str], now: datetime
+) -> dict[str, str | None]:
+    """Return the file names of those keys that are uploads of the account and have not expired."""
+    statement = select(col(Asset.storage_key), col(Asset.filename)).where(
         col(Asset.storage_key).in_(keys), col(Asset.account_id) == account_id, col(Asset.expires_at) > now
     )
-    return set(await session.scalars(statement))
+    return {row[0]: row[1] for row in await session.execute(statement)}
+
+
+async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
+    """Return the keys that are uploads of the account and have not expired."""
+    return set(await owned_names(session, account_id, keys, now))
 
 
 async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from redis import Redis
 
 from farm_core.ids import new_id
@@ -24,7 +26,8 @@ pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 PAGES = (
-    "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel", "/templates", "/templates?text=none",
+    "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel",
+    "/renders/compare?left={queued}&right={failed}", "/templates", "/templates?text=none", "/templates?order=name",
     "/templates/{template}", "/templates/{template}/playground", "/uploads", "/workers", "/account", "/account/webhooks",
     "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
 )  # fmt: skip
@@ -146,7 +149,7 @@ def test_what_cannot_be_imported_is_said_before_anything_is_stored(
     page = window(member)
     page.goto(f"{member.origin}/console/templates")
     page.set_input_files("#file", broken)
-    page.click("text=Look at it")
+    page.click("text=Check the project")
     page.wait_for_selector("text=This project cannot be imported")
     assert member.api.get("/templates").json()["total"] == 0
 
@@ -197,6 +200,26 @@ def test_a_worker_is_drained_and_resumed(operator: Person, window: Window) -> No
     page.wait_for_selector(".state.live")
 
 
+def test_workers_that_are_gone_do_not_count_as_the_farm(operator: Person, window: Window) -> None:
+    farm(operator)
+    world = operator.api.world
+    world.database.execute(
+        "INSERT INTO workers (id, node, renderer, device, encoder, seen_at)"
+        " VALUES ('worker-left', 'node-a', 'r', 'llvmpipe', 'libx264', %s)",
+        (world.clock.now() - timedelta(minutes=20),),
+    )
+    page = window(operator)
+    page.goto(f"{operator.origin}/console/")
+    card = page.locator("a.figure-card[href='/console/workers']")
+    expect(card.locator(".figure")).to_have_text("1 of 1")
+    expect(card).to_contain_text("1 live · 1 gone")
+    page.goto(f"{operator.origin}/console/workers")
+    expect(page.get_by_label("Worker worker-left")).to_be_hidden()
+    expect(page.get_by_role("button", name="Drain the node")).to_have_count(0)
+    page.click("text=1 worker is gone")
+    expect(page.get_by_label("Worker worker-left")).to_be_visible()
+
+
 def test_a_key_is_created_shown_once_and_revoked(member: Person, window: Window) -> None:
     page = window(member)
     page.goto(f"{member.origin}/console/account")
@@ -228,7 +251,7 @@ def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Win
     page.fill("#in-tint", "#ff8800")
     page.fill("#in-headline", "Hello <b>you</b>")
     page.wait_for_selector("#fault-photo", state="hidden")
-    assert "Hello <b>you</b>" in page.inner_text("#code-curl")
+    expect(page.locator("#code-curl")).to_contain_text("Hello <b>you</b>")
     page.click("button:has-text('Render')")
     page.wait_for_url("**/console/renders/job_*", wait_until="commit")
     assert member.api.get("/renders").json()["total"] == 1
@@ -308,6 +331,25 @@ def test_the_keyboard_shows_where_it_is_on_the_upload(member: Person, window: Wi
     upload = page.get_by_label("Upload a file for Photo")
     assert upload.evaluate("input => input === document.activeElement")
     assert page.locator("[data-upload-label]").evaluate("label => getComputedStyle(label).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_nothing_moves_while_a_page_loads(operator: Person, window: Window, phone: bool) -> None:
+    names, page = farm(operator), window(operator, phone=phone)
+    operator.api.world.move(names["queued"], "completed", video_key="results/x.mp4")
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver(list => { for (const one of list.getEntries()) window.moved += one.value; })"
+        ".observe({ type: 'layout-shift', buffered: true })"
+    )
+    for path in (
+        "renders",
+        f"renders/{names['queued']}",
+        f"templates/{names['template']}",
+        f"templates/{names['template']}/playground",
+    ):
+        page.goto(f"{operator.origin}/console/{path}", wait_until="networkidle" if "renders" not in path else "load")
+        page.wait_for_timeout(500)
+        assert page.evaluate("window.moved") < 0.02, path
 
 
 def test_the_console_works_without_scripts(operator: Person, window: Window) -> None:

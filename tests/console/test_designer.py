@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import expect
 
@@ -86,6 +88,17 @@ def test_what_was_entered_outlives_a_reload_and_a_change_of_colours(designer: Pe
     expect(page.locator("#in-size")).to_have_value("41")
 
 
+def test_faults_of_addresses_say_what_to_do(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    for typed, said in (
+        ("my photo.png", "must be an upload, or an address on the internet that begins with https://"),
+        ("http://private.example.com/a.png", "must be an upload, or an address on the internet that begins with https://. The host"),
+        (f"{designer.origin}/files/assets/acc_1/ast_1.png", "Upload the file again."),
+    ):  # fmt: skip
+        page.fill("#in-photo", typed)
+        expect(page.locator("#fault-photo")).to_contain_text(said)
+
+
 def test_a_refused_render_leads_to_the_first_input_that_needs_a_change(designer: Person, window: Window) -> None:
     page = playground(designer, window)
     page.fill("#in-size", "many")
@@ -155,6 +168,93 @@ def test_the_preview_stays_in_sight_of_the_fortieth_input_on_a_phone(designer: P
     assert page.locator("#in-text20").bounding_box()["y"] > frame["y"] + frame["height"]
 
 
+def test_an_upload_is_shown_by_the_name_of_its_file(designer: Person, window: Window, tmp_path: Path) -> None:
+    (tmp_path / "Café photo.png").write_bytes(picture())
+    page = playground(designer, window)
+    page.set_input_files("[data-upload=in-photo]", tmp_path / "Café photo.png")
+    for _ in ("at once", "after a reload"):
+        field = page.locator("[data-field=photo]")
+        expect(field.locator("[data-name]")).to_have_text("Café photo.png")
+        expect(field.locator("#in-photo")).to_be_hidden()
+        expect(field.locator("[data-picture]")).to_be_visible()
+        expect(field.locator("[data-picture]")).to_have_js_property("naturalWidth", 8)
+        page.wait_for_url("**input.photo=**")
+        page.reload()
+    page.click("[data-field=photo] >> text=Remove")
+    expect(page.locator("#in-photo")).to_be_visible()
+    expect(page.locator("#in-photo")).to_have_value("")
+    expect(page.locator("#code-curl")).not_to_contain_text("photo")
+
+
+def test_a_missing_value_is_no_fault_before_the_person_has_been_at_its_input(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.fill("#in-headline", "Typed first")
+    expect(page.locator("#code-curl")).to_contain_text("Typed first")
+    page.reload()
+    expect(page.locator("#in-headline")).to_have_value("Typed first")
+    expect(page.locator("#fault-photo")).to_be_hidden()
+    page.fill("#in-photo", "https://media.example.com/a.png")
+    page.fill("#in-photo", "")
+    expect(page.locator("#fault-photo")).to_have_text("is required")
+
+
+def test_inputs_that_differ_from_the_template_are_put_back(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    expect(page.get_by_role("button", name="Reset")).to_have_count(0)
+    page.fill("#in-headline", "Another")
+    expect(page.get_by_role("button", name="Reset")).to_have_count(1)
+    page.fill("#in-size", "41")
+    page.click("text=Reset all inputs")
+    expect(page.locator("#in-headline")).to_have_value("Hello")
+    expect(page.locator("#in-size")).to_have_value("")
+    expect(page.get_by_role("button", name="Reset")).to_have_count(0)
+
+
+def test_line_breaks_are_the_same_in_the_preview_and_in_the_render(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    page.fill("#in-photo", "https://media.example.com/a.png")
+    page.fill("#in-headline", "\nOne\nTwo")
+    page.reload()
+    expect(page.locator("#in-headline")).to_have_value("\nOne\nTwo")
+    page.click("button:has-text('Render')")
+    page.wait_for_url("**/console/renders/job_*", wait_until="commit")
+    job = page.url.rpartition("/")[2]
+    ((inputs,),) = designer.api.world.database.execute("SELECT inputs FROM jobs WHERE id = %s", (job,)).fetchall()
+    assert inputs["headline"] == "\nOne\nTwo"
+
+
+def test_a_frame_is_saved_in_full_size(designer: Person, window: Window) -> None:
+    page = playground(designer, window, designer.api.template(name='Sale: "50 %"', width=1080, height=1920))
+    with page.expect_download() as saved, page.expect_request("**/preview") as asked:
+        page.click("text=Save frame")
+    assert saved.value.suggested_filename == "Sale- -50 %- 1.00 s.png"
+    assert "save=1" in (asked.value.post_data or "")
+
+
+def test_size_and_format_are_chosen_with_the_inputs(designer: Person, window: Window) -> None:
+    world = designer.api.world
+    before = world.settings.output_formats
+    world.settings.__dict__["output_formats"] = "mp4,gif,webm"
+    try:
+        page = playground(designer, window)
+        page.fill("#in-photo", "https://media.example.com/a.png")
+        page.select_option("#size", label="320×180 (50%)")
+        page.select_option("#format", label="WebM, transparent")
+        expect(page.locator("#code-curl")).to_contain_text('"format": "webm"')
+        page.reload()
+        expect(page.locator("#size")).to_have_value("320x180")
+        page.click("button:has-text('Render')")
+        page.wait_for_url("**/console/renders/job_*", wait_until="commit")
+        job = page.url.rpartition("/")[2]
+        columns = "width, height, format, transparent"
+        row = world.database.execute(f"SELECT {columns} FROM jobs WHERE id = %s", (job,)).fetchone()
+        assert row == (320, 180, "webm", True)
+        page.click("text=Open in the playground")
+        expect(page.locator("#format")).to_have_value("webm+alpha")
+    finally:
+        world.settings.__dict__["output_formats"] = before
+
+
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_frames_of_upright_videos_are_shown_whole(designer: Person, window: Window, phone: bool) -> None:
     template = designer.api.template(width=1080, height=1920)
@@ -204,7 +304,7 @@ def test_templates_are_found_by_name_over_several_pages(designer: Person, window
     page.keyboard.type("0 % SUMMER")
     page.keyboard.press("Enter")
     expect(page.locator(".template-card")).to_have_count(24)
-    page.click("text=Older templates")
+    page.click("text=More templates")
     expect(page.locator(".template-card")).to_have_count(2)
     page.fill("[name=text]", "no such name")
     page.click("button:has-text('Search')")
@@ -223,3 +323,125 @@ def test_the_gallery_shows_whole_pictures(designer: Person, window: Window) -> N
 def test_the_address_of_an_import_leads_to_the_gallery(designer: Person) -> None:
     for path in ("/templates/import", "/templates/import/abc"):
         assert designer.get(path).headers["location"] == "/console/templates"
+
+
+def finished(designer: Person, headline: str, **changes: Any) -> str:
+    """The id of a completed render with this text; its file holds the text."""
+    world = designer.api.world
+    inputs = {"photo": "https://media.example.com/a.png", "headline": headline}
+    job = str(designer.api.render(designer.api.template(**changes), inputs=inputs).json()["jobId"])
+    key = f"results/{job}.mp4"
+    path = world.settings.data_folder / "storage" / "objects" / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(headline.encode())
+    world.move(job, "completed", video_key=key)
+    return job
+
+
+def test_a_list_shows_each_render_by_its_own_picture_and_texts(designer: Person, window: Window) -> None:
+    autumn, winter = finished(designer, "Autumn bargains"), finished(designer, "Winter bargains")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    for job, words in ((autumn, "Autumn bargains"), (winter, "Winter bargains")):
+        expect(page.locator(f"#row-{job} .what")).to_contain_text(words)
+        assert job in (page.locator(f"#row-{job} .poster").get_attribute("src") or "")
+    page.fill("#text", "autumn barg")
+    page.wait_for_url("**text=autumn*")
+    expect(page.locator("tr[data-job]")).to_have_count(1)
+    expect(page.locator(f"#row-{autumn}")).to_be_visible()
+
+
+def test_the_selected_renders_are_downloaded_as_one_zip(designer: Person, window: Window, tmp_path: Path) -> None:
+    jobs = [finished(designer, f"Zipped {number}", name="Sale: 50 %/day") for number in (1, 2)]
+    waiting = designer.api.job()
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    for job in (*jobs, waiting):
+        page.check(f"#row-{job} input[name=job]")
+    for _ in range(2):  # the page stays, so a second download is possible at once
+        with page.expect_download() as saved:
+            page.click("[data-bulk] >> text=Download")
+    saved.value.save_as(tmp_path / "renders.zip")
+    with zipfile.ZipFile(tmp_path / "renders.zip") as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert found == {
+        f"Sale- 50 %-day {job[-6:]}.mp4": f"Zipped {number}" for number, job in zip((1, 2), jobs, strict=True)
+    }
+
+
+def test_a_zip_needs_a_finished_file_of_the_account(designer: Person, world: World) -> None:
+    with signed_in(world, "another") as other:
+        answer = other.post("/renders/selection/download", job=finished(designer, "Secret"))
+    assert answer.status_code == 400
+    assert "None of the selected renders has a finished file" in answer.text
+
+
+def test_two_renders_are_compared_side_by_side(designer: Person, window: Window) -> None:
+    first, second = finished(designer, "Version one"), finished(designer, "Version two")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    page.check(f"#row-{first} input[name=job]")
+    compare = page.locator("[data-compare]")
+    expect(compare).to_be_disabled()
+    page.check(f"#row-{second} input[name=job]")
+    compare.click()
+    table = page.get_by_label("What differs")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody tr")).to_have_text("Headline Version one Version two", use_inner_text=True)
+    expect(page.locator("video")).to_have_count(2)
+    page.goto(f"{designer.origin}/console/renders/compare?left={first}&right={first}")
+    expect(page.locator("main")).to_contain_text("Nothing: both were rendered with the same inputs")
+
+
+def test_a_comparison_names_uploads_by_their_files(designer: Person) -> None:
+    jobs, template = [], designer.api.template()
+    for name in ("before.png", "after.png"):
+        url = designer.api.upload(picture(), name).json()["url"]
+        jobs.append(designer.api.render(template, inputs={"photo": url}).json()["jobId"])
+    shown = designer.text(f"/renders/compare?left={jobs[0]}&right={jobs[1]}")
+    assert "before.png" in shown
+    assert "after.png" in shown
+    assert "/files/assets/" not in shown
+
+
+def test_a_finished_render_is_shared_by_a_link_that_needs_no_session(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")  # as over plain HTTP
+    page.goto(f"{designer.origin}/console/renders/{finished(designer, 'Shared')}")
+    page.click("text=Copy link")
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.inner_text("#share")
+    assert httpx.get(link).text == "Shared"
+
+
+def test_what_a_designer_does_not_look_for_is_folded_and_stays_as_it_is_put(designer: Person, window: Window) -> None:
+    job = designer.api.job()
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders/{job}")
+    expect(page.get_by_role("heading", name="Events")).to_be_hidden()
+    page.click("text=How it was rendered")
+    expect(page.get_by_role("heading", name="Events")).to_be_visible()
+    with page.expect_response(f"**/renders/{job}"):
+        page.evaluate(
+            "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));"
+            "Object.defineProperty(document, 'hidden', { value: false }); document.dispatchEvent(new Event('visibilitychange'))"
+        )
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("heading", name="Events")).to_be_visible()
+
+
+def test_templates_are_put_in_order_by_name(world: World, window: Window) -> None:
+    with signed_in(world, "sorter") as person:
+        names = [f"{'eé'[number % 2]} Name {number:02}" for number in range(27)] + ["Zebra", "apple", "Éclair"]
+        for name in names:
+            person.api.template(name=name)
+        page = window(person)
+        page.goto(f"{person.origin}/console/templates")
+        page.select_option("[name=order]", label="By name")
+        page.wait_for_url("**order=name*")
+        shown = page.locator(".template-card h2").all_inner_texts()
+        page.click("text=More templates")
+        page.wait_for_url("**after=*")
+        shown += page.locator(".template-card h2").all_inner_texts()
+        assert shown[:2] == ["apple", "e Name 00"]
+        assert sorted(shown) == sorted(names)

@@ -28,6 +28,15 @@ def test_code_creates_the_render_that_it_shows(own_world: World, language: str) 
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
     environment = {**os.environ, "FARM_KEY": key}
     done = subprocess.run([*program, shown[language]], env=environment, capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [*program, shown[language]],
+        env=environment | {"FARM_KEY": "pm_live_x"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode != 0
+    assert '"statusCode":401' in refused.stdout + refused.stderr
     assert done.returncode == 0, done.stderr
     (job,) = ada.get("/renders").json()["items"]
     assert job["jobId"] in done.stdout

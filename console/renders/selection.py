@@ -1,0 +1,161 @@
+"""Download and compare the renders that are selected in a list."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from api.app_state import AppState, origin_of
+from api.dependencies import AppStateOf, Reading
+from api.pagination import checked_id, found
+from console.pages import page
+from console.renders.detail import Detail, detail
+from console.renders.naming import disposition, video_name
+from console.uploads import shown_uploads
+from console.viewer import ChangerOf, Viewer, ViewerOf
+from farm_core.errors import BadRequest
+from farm_core.jobs.models import Job
+from farm_core.jobs.repository import has_status
+from farm_core.jobs.status import JobStatus
+from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.templates.models import Template
+
+router = APIRouter(prefix="/renders")
+SELECTED_MAX: Final = 100
+_CHUNK_BYTES: Final = 1024 * 1024
+Facts = Mapping[str, tuple[str, str]]
+"""Values of a render by name: each as it is compared and as it is shown."""
+_NOTHING: Final = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A line of a comparison: what both renders have there."""
+
+    name: str
+    left: str
+    right: str
+
+
+async def selected(request: Request) -> tuple[str, ...]:
+    """Return the ids of the form's renders, each once; raises BadRequest for none or too many."""
+    form = await request.form()
+    ids = tuple(dict.fromkeys(checked_id(str(value), "render") for value in form.getlist("job")))
+    if not ids:
+        raise BadRequest("Nothing is selected.")
+    if len(ids) > SELECTED_MAX:
+        raise BadRequest(f"At most {SELECTED_MAX} renders can be selected at once.")
+    return ids
+
+
+@router.post("/selection/download")
+async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
+    """Return the finished files of the selection as one zip."""
+    ids = await selected(request)
+    async with state.database.reading() as session:  # given back before the files are sent
+        files = await _finished(session, viewer, ids)
+    if not files:
+        raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
+    headers = {"Content-Disposition": disposition("renders.zip")}
+    return StreamingResponse(_zipped(state.storage, files), media_type="application/zip", headers=headers)
+
+
+@router.post("/selection/compare")
+async def compare_selected(request: Request, viewer: ChangerOf) -> Response:
+    """Lead to the comparison of the two selected renders."""
+    ids = await selected(request)
+    if len(ids) != 2:
+        raise BadRequest("Select two renders to compare them.")
+    return RedirectResponse(f"/console/renders/compare?{urlencode({'left': ids[1], 'right': ids[0]})}", 303)
+
+
+@router.get("/compare")
+async def compare(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, left: Annotated[str, Query()],
+    right: Annotated[str, Query()],
+) -> Response:  # fmt: skip
+    """Two renders beside each other, and what differs between them."""
+    both = [found(await detail(work, viewer.account_id, checked_id(one, "render")), "render") for one in (left, right)]
+    origin = origin_of(request)
+    sides = [await _facts(state, work, one, origin) for one in both]
+    return page(
+        request,
+        "renders/compare.html",
+        both=both,
+        differences=_differences(sides[0], sides[1]),
+        title="Compare two renders",
+    )
+
+
+def _differences(left: Facts, right: Facts) -> list[Difference]:
+    """Return what differs. Two uploads do, even if their files have the same name."""
+    names = [name for name in dict.fromkeys([*left, *right]) if left.get(name) != right.get(name)]
+    return [Difference(name, left.get(name, _NOTHING)[1], right.get(name, _NOTHING)[1]) for name in names]
+
+
+async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: str) -> Facts:
+    """Return the template, the inputs by their labels, size, rate and format of a render."""
+    job = shown.job
+    uploads = await shown_uploads(state, session, job.account_id, origin, shown.inputs_at(origin).values())
+    facts = {"Template": (shown.template.name, shown.template.name)}
+    for one in shown.shown_inputs(origin, uploads):
+        facts[one.label] = (one.value, one.upload.name if one.upload else one.value)
+    plain = {"Size": f"{job.width}×{job.height}", "Frames per second": f"{job.fps:g}", "Format": job.format}
+    return facts | {name: (value, value) for name, value in plain.items()}
+
+
+async def _finished(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names and storage keys of the files among these renders, in the order of the ids."""
+    statement = select(col(Job.id), col(Job.video_key), col(Template.name)).join(
+        Template, col(Template.id) == col(Job.template_id)
+    )
+    statement = statement.where(col(Job.id).in_(ids), has_status(JobStatus.completed), col(Job.video_key).is_not(None))
+    if viewer.account_id is not None:
+        statement = statement.where(col(Job.account_id) == viewer.account_id)
+    rows: list[Any] = sorted(await session.execute(statement), key=lambda row: ids.index(row[0]))
+    return [(video_name(name, job_id, key), key) for job_id, key, name in rows]
+
+
+def _zipped(storage: Storage, files: Sequence[tuple[str, str]]) -> Iterator[bytes]:
+    """Yield a zip of the files without compressing them. A file that is gone meanwhile is left out."""
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w") as archive:
+        for name, key in files:
+            try:
+                stream = storage.open_range(key)
+            except ObjectMissing:
+                continue
+            with stream, archive.open(name, "w", force_zip64=True) as entry:
+                while chunk := stream.read(_CHUNK_BYTES):
+                    entry.write(chunk)
+                    yield sink.taken()
+    yield sink.taken()
+
+
+class _Sink(io.RawIOBase):
+    """Bytes that were written and not yet taken. It cannot seek, so a zip is written from front to back."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: Any) -> int:
+        self._pieces.append(bytes(piece))
+        return len(piece)
+
+    def taken(self) -> bytes:
+        """Return the bytes, and forget them."""
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
