@@ -86,14 +86,14 @@ class _List:
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Yield the layers that effects use as maps, without their own effects and at full opacity (compositing.md 2.9)."""
+        """Yield the layers that effects use as maps: their content alone, at full opacity (compositing.md 2.9)."""
         if self.is_map:
             return
         own = list(with_grouped(self._layers))
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
         as_map = replace(self, is_map=True)
         for layer in self.relatives or own if named else ():
-            if layer.id in named and (drawn := as_map._whole(replace(layer, effects=()))) is not None:
+            if layer.id in named and (drawn := as_map._whole(routing.without_passes(layer))) is not None:
                 yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:

@@ -39,3 +39,30 @@ def test_a_ghost_takes_the_route_of_a_layer_with_its_own_blend_mode(painter: Pai
     for blend, more in (("screen", {"backdrop_blur": 4.0}), ("add", {"preserve_transparency": True})):
         pictures = [drawn(painter, snapshot(below, echoed(mode, **more))) for mode in (blend, "normal")]
         assert np.array_equal(*pictures)
+
+
+@pytest.mark.parametrize(
+    ("effect", "seen"),
+    [
+        (EffectSnapshot("e", "invert", ()), (255, 0, 0)),
+        (EffectSnapshot("e", "fill", (("color", "#ffffff"),)), (0, 0, 0)),
+    ],
+    ids=["colour", "pass"],
+)
+def test_a_map_has_the_colour_effects_of_its_layer_but_none_of_its_passes(
+    painter: Painter, effect: EffectSnapshot, seen: tuple[int, int, int]
+) -> None:
+    """A black layer as a luminance matte: only the inverted one lets the other layer through."""
+    luma = EffectSnapshot("m", "set-matte", (("matteLayerId", "map"), ("useLuminance", True)))
+    layers = [rect("#000000", 32, 24, 40, 40, id="map", effects=(effect,), opacity=0.0)]
+    layers.append(rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(luma,)))
+    assert at(drawn(painter, snapshot(*layers, background="#000000")), 32, 24) == seen
+
+
+def test_a_map_is_baked_as_its_layer_is(painter: Painter) -> None:
+    matte = EffectSnapshot("m", "set-matte", (("matteLayerId", "map"),))
+    empty = EffectSnapshot("e", "linear-wipe", (("completion", 50.0), ("wipeAngle", 0.0)))
+    layers = [rect("#000000", 32, 24, 40, 40, id="map", effects=(empty,), opacity=0.0)]
+    layers.append(rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(matte,)))
+    picture = drawn(painter, snapshot(*layers, background="#000000"))
+    assert [at(picture, x, 24)[0] for x in (22, 42)] == [0, 255]
