@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import CompositionSource, EffectSnapshot, Ghost, LayerSnapshot, Transform2D
-from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
+from motion.snapshot import CompositionSource, EffectSnapshot, Ghost, LayerSnapshot, ShapeSource, Transform2D
+from tests.gpu_renderer.drawing import at, drawn, gradient, rect, snapshot
 
 pytestmark = pytest.mark.gl
 OFFSET = EffectSnapshot("offset", "offset", ())
@@ -34,11 +34,11 @@ def test_a_ghost_takes_the_route_of_a_layer_with_its_own_blend_mode(painter: Pai
 
     def echoed(blend: str, **more: object) -> LayerSnapshot:
         moved = Ghost(Transform2D(20, 24), 1.0, blend)
-        return rect("#406080", 44, 24, 16, 16, ghosts=(moved,), **more)
+        return rect("#406080", 44, 24, 16, 16, ghosts=(moved,), **more)  # type: ignore[arg-type]
 
     for blend, more in (("screen", {"backdrop_blur": 4.0}), ("add", {"preserve_transparency": True})):
-        pictures = [drawn(painter, snapshot(below, echoed(mode, **more))) for mode in (blend, "normal")]
-        assert np.array_equal(*pictures)
+        dropped, plain = (drawn(painter, snapshot(below, echoed(mode, **more))) for mode in (blend, "normal"))
+        assert np.array_equal(dropped, plain)
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,11 @@ def test_a_map_is_baked_as_its_layer_is(painter: Painter) -> None:
     layers.append(rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(matte,)))
     picture = drawn(painter, snapshot(*layers, background="#000000"))
     assert [at(picture, x, 24)[0] for x in (22, 42)] == [0, 255]
+
+
+def test_the_straight_sides_of_a_turned_rounded_gradient_are_hard_in_a_buffer(painter: Painter) -> None:
+    """Its texture is opaque up to the box there, and a buffer has one sample a pixel (compositing.md 9)."""
+    source = ShapeSource("rect", 80, 28, (gradient("#000000", "#000000"),), radii=(8.0,) * 4)
+    layer = LayerSnapshot("card", "card", source, Transform2D(32, 24, rotation=10), blend="multiply")
+    middle = drawn(painter, snapshot(layer, background="#ffffff"))[:, 16:48, 0]
+    assert set(np.unique(middle)) == {0, 255}
