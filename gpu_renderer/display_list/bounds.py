@@ -116,9 +116,20 @@ def _painted(layer: Layer, content: Region, *, is_lit: bool = False) -> Region:
 
 
 def _content_bounds(layer: Layer) -> Region:
+    """Return the frame pixels of the layer before its margins: its content, and where effects in layer coordinates draw it."""
+    step, frame = layer.step, layer.scene.frame
+    found = group_region(layer) if layer.group is not None else _own_bounds(layer)
+    if step.plane is None and effects.moves_within_box(
+        step.layer.effects, after_baking=effects.needs_baking(step.layer)
+    ):
+        strip = upside_down(matrix.bounds(step.placement.quad(*layer.box, layer.padding), frame), frame)
+        if not strip.intersection(found).is_empty:
+            found = found.union(strip)
+    return found
+
+
+def _own_bounds(layer: Layer) -> Region:
     step, scene, paint = layer.step, layer.scene, layer.paint
-    if layer.group is not None:
-        return group_region(layer)
     assert paint is not None
     if step.plane is not None and has_passes(step.layer):
         sides = flat_box(step, paint.width + 2 * paint.padding, paint.height + 2 * paint.padding)
@@ -130,6 +141,11 @@ def _content_bounds(layer: Layer) -> Region:
     if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
         quads = [content_quad(paint, quad) for quad in quads]  # only its content and its glow are not transparent
     return around([matrix.bounds(quad, scene.frame) for quad in quads])
+
+
+def upside_down(region: Region, frame: Region) -> Region:
+    """Return the region turned upside down about the frame's middle: effects in layer coordinates draw there (effects.md 3.5)."""
+    return Region(region.x, frame.y + frame.bottom - region.bottom, region.width, region.height)
 
 
 def flat_box(step: Draw, *sides: float) -> tuple[float, float]:

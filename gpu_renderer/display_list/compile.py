@@ -86,14 +86,14 @@ class _List:
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Yield the layers that effects use as maps, without their own effects and at full opacity (compositing.md 2.9)."""
+        """Yield the layers that effects use as maps: their content alone, at full opacity (compositing.md 2.9)."""
         if self.is_map:
             return
         own = list(with_grouped(self._layers))
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
         as_map = replace(self, is_map=True)
         for layer in self.relatives or own if named else ():
-            if layer.id in named and (drawn := as_map._whole(replace(layer, effects=()))) is not None:
+            if layer.id in named and (drawn := as_map._whole(routing.without_passes(layer))) is not None:
                 yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
@@ -139,12 +139,12 @@ class _List:
             return (Regrade(layer),) if layer.effects else ()
         if isinstance(layer.source, MissingSource) or routing.is_faded_out(layer, matte):
             return ()
-        layer = routed(layer, matte)
+        drawn = self._body(routed(layer, matte), matte)
         if not layer.ghosts:
-            return self._body(layer, matte)
+            return drawn
         behind = [step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost)]
         in_front = [step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost)]
-        return [*behind, *self._body(layer, matte), *in_front]
+        return [*behind, *drawn, *in_front]
 
     def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
         if isinstance(layer.source, CompositionSource):
@@ -173,8 +173,9 @@ class _List:
         return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
-        plain = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
-        return self._body(replace(plain, transform=ghost.transform), None)
+        """Return the steps of a copy at another time. It takes a route of its own (compositing.md 2.9)."""
+        copy = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
+        return self._body(routed(replace(copy, transform=ghost.transform), None), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
         if layer.matte is None or self.is_group:

@@ -82,7 +82,7 @@ class LayerContents:
         layer = step.layer
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
-        if is_analytic(layer, is_shaded=step.shade != UNTINTED):
+        if is_analytic(layer, is_shaded=step.shade != UNTINTED, is_turned=_is_turned(step)):
             return _shape(step, scene)
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
@@ -202,11 +202,12 @@ def _table(stage: effects.ColorStage | None) -> bytes | None:
     return None if stage is None or stage.table is None else stage.table.tobytes()
 
 
-def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False) -> bool:
+def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False, is_turned: bool = False) -> bool:
     """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
     A gradient under effects needs a raster, because effects amplify its 8-bit dither. A gradient multiplied by a shade
-    needs one too, because that rule belongs to textures.
+    needs one too, because that rule belongs to textures, and so does a turned rounded rectangle: the texture
+    ends with a hard edge where the outline runs along its box.
     """
     source = layer.source
     if not isinstance(source, ShapeSource) or source.primitive == "path" or len(source.fills) != 1:
@@ -214,10 +215,20 @@ def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False) -> bool:
     if layer.masks or source.brush_strokes or layer.mesh or any(stroke.width > 0 for stroke in source.strokes):
         return False
     fill = source.fills[0]
-    is_plain = isinstance(fill, SolidPaint) or not (
-        is_shaded or layer.effects or gradient_of(fill, source.width, source.height) is None
+    if len(set(source.radii)) != 1:
+        return False
+    if isinstance(fill, SolidPaint):
+        return True
+    is_hard_and_round = is_turned and source.primitive == "rect" and source.radii[0] > 0.0
+    return not (
+        is_hard_and_round or is_shaded or layer.effects or gradient_of(fill, source.width, source.height) is None
     )
-    return is_plain and len(set(source.radii)) == 1
+
+
+def _is_turned(step: Draw) -> bool:
+    """Return True if the layer's sides are oblique on the frame."""
+    a, b, _, d, e = step.placement.matrix[:5]
+    return (b != 0.0 or d != 0.0) and (a != 0.0 or e != 0.0)
 
 
 def _shape(step: Draw, scene: Scene) -> Shape:

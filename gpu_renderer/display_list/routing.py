@@ -18,6 +18,7 @@ from gpu_renderer.display_list.operations import (
     DrawQuad,
     Operation,
 )
+from gpu_renderer.effects import Route
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
@@ -149,6 +150,13 @@ def without_maps(stack: tuple[EffectSnapshot, ...]) -> tuple[EffectSnapshot, ...
 
 def _without_map(entry: EffectSnapshot) -> EffectSnapshot:
     return replace(entry, stored=tuple(pair for pair in entry.stored if not pair[0].endswith("LayerId")))
+
+
+def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
+    """Return the layer as a map is drawn: with its colour effects, baked as it is, and without passes (compositing.md 2.9)."""
+    passes = (Route.GPU_ONLY,) if effects.needs_baking(layer) else (Route.GPU, Route.GPU_ONLY)
+    found = ((effects.find(entry.type), entry) for entry in layer.effects)
+    return replace(layer, effects=tuple(entry for effect, entry in found if effect and effect.route not in passes))
 
 
 def is_faded_out(layer: LayerSnapshot, matte: MatteUse | None) -> bool:

@@ -143,9 +143,9 @@ def keeps_opaque(effects: Iterable[EffectSnapshot]) -> bool:
     return all(effect.keeps_opaque for effect, _ in _passes(effects, after_baking=False))
 
 
-def moves_within_box(effects: Iterable[EffectSnapshot]) -> bool:
+def moves_within_box(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
     """Return True if passes move pixels within the layer's box, so that transparent parts can become visible."""
-    return any(effect.moves_within_box for effect, _ in _passes(effects, after_baking=False))
+    return any(effect.moves_within_box for effect, _ in _passes(effects, after_baking))
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
