@@ -95,6 +95,8 @@ def _failed(message: str) -> int:
 def _run(words: list[str]) -> int:
     if words[:1] == ["--version"]:
         return _version()
+    if words[:1] == ["help"] and words[1:]:
+        words = [words[1], "--help"]
     if not words or words[0] in HELP or words[0] not in COMMANDS:
         return _usage(words)
     name, *rest = words

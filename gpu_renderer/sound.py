@@ -21,11 +21,12 @@ from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import MediaUndecodable
-from motion.evaluate.hearing import BUCKETS, WINDOW, Envelope
+from motion.evaluate.hearing import BUCKETS, Envelope
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.sound.channels import at_most_stereo
 from motion.sound.mix import mix
+from motion.sound.spectrum import WINDOW, magnitudes
 from motion.sound.voice import RATE, Samples
 from motion.sound.voices import voices
 
@@ -129,15 +130,15 @@ class HeardSounds:
             self._envelopes[source] = Envelope(file.length / RATE, _peaks(file))
         return self._envelopes[source]
 
-    def window(self, source: str, first: int) -> npt.NDArray[np.float64] | None:
-        """Return the first channel's samples from a place on, silent outside of the file; None if it has no sound."""
+    def magnitudes(self, source: str, first: int) -> list[float] | None:
+        """Return the spectrum of the first channel from a sample on, silent outside of the file; None if it has no sound."""
         file = self._file(source)
         if file is None:
             return None
-        found = np.zeros(WINDOW)
+        samples = np.zeros(WINDOW)
         if 0 <= first <= file.length:
-            found[:] = file.read(first, WINDOW)[:, 0]
-        return found
+            samples[:] = file.read(first, WINDOW)[:, 0]
+        return magnitudes(samples)
 
     def close(self) -> None:
         """Free the decoded files."""
@@ -163,11 +164,11 @@ class HeardSounds:
         return found
 
 
-def _peaks(file: FileSound) -> npt.NDArray[np.float64]:
+def _peaks(file: FileSound) -> list[float]:
     """Return the loudest sample, 0..1, of each part of the file, its channels mixed to one (audio.md 3.2)."""
     bounds = [k * file.length // BUCKETS for k in range(BUCKETS + 1)]
     parts = (file.read(first, max(1, end - first)) for first, end in pairwise(bounds))
-    return np.minimum(1.0, [np.abs(part.mean(axis=1)).max() for part in parts])
+    return [min(1.0, float(np.abs(part.mean(axis=1)).max())) for part in parts]
 
 
 def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:

@@ -14,10 +14,10 @@ from typing import Final, Literal
 
 from motion.color_text import FORMS, is_color
 from motion.errors import PropertyRefused
-from motion.evaluate.hearing import SPECTRUM
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
 from motion.schema.stored import Document, JsonValue, Record, as_record, finite, items, record, records, strings, text
+from motion.shown_sound import show_sound, sound_source
 
 Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
@@ -30,7 +30,6 @@ MEDIA_KINDS: Final = frozenset({"image", "media"})
 MAX_IMPORTED = 1000
 """Inputs of an imported template, as of a published one."""
 _SUFFIX_DIGITS = 6
-_LOUDNESS = re.compile(r"\baudio\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,31 +195,15 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
     """
     found: set[str] = set()
     layers = _layers(document, composition_id)
-    shows_sound = any(map(_shows_sound, layers)) or _expressions_hear(document)
+    shows_sound = show_sound(layers, document)
     for layer in layers:
         if not _hidden(layer):
             found.update(_sources(layer))
         if with_sound and layer.visible and layer.kind in ("audio", "video"):
-            found.add(_sound_source(layer) if layer.kind == "audio" else layer.string("src") or "")
-        elif shows_sound and layer.kind == "audio" and source_fault(_sound_source(layer)) is None:
-            found.add(_sound_source(layer))
+            found.add(sound_source(layer) if layer.kind == "audio" else layer.string("src") or "")
+        elif shows_sound and layer.kind == "audio" and source_fault(sound_source(layer)) is None:
+            found.add(sound_source(layer))
     return {source for source in found if source and not source.startswith("data:")}
-
-
-def _sound_source(layer: Node) -> str:
-    return text(layer.component("Audio"), "__src")
-
-
-def _shows_sound(layer: Node) -> bool:
-    """Return True if the layer draws the sound of an audio layer (audio.md 3.2 and 3.3)."""
-    effects = records(layer.fx, "effects")
-    return "audioWaveform" in layer.fx or any(effect.get("type") == SPECTRUM for effect in effects)
-
-
-def _expressions_hear(document: Document) -> bool:
-    """Return True if an expression names the loudness."""
-    stored = record(record(document, "animation"), "expressions").values()
-    return any(_LOUDNESS.search(text(as_record(one), "src")) for each in stored for one in as_record(each).values())
 
 
 def slug(label: str) -> str:

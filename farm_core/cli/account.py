@@ -92,7 +92,7 @@ async def _create(database: Database, arguments: argparse.Namespace) -> Shown:
         raise Refused(f"a name has 1 to {NAME_LENGTH_MAX} printable characters")
     async with database.work() as session:
         if await repository.account_named(session, name):
-            raise Refused(f"there is an account {name!r} already; change it with `account set`")
+            raise Refused(f"there is an account {name!r} already; change it with `./farm account set`")
         account = Account(id=new_id("acc"), name=name, plan=arguments.plan or DEFAULT_PLAN)
         for assignment in arguments.limit:
             set_limit(account, assignment)

@@ -19,7 +19,7 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import account_of, add_yes_argument
+from farm_core.cli.acting import Refused, account_of, add_yes_argument
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report, waiting
 from farm_core.cli.listing import Listing
@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
+    if arguments.words == ["show"]:
+        raise Refused("name a job: `./farm jobs show JOB`; `./farm jobs` lists the last ones")
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -80,7 +82,7 @@ async def _print(database: Database, progress: ProgressReader, arguments: argpar
         return await act(database, arguments)
     if words[0] == "requeue":
         return await requeue(database, words[1:])
-    (job_id,) = (words[1:] if words[0] == "show" else words)[:1] or [""]
+    job_id = words[1] if words[0] == "show" else words[0]
     job = await _job(database, job_id)
     if job is None:
         print(f"farm: there is no job {job_id!r}; `./farm jobs` lists the last ones", file=sys.stderr)

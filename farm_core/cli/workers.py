@@ -98,7 +98,7 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
     table = Listing(
         "worker", "state", "holds", "job left", "frames/s", "node", "device", "encoder", "memory", "frames", "failures"
     )
-    for worker in workers:
+    for worker in sorted(workers, key=lambda worker: _state(worker, now) == "gone"):
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
         left = speed.seconds_left(orders[0][1], percents[orders[0][1].id], now) if orders else None
         table.add_row(

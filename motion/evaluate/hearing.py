@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from motion.evaluate.easing import clamp_unit
 from motion.model.composition import Composition
@@ -15,17 +12,11 @@ from motion.model.content import SoundContent, WaveformSettings
 from motion.model.layer import Layer
 from motion.snapshot import EffectSnapshot, PathPoint, Run
 
-Array = npt.NDArray[np.float64]
-
 RATE: Final = 48_000
 """Samples a second that spectra are made of."""
 BUCKETS: Final = 1024
 """Peaks of an envelope, evenly over the file."""
-WINDOW: Final = 1024
-"""Samples of a spectrum."""
 BANDS_MAX: Final = 128
-SPECTRUM: Final = "audio-spectrum"
-_BINS: Final = WINDOW // 2
 _FLOOR_DB: Final = 60.0
 
 
@@ -33,7 +24,7 @@ class Envelope(NamedTuple):
     """Length of a file in seconds, and the loudest sample of each of `BUCKETS` parts of it, 0..1."""
 
     seconds: float
-    peaks: Array
+    peaks: Sequence[float]
 
     def at(self, share: float) -> float:
         """Return the level at a share of the file, between the two nearest peaks; silence outside of 0..1."""
@@ -41,7 +32,7 @@ class Envelope(NamedTuple):
             return 0.0
         place = share * (len(self.peaks) - 1)
         low = min(math.floor(place), len(self.peaks) - 2)
-        return float(self.peaks[low] + (self.peaks[low + 1] - self.peaks[low]) * (place - low))
+        return self.peaks[low] + (self.peaks[low + 1] - self.peaks[low]) * (place - low)
 
     def at_seconds(self, seconds: float) -> float:
         """Return the level at a time of the file."""
@@ -55,8 +46,8 @@ class Sounds(Protocol):
         """Return the file's envelope, or None if it has no sound."""
         ...
 
-    def window(self, source: str, first: int) -> Array | None:
-        """Return `WINDOW` samples of the first channel at `RATE`, silent outside of the file; None if it has no sound."""
+    def magnitudes(self, source: str, first: int) -> Sequence[float] | None:
+        """Return the spectrum of the first channel from a sample on, at `RATE`, silent outside of the file; None if it has no sound."""
         ...
 
 
@@ -97,27 +88,27 @@ def spectrum(composition: Composition, sounds: Sounds, effect: EffectSnapshot, t
 
     bands = min(BANDS_MAX, max(1, math.floor(min(1e9, number("bands", 32.0)) + 0.5)))
     found = _sound(composition, stored.get("audioLayerId"))
-    samples = None
+    magnitudes = None
     if found is not None:
         position = _position(composition, *found, time, unplaced_start=0.0)
-        samples = sounds.window(found[1].source, math.floor(position * RATE))
-    if samples is None:
+        magnitudes = sounds.magnitudes(found[1].source, math.floor(position * RATE))
+    if magnitudes is None:
         return (0.0,) * bands
-    return levels(samples, bands, number("startFreq", 40.0), number("endFreq", 16_000.0))
+    return levels(magnitudes, bands, number("startFreq", 40.0), number("endFreq", 16_000.0))
 
 
-def levels(samples: Array, bands: int, start_hertz: float, end_hertz: float) -> tuple[float, ...]:
+def levels(magnitudes: Sequence[float], bands: int, start_hertz: float, end_hertz: float) -> tuple[float, ...]:
     """Return the loudest frequency of each band, -60 dB as 0 and 0 dB as 1; bands are equally wide in pitch."""
-    magnitudes = np.abs(np.fft.rfft(samples * np.hanning(WINDOW)))[:_BINS]
+    count = len(magnitudes)
     nyquist = RATE / 2.0
     low = min(nyquist, max(1.0, start_hertz))
     high = max(1.01 * low, min(nyquist, end_hertz))
     edges = [low * (high / low) ** (k / bands) for k in range(bands + 1)]
     found = []
     for k in range(bands):
-        first = min(_BINS - 1, max(1, math.floor(edges[k] / nyquist * _BINS)))
-        end = min(_BINS, max(first + 1, math.ceil(edges[k + 1] / nyquist * _BINS)))
-        peak = float(magnitudes[first:end].max())
+        first = min(count - 1, max(1, math.floor(edges[k] / nyquist * count)))
+        end = min(count, max(first + 1, math.ceil(edges[k + 1] / nyquist * count)))
+        peak = max(magnitudes[first:end])
         found.append(clamp_unit((20.0 * math.log10(peak + 1e-6) + _FLOOR_DB) / _FLOOR_DB))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from typing import Any
 from motion.evaluate import css_color, hearing
 from motion.evaluate.context import EvaluationContext, Values
 from motion.model.layer import Effect
+from motion.shown_sound import SPECTRUM
 from motion.snapshot import EffectSnapshot, Glass
 
 GLASS_COLORS = {"tintColor": "tint_color", "rimColor": "rim_color"}
@@ -60,7 +61,7 @@ def mixed_channels(stored: str, values: Values, base: str) -> str:
 def _effect(context: EvaluationContext, effect: Effect, values: Values) -> EffectSnapshot:
     sampled = _sampled(effect, values)
     sounds = context.frame.sounds
-    if effect.still.type != hearing.SPECTRUM or sounds is None:
+    if effect.still.type != SPECTRUM or sounds is None:
         return sampled
     bands = hearing.spectrum(context.frame.composition, sounds, sampled, values.time)
     others = tuple(pair for pair in sampled.stored if pair[0] != "magnitudes")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from motion.evaluate import snapshot
-from motion.evaluate.hearing import RATE, WINDOW, Array, Envelope
+from motion.evaluate.hearing import RATE, Envelope
 from motion.snapshot import LayerSnapshot, MissingSource, ShapeSource, Transform2D
+from motion.sound.spectrum import WINDOW, magnitudes
 from motion.template import media_sources
 from tests.motion.documents import Json, document, node
 from tests.motion.frames import built
@@ -20,18 +22,18 @@ SONG = "https://media.example/song.mp3"
 class Decoded:
     """A decoded file of so many seconds: `peaks` are spread over it, `samples` are what every window of it holds."""
 
-    def __init__(self, seconds: float, *peaks: float, samples: Array | None = None) -> None:
+    def __init__(self, seconds: float, *peaks: float, samples: npt.NDArray[np.float64] | None = None) -> None:
         places = np.linspace(0, len(peaks) - 1, 1024) if peaks else np.zeros(0)
-        self._envelope = Envelope(seconds, np.interp(places, range(len(peaks)), peaks)) if peaks else None
+        self._envelope = Envelope(seconds, np.interp(places, range(len(peaks)), peaks).tolist()) if peaks else None
         self._samples = samples
         self.asked: list[int] = []
 
     def envelope(self, source: str) -> Envelope | None:
         return self._envelope if source == SONG else None
 
-    def window(self, source: str, first: int) -> Array | None:
+    def magnitudes(self, source: str, first: int) -> list[float] | None:
         self.asked.append(first)
-        return self._samples if source == SONG else None
+        return magnitudes(self._samples) if source == SONG and self._samples is not None else None
 
 
 def song(**audio: Any) -> Json:

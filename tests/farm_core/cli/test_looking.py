@@ -52,12 +52,14 @@ async def _furnished(database_url: str) -> None:
     database, now = Database(database_url), SystemClock().now()
     async with database.work() as session:
         made = await template(session, await account(session, "studio"))
+        machine: dict[str, Any] = {"node": "n", "renderer": "r", "device": "llvmpipe", "encoder": "libx264"}
         half: dict[str, Any] = {"status": "processing", "progress": 50, "started_at": now - timedelta(seconds=20)}
         session.add_all(
             [
                 job(made, id="job_half", frame_count=100, **half),
                 job(made, id="job_next", frame_count=100),
-                Worker(id="render-1", node="n", renderer="r", device="llvmpipe", encoder="libx264", seen_at=now),
+                Worker(id="render-0", seen_at=now - timedelta(minutes=5), **machine),
+                Worker(id="render-1", seen_at=now, **machine),
             ]
         )
         await session.flush()
@@ -94,6 +96,12 @@ def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None
     assert cells[1:3] == ["live", "job_half frames 30..99"]
     assert cells[3].endswith(" s")
     assert cells[4] == "0.5"
+
+
+def test_workers_that_are_gone_come_last(look: Look) -> None:
+    printed = look("workers")
+    assert row(printed, "render-0")[1] == "gone"
+    assert printed.index("render-1") < printed.index("render-0")
 
 
 def test_the_queue_says_when_all_will_be_done(look: Look) -> None:

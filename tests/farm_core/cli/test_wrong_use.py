@@ -240,6 +240,19 @@ def test_an_account_that_is_misspelled_is_not_made(
     assert error == "farm: there is no account 'studoi'; `./farm account list` lists all\n"
 
 
+def test_a_job_to_show_must_be_named(command_error: CommandError, folder_of_commands: Path) -> None:
+    assert command_error("jobs", "show").startswith("farm: name a job: `./farm jobs show JOB`")
+
+
+def test_help_of_a_command_can_be_asked_for_first(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        farm.main(["help", "render"])
+    assert ended.value.code == 0
+    assert "farm render" in capsys.readouterr().out
+    assert farm.main(["help", "rendr"]) == 2
+    assert "there is no command 'rendr'" in capsys.readouterr().err
+
+
 def test_modules_of_the_folder_where_a_command_is_given_are_left_alone(tmp_path: Path) -> None:
     for name in ("argparse", "json", "farm_core"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the wrong folder')")
