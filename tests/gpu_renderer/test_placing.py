@@ -92,14 +92,6 @@ def test_a_composition_is_fitted_into_another_output_size(painter: Painter) -> N
     assert at(picture, 64, 118) == (0, 0, 0)
 
 
-def test_a_map_layer_is_read_without_its_own_effects(painter: Painter) -> None:
-    black = EffectSnapshot("dark", "brightness", (("amount", 0.0),))
-    matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"), ("useLuminance", True)))
-    source = rect("#ffffff", 32, 24, 64, 48, id="map", visible=False, effects=(black,))
-    cut = rect("#ff0000", 32, 24, 20, 20, id="cut", effects=(matte,))
-    assert at(drawn(painter, snapshot(source, cut)), 32, 24)[0] > 250
-
-
 @pytest.mark.parametrize("opacity", [0.0, 0.4])
 def test_a_map_layer_is_read_whole_however_faint_it_is(painter: Painter, opacity: float) -> None:
     matte = EffectSnapshot("cut", "set-matte", (("matteLayerId", "map"),))
