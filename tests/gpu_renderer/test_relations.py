@@ -1,4 +1,4 @@
-"""Two documents that mean the same are the same picture, to the byte: spelling, order, names, containers and times do not show.
+"""Two documents that mean the same are the same picture: spelling, order, names, containers and times do not show.
 
 A relation changes a random document in a way that the format says changes no frame, and returns which frame answers which. Each is
 checked on a few documents; `--slow` checks a hundred.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -280,6 +280,8 @@ IN_PLACE: Final[tuple[Relation, ...]] = (
 )  # fmt: skip
 PLACED: Final[tuple[Relation, ...]] = (placed_later, remapped_to_itself, placed_twice)
 """Relations of a document that is placed in another one."""
+LEVELS: Final[Mapping[Relation, int]] = {placed_twice: 1}
+"""Levels by which pixels may differ: the buffer of a composition in between rounds to half floats once more."""
 
 
 def seeds(slow: bool) -> range:
@@ -287,7 +289,7 @@ def seeds(slow: bool) -> range:
 
 
 @pytest.mark.parametrize("relation", IN_PLACE + PLACED, ids=lambda relation: relation.__name__)
-def test_documents_that_mean_the_same_have_the_same_bytes(
+def test_documents_that_mean_the_same_have_the_same_pixels(
     session: RenderSession, relation: Relation, slow: bool
 ) -> None:
     for seed in seeds(slow):
@@ -300,4 +302,5 @@ def test_documents_that_mean_the_same_have_the_same_bytes(
         answer = relation(changed, pick) or (lambda frame: frame)
         frames = sorted(pick.sample(range(FRAME_COUNT), 2))
         first, second = stills(session, record, frames), stills(session, changed, [answer(frame) for frame in frames])
-        assert all(map(np.array_equal, first, second)), f"document {seed}, frames {frames}"
+        apart = max(int(np.abs(one.astype(int) - other).max()) for one, other in zip(first, second, strict=True))
+        assert apart <= LEVELS.get(relation, 0), f"document {seed}, frames {frames}: {apart} levels apart"
