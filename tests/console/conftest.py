@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import httpserver_jwks, jwks, own_world, settings, start, world
+from tests.api.workers import drawing
+from tests.api.world import World
 from tests.console.people import Person, signed_in
 
 __all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
@@ -37,6 +39,13 @@ def operator(own_world: Any) -> Iterator[Person]:
 def member(own_world: Any) -> Iterator[Person]:
     """An account of the same farm."""
     with signed_in(own_world, "ada") as person:
+        yield person
+
+
+@pytest.fixture(scope="module")
+def designer(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+    """A designer on a farm with a worker that draws plain pictures."""
+    with drawing(world, tmp_path_factory.mktemp("stills")), signed_in(world, "designer") as person:
         yield person
 
 

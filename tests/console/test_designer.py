@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.workers import drawing
 from tests.api.world import World, document, field, layer, picture
 from tests.console.people import Person, signed_in
 
@@ -19,13 +16,6 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 LONG_NAME = "A name that somebody pasted from a whole sentence and never shortened, with_one_part_that_cannot_be_broken_anywhere"
-
-
-@pytest.fixture(scope="module")
-def designer(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    """A designer on a farm with a worker that draws plain pictures."""
-    with drawing(world, tmp_path_factory.mktemp("stills")), signed_in(world, "designer") as person:
-        yield person
 
 
 def many_inputs(designer: Person, count: int) -> str:
@@ -323,111 +313,6 @@ def test_the_gallery_shows_whole_pictures(designer: Person, window: Window) -> N
 def test_the_address_of_an_import_leads_to_the_gallery(designer: Person) -> None:
     for path in ("/templates/import", "/templates/import/abc"):
         assert designer.get(path).headers["location"] == "/console/templates"
-
-
-def finished(designer: Person, headline: str, **changes: Any) -> str:
-    """The id of a completed render with this text; its file holds the text."""
-    world = designer.api.world
-    inputs = {"photo": "https://media.example.com/a.png", "headline": headline}
-    job = str(designer.api.render(designer.api.template(**changes), inputs=inputs).json()["jobId"])
-    key = f"results/{job}.mp4"
-    path = world.settings.data_folder / "storage" / "objects" / key
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(headline.encode())
-    world.move(job, "completed", video_key=key)
-    return job
-
-
-def test_a_list_shows_each_render_by_its_own_picture_and_texts(designer: Person, window: Window) -> None:
-    autumn, winter = finished(designer, "Autumn bargains"), finished(designer, "Winter bargains")
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/renders")
-    for job, words in ((autumn, "Autumn bargains"), (winter, "Winter bargains")):
-        expect(page.locator(f"#row-{job} .what")).to_contain_text(words)
-        assert job in (page.locator(f"#row-{job} .poster").get_attribute("src") or "")
-    page.fill("#text", "autumn barg")
-    page.wait_for_url("**text=autumn*")
-    expect(page.locator("tr[data-job]")).to_have_count(1)
-    expect(page.locator(f"#row-{autumn}")).to_be_visible()
-
-
-def test_the_selected_renders_are_downloaded_as_one_zip(designer: Person, window: Window, tmp_path: Path) -> None:
-    jobs = [finished(designer, f"Zipped {number}", name="Sale: 50 %/day") for number in (1, 2)]
-    waiting = designer.api.job()
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/renders")
-    for job in (*jobs, waiting):
-        page.check(f"#row-{job} input[name=job]")
-    for _ in range(2):  # the page stays, so a second download is possible at once
-        with page.expect_download() as saved:
-            page.click("[data-bulk] >> text=Download")
-    saved.value.save_as(tmp_path / "renders.zip")
-    with zipfile.ZipFile(tmp_path / "renders.zip") as archive:
-        found = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert found == {
-        f"Sale- 50 %-day {job[-6:]}.mp4": f"Zipped {number}" for number, job in zip((1, 2), jobs, strict=True)
-    }
-
-
-def test_a_zip_needs_a_finished_file_of_the_account(designer: Person, world: World) -> None:
-    with signed_in(world, "another") as other:
-        answer = other.post("/renders/selection/download", job=finished(designer, "Secret"))
-    assert answer.status_code == 400
-    assert "None of the selected renders has a finished file" in answer.text
-
-
-def test_two_renders_are_compared_side_by_side(designer: Person, window: Window) -> None:
-    first, second = finished(designer, "Version one"), finished(designer, "Version two")
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/renders")
-    page.check(f"#row-{first} input[name=job]")
-    compare = page.locator("[data-compare]")
-    expect(compare).to_be_disabled()
-    page.check(f"#row-{second} input[name=job]")
-    compare.click()
-    table = page.get_by_label("What differs")
-    expect(table.locator("tbody tr")).to_have_count(1)
-    expect(table.locator("tbody tr")).to_have_text("Headline Version one Version two", use_inner_text=True)
-    expect(page.locator("video")).to_have_count(2)
-    page.goto(f"{designer.origin}/console/renders/compare?left={first}&right={first}")
-    expect(page.locator("main")).to_contain_text("Nothing: both were rendered with the same inputs")
-
-
-def test_a_comparison_names_uploads_by_their_files(designer: Person) -> None:
-    jobs, template = [], designer.api.template()
-    for name in ("before.png", "after.png"):
-        url = designer.api.upload(picture(), name).json()["url"]
-        jobs.append(designer.api.render(template, inputs={"photo": url}).json()["jobId"])
-    shown = designer.text(f"/renders/compare?left={jobs[0]}&right={jobs[1]}")
-    assert "before.png" in shown
-    assert "after.png" in shown
-    assert "/files/assets/" not in shown
-
-
-def test_a_finished_render_is_shared_by_a_link_that_needs_no_session(designer: Person, window: Window) -> None:
-    page = window(designer)
-    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")  # as over plain HTTP
-    page.goto(f"{designer.origin}/console/renders/{finished(designer, 'Shared')}")
-    page.click("text=Copy link")
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    link = page.inner_text("#share")
-    assert httpx.get(link).text == "Shared"
-
-
-def test_what_a_designer_does_not_look_for_is_folded_and_stays_as_it_is_put(designer: Person, window: Window) -> None:
-    job = designer.api.job()
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/renders/{job}")
-    expect(page.get_by_role("heading", name="Events")).to_be_hidden()
-    page.click("text=How it was rendered")
-    expect(page.get_by_role("heading", name="Events")).to_be_visible()
-    with page.expect_response(f"**/renders/{job}"):
-        page.evaluate(
-            "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));"
-            "Object.defineProperty(document, 'hidden', { value: false }); document.dispatchEvent(new Event('visibilitychange'))"
-        )
-    page.wait_for_timeout(300)
-    expect(page.get_by_role("heading", name="Events")).to_be_visible()
 
 
 def test_templates_are_put_in_order_by_name(world: World, window: Window) -> None:
