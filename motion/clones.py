@@ -10,8 +10,6 @@ from motion.evaluate.outline import Point, Polyline
 from motion.schema.contents import shape_content
 from motion.schema.nodes import Node
 
-SAMPLES_PER_CURVE = 24
-
 
 def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning | None], ...] | None:
     """Return the copies of a node with an enabled cloner, None for any other node.
@@ -48,12 +46,7 @@ def _path(driver: Node, node: Node) -> Polyline | None:
     """Return the driver's outline in the cloner's frame."""
     content = shape_content(driver)
     width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
-    if content.runs:
-        line = Polyline(outline.flatten(content.runs[0], SAMPLES_PER_CURVE), content.runs[0].closed)
-    elif content.primitive == "ellipse":
-        line = outline.ellipse(width, height)
-    else:
-        line = outline.rectangle(width, height)
+    line = outline.guide(content.runs, content.primitive, width, height)
     x, y = _offset(driver, node)
     scale = _number(driver, "scale", 1.0)
     scales = _number(driver, "scaleX", scale), _number(driver, "scaleY", scale)

@@ -113,9 +113,9 @@ def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> lis
 def _value(kind: str, raw: str) -> Any:
     if kind == "number":
         return _number(raw)
-    return (
-        raw.replace("\r\n", "\n") if kind == "text" else raw.strip()
-    )  # browsers send each line break as two characters
+    if kind == "text":
+        return raw.replace("\r\n", "\n")  # browsers send each line break as two characters
+    return raw.strip()
 
 
 def _number(raw: str) -> float | int | str:

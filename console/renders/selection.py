@@ -127,13 +127,14 @@ async def _finished(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -
 
 
 def _zipped(storage: Storage, files: Sequence[tuple[str, str]]) -> Iterator[bytes]:
-    """Yield a zip of the files without compressing them. A file that is gone meanwhile is left out."""
+    """Yield a zip of the files without compressing them. In place of a file that is gone meanwhile it has a text that says so."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w") as archive:
         for name, key in files:
             try:
                 stream = storage.open_range(key)
             except ObjectMissing:
+                archive.writestr(f"{name} is gone.txt", "This file has been deleted from the farm. Render it again.\n")
                 continue
             with stream, archive.open(name, "w", force_zip64=True) as entry:
                 while chunk := stream.read(_CHUNK_BYTES):

@@ -86,7 +86,7 @@ class _List:
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 
     def _references(self) -> Iterator[tuple[str, Draw]]:
-        """Yield the layers that effects use as maps: their content alone, at full opacity (compositing.md 2.9)."""
+        """Yield the layers that effects use as maps: their content without passes, at full opacity (compositing.md 2.9)."""
         if self.is_map:
             return
         own = list(with_grouped(self._layers))

@@ -14,8 +14,6 @@ from motion.evaluate.shapes import outline as shape_outline
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 
-SAMPLES_PER_CURVE = 24
-
 
 def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
     """Return the displacement of a copy at this moment, None for layers that are none.
@@ -61,13 +59,9 @@ def _guide(context: EvaluationContext, layer: Layer) -> Guide | None:
 
 def _outline(context: EvaluationContext, layer: Layer) -> Polyline:
     values = context.values(layer)
-    width, height = box(values)
-    runs = shape_outline(layer.content, values) if isinstance(layer.content, ShapeContent) else ()
-    if runs:
-        line = Polyline(outline.flatten(runs[0], SAMPLES_PER_CURVE), runs[0].closed)
-    elif isinstance(layer.content, ShapeContent) and layer.content.primitive == "ellipse":
-        line = outline.ellipse(width, height)
+    if isinstance(layer.content, ShapeContent):
+        line = outline.guide(shape_outline(layer.content, values), layer.content.primitive, *box(values))
     else:
-        line = outline.rectangle(width, height)
+        line = outline.rectangle(*box(values))
     world = context.world(layer)
     return line._replace(points=tuple(affine.applied(world, *point) for point in line.points))

@@ -14,6 +14,10 @@ from motion.snapshot import PathPoint, Run
 Point = tuple[float, float]
 
 
+GUIDE_SAMPLES = 24
+"""Samples of each curve of a line that copies of a cloner stand on."""
+
+
 class Polyline(NamedTuple):
     """A run of corners only. `opacity` and `stroke_factor` are what path operators did to its paint."""
 
@@ -53,6 +57,13 @@ def ellipse(width: float, height: float, count: int = 48) -> Polyline:
     """A regular polygon on the ellipse, from the rightmost point, clockwise on screen."""
     angles = (math.tau * i / count for i in range(count))
     return Polyline(tuple((width / 2.0 * math.cos(a), height / 2.0 * math.sin(a)) for a in angles), closed=True)
+
+
+def guide(runs: Sequence[Run], primitive: str, width: float, height: float) -> Polyline:
+    """Return the line of a layer that copies of a cloner stand on: its first path, else its ellipse or box, in px around its middle."""
+    if runs:
+        return Polyline(flatten(runs[0], GUIDE_SAMPLES), runs[0].closed)
+    return ellipse(width, height) if primitive == "ellipse" else rectangle(width, height)
 
 
 def anchors(run: Run) -> Polyline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,15 @@ def test_the_selected_renders_are_downloaded_as_one_zip(designer: Person, window
     assert found == {
         f"Sale- 50 %-day {job[-6:]}.mp4": f"Zipped {number}" for number, job in zip((1, 2), jobs, strict=True)
     }
+
+
+def test_a_zip_names_a_file_that_is_gone(designer: Person) -> None:
+    kept, gone = finished(designer, "Kept", name="Sale"), finished(designer, "Gone", name="Sale")
+    (designer.api.world.settings.data_folder / "storage" / "objects" / f"results/{gone}.mp4").unlink()
+    answer = designer.post("/renders/selection/download", job=[kept, gone])
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert archive.testzip() is None
+        assert set(archive.namelist()) == {f"Sale {kept[-6:]}.mp4", f"Sale {gone[-6:]}.mp4 is gone.txt"}
 
 
 def test_a_zip_needs_a_finished_file_of_the_account(designer: Person, world: World) -> None:
