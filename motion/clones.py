@@ -46,7 +46,7 @@ def _path(driver: Node, node: Node) -> Polyline | None:
     """Return the driver's outline in the cloner's frame."""
     content = shape_content(driver)
     width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
-    line = outline.guide(content.runs, content.primitive, width, height)
+    line = outline.driver_line(content.runs, content.primitive, width, height)
     x, y = _offset(driver, node)
     scale = _number(driver, "scale", 1.0)
     scales = _number(driver, "scaleX", scale), _number(driver, "scaleY", scale)

@@ -60,7 +60,7 @@ def _guide(context: EvaluationContext, layer: Layer) -> Guide | None:
 def _outline(context: EvaluationContext, layer: Layer) -> Polyline:
     values = context.values(layer)
     if isinstance(layer.content, ShapeContent):
-        line = outline.guide(shape_outline(layer.content, values), layer.content.primitive, *box(values))
+        line = outline.driver_line(shape_outline(layer.content, values), layer.content.primitive, *box(values))
     else:
         line = outline.rectangle(*box(values))
     world = context.world(layer)

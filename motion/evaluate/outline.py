@@ -14,7 +14,7 @@ from motion.snapshot import PathPoint, Run
 Point = tuple[float, float]
 
 
-GUIDE_SAMPLES = 24
+DRIVER_SAMPLES = 24
 """Samples of each curve of a line that copies of a cloner stand on."""
 
 
@@ -59,10 +59,10 @@ def ellipse(width: float, height: float, count: int = 48) -> Polyline:
     return Polyline(tuple((width / 2.0 * math.cos(a), height / 2.0 * math.sin(a)) for a in angles), closed=True)
 
 
-def guide(runs: Sequence[Run], primitive: str, width: float, height: float) -> Polyline:
+def driver_line(runs: Sequence[Run], primitive: str, width: float, height: float) -> Polyline:
     """Return the line of a layer that copies of a cloner stand on: its first path, else its ellipse or box, in px around its middle."""
     if runs:
-        return Polyline(flatten(runs[0], GUIDE_SAMPLES), runs[0].closed)
+        return Polyline(flatten(runs[0], DRIVER_SAMPLES), runs[0].closed)
     return ellipse(width, height) if primitive == "ellipse" else rectangle(width, height)
 
 

@@ -197,7 +197,7 @@ class LightWash:
 
 @dataclass(frozen=True, slots=True)
 class Particle:
-    """One particle, in px from the centre of the field; `tail` is where a line's trail ends."""
+    """One particle, in px from the centre of the field."""
 
     x: float
     y: float
@@ -205,8 +205,6 @@ class Particle:
     color: str
     opacity: float
     rotation: float
-    tail_x: float = 0.0
-    tail_y: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
