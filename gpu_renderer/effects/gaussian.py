@@ -18,13 +18,19 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
 
 Kernel = npt.NDArray[np.float64]
 
 NEAREST = (moderngl.NEAREST, moderngl.NEAREST)
 UNROLLED = 4
-"""Steps in which the shader's radius grows, so that few programs serve all radii."""
+"""Steps in which the shader's radius and its number of far taps grow, so that few programs serve all kernels."""
+NEAR_PX = 32
+"""The shader has a weight for each pixel up to here, and beyond only taps that are not 0.
+
+The reference's widest kernel has 61 taps over 5,001 px: a weight for each pixel is more than a GPU's uniforms hold.
+"""
 SMALL_FROM_SIGMA = (4.5, 14.2, 32.0, 64.0, 128.0)
 """From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests).
 
@@ -171,10 +177,16 @@ def convolved(
     into: Target | None = None,
 ) -> Target:
     """Return the source convolved along one axis (0 = x), in its own format or as alpha alone. The caller owns it."""
-    margin = -(-(len(kernel) - 1) // UNROLLED) * UNROLLED
-    alone = {"ALPHA": 1} if "a2" in (format, source.format) else {}
-    weights = np.zeros(margin + 1, np.float32)
-    weights[: len(kernel)] = kernel
+    near, far = kernel[: NEAR_PX + 1], np.flatnonzero(kernel[NEAR_PX + 1 :]) + NEAR_PX + 1
+    weights = np.zeros(_stepped(len(near) - 1) + 1, np.float32)
+    weights[: len(near)] = near
+    defines = {"MARGIN": len(weights) - 1} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {})
+    defines |= {"ALPHA": 1} if "a2" in (format, source.format) else {}
+    uniforms: dict[str, UniformValue] = {"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()}
+    if len(far):
+        taps = np.zeros((_stepped(len(far)), 2), np.float32)
+        taps[: len(far)] = np.stack([far, kernel[far]], axis=1)
+        defines["FAR"], uniforms["u_far"] = len(taps), taps.tobytes()
     drawn = region or source.region
     target = into or painter.pool.take(drawn, format or source.format, clear=False)
     filter_before, source.texture.filter = source.texture.filter, NEAREST
@@ -183,11 +195,15 @@ def convolved(
         target,
         textures={"u_source": source},
         scissor=drawn,
-        defines={"MARGIN": margin} | ({"CLEAR_OUTSIDE": 1} if clear_outside else {}) | alone,
-        uniforms={"u_axis": (1 - axis, axis), "u_weights": weights.tobytes()},
+        defines=defines,
+        uniforms=uniforms,
     )
     source.texture.filter = filter_before
     return target
+
+
+def _stepped(count: int) -> int:
+    return -(-count // UNROLLED) * UNROLLED
 
 
 def halves_blurred(
@@ -255,7 +271,7 @@ def box_blurred(
 
     The caller owns the result. Shaders work out a wide box at a smaller size, and can store another format.
     """
-    radius = min(radius, WINDOW_MARGIN_MAX)
+    radius = max(0, min(radius, WINDOW_MARGIN_MAX))
     steps: tuple[Axis, ...] = axes * (iterations if radius > 0 else 0)
     if (native := window_kernels(painter)) is not None:
         pixels = bytes_of(source)

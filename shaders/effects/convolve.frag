@@ -1,5 +1,6 @@
-// One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... MARGIN px, taken on
-// both sides. out: premultiplied, each tap's colour limited to its alpha (format/compositing.md 7.1).
+// One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... MARGIN px, at most 32;
+// u_far, distance in px and weight of FAR taps beyond. All are taken on both sides. out: premultiplied, each tap's colour limited
+// to its alpha (format/compositing.md 7.1).
 // ALPHA: out is the alpha alone, in every channel.
 // Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Taps of the nearest pixel in straight
 // lines of code: several times faster than a loop of bilinear taps on software rasterisers, and no slower on hardware. The
@@ -10,6 +11,9 @@ uniform sampler2D u_source;
 uniform vec4 u_source_region;
 uniform vec2 u_axis;
 uniform float u_weights[MARGIN + 1];
+#ifdef FAR
+uniform vec2 u_far[FAR];
+#endif
 out vec4 f_color;
 
 #ifdef ALPHA
@@ -62,8 +66,11 @@ void main() {
 #if MARGIN >= 32
     FOUR(28)
 #endif
-    for (int i = 33; i <= MARGIN; i++) {
-        PAIR(i)
+#ifdef FAR
+    for (int i = 0; i < FAR; i++) {
+        ivec2 distance = int(u_far[i].x) * axis;
+        sum += u_far[i].y * (tap(p + distance) + tap(p - distance));
     }
+#endif
     f_color = vec4(sum);
 }

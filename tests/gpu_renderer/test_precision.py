@@ -38,7 +38,7 @@ def test_a_baked_picture_is_filtered_without_a_bias() -> None:
     shown = still(document(reduced))[15:75, 20:140, 0].astype(float)
     off = (shown - bilinear(grain, 60, 120))[1:-1, 1:-1]
     assert np.abs(off).max() <= 1.0
-    assert abs(off.mean()) < 0.05
+    assert abs(off.mean()) < 0.1  # GPUs round the weights of a filter to 1/256
 
 
 def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:

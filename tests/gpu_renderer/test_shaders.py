@@ -15,11 +15,14 @@ from gpu_renderer.opengl.programs import Programs
 
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
+UNIFORM_COMPONENTS_MAX = 1024
+"""What every driver of OpenGL 3.3 has room for."""
 CONVOLVE: list[Defines] = [
     {"MARGIN": 1},
     {"MARGIN": 7},
-    {"MARGIN": 40},
+    {"MARGIN": 32, "FAR": 64},
     {"MARGIN": 8, "CLEAR_OUTSIDE": 1},
+    {"MARGIN": 32, "FAR": 4, "ALPHA": 1},
     {"MARGIN": 4, "ALPHA": 1},
 ]
 QUADS: list[Defines] = [
@@ -68,7 +71,9 @@ def variants(file: str) -> list[dict[str, object]]:
 def test_a_shader_compiles(painter: Painter, file: str, flat_uniforms: bool) -> None:
     programs = Programs(painter.context, flat_uniforms=flat_uniforms)
     for defines in variants(file):
-        programs.get(file, FULLSCREEN, **defines)
+        program = programs.get(file, FULLSCREEN, **defines)
+        uniforms = [program.gl[name] for name in program.gl if isinstance(program.gl[name], moderngl.Uniform)]
+        assert sum(each.array_length * each.dimension for each in uniforms) <= UNIFORM_COMPONENTS_MAX
 
 
 @pytest.mark.parametrize("file", [file for file in shaders.files() if "IN_PLACE" in shaders.text(file)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gpu_renderer.opengl.context import GpuIdentity
 from tests.runner import durations, selection
 from tests.runner.progress import Progress
 
@@ -19,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="draw the pictures of tests/golden again")
     parser.addoption("--slow", action="store_true", help="run the long proofs too (`slow`), and fuzz for an hour")
     parser.addoption("--kills", type=int, default=1000, metavar="N", help="with --slow: processes to kill")
+    parser.addoption("--as-gpu", action="store_true", help="draw with software OpenGL as on a GPU: by its routes")
     parser.addoption("--fast", action="store_true", help="leave out tests that start servers or take seconds")
     parser.addoption(
         "--servers", choices=("without", "only"), help="run only tests without servers, or only those with them"
@@ -38,6 +40,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Show the live count where pytest would show dots."""
+    if config.getoption("--as-gpu"):
+        GpuIdentity.is_software = property(lambda _: False)  # type: ignore[assignment, method-assign]
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(config, "workerinput") or config.option.collectonly or config.option.verbose > 0:
         return

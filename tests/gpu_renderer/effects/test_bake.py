@@ -274,7 +274,11 @@ BAKED = [effect.id for effect in every_effect() if effect.route in (Route.RASTER
 @pytest.mark.gl
 @pytest.mark.parametrize("effect", BAKED)
 @pytest.mark.parametrize("odd", [1e9, -1e9])
-def test_absurd_numbers_bake_something_and_end(painter: Painter, effect: str, odd: float) -> None:
+@pytest.mark.parametrize("is_software", [True, False])
+def test_absurd_numbers_bake_something_and_end(
+    painter: Painter, monkeypatch: pytest.MonkeyPatch, effect: str, odd: float, is_software: bool
+) -> None:
+    monkeypatch.setattr(painter, "is_software", is_software)
     kind = next(found for found in every_effect() if found.id == effect)
     stored = tuple((parameter.key, odd) for parameter in kind.parameters if parameter.kind.value == "N")
     assert run(painter, rectangle(), EffectSnapshot("fx", effect, stored), entry("median", radius=0.0)).shape == (

@@ -48,7 +48,7 @@ def blurred(buffer: Buffer, sigma: float) -> Buffer:
     return buffer
 
 
-@pytest.mark.parametrize("sigma", [1.0, 6.0, 20.0])
+@pytest.mark.parametrize("sigma", [1.0, 6.0, 20.0, 150.0])
 def test_a_blur_is_the_references_gaussian(painter: Painter, sigma: float) -> None:
     found = chained(painter, picture(), entry("blur", amount=sigma))
     assert np.abs(found - blurred(picture(), sigma)).max() < CLOSE
