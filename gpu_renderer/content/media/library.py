@@ -30,7 +30,7 @@ class MediaLibrary:
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
         self._resolve, self._fonts = resolve, fonts
         self._files: dict[str, Path | None] = {}
-        self._pictures: dict[str, bool] = {}
+        self._stills: dict[str, bool] = {}
         self._faults: dict[str, None] = {}
         self._videos = Videos(self._found)
 
@@ -60,10 +60,10 @@ class MediaLibrary:
         """Return True if the source of a video layer is a still picture, by its first bytes."""
         if src.startswith("data:"):
             return src.startswith("data:image/")
-        if src not in self._pictures:
+        if src not in self._stills:
             path = self._found(src) if src else None
-            self._pictures[src] = path is not None and _is_still(path)
-        return self._pictures[src]
+            self._stills[src] = path is not None and _is_still(path)
+        return self._stills[src]
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
         """Return the one frame that a video layer shows; None without a file, or if frames are mixed. Raises MediaUndecodable."""
