@@ -26,7 +26,7 @@ _NAMED: Final = """
 """
 _NAMES: Final = frozenset(_NAMED.split())
 _HEX: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
-_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
 _FUNCTION: Final = re.compile(
     rf"(?:rgb|hsl)a?\(\s*{_NUMBER}(?:%|deg|turn|rad|grad)?(?:[\s,/]+{_NUMBER}%?){{2,3}}\s*\)\Z"
 )

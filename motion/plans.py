@@ -21,7 +21,7 @@ from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record, text
-from motion.schema.timelines import Timeline
+from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
 MAX_LAYERS = 50_000
@@ -163,12 +163,9 @@ class PlanMaker:
         return made
 
     def _bars(self, node: Node) -> tuple[Bar, ...]:
-        """Return the node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3).
-
-        Where its parent has no timeline, those of the rendered composition count (document.md 2.10.2).
-        """
+        """Return the node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3)."""
         line = self._lines.get(node.parent or "", self._rendered)
-        bars = line.bars.get(node.id, ())
+        bars = bars_of(node, self._lines, self._rendered)
         if self._parity.nested_bars_at_outer_rate or line.fps == self._rendered.fps:
             return bars
         factor = self._rendered.fps / line.fps

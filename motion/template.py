@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final, Literal
@@ -18,6 +18,7 @@ from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
 from motion.schema.stored import Document, JsonValue, Record, as_record, finite, items, record, records, strings, text
 from motion.shown_sound import show_sound, sound_source
+from motion.unseen import unseen
 
 Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
@@ -88,9 +89,10 @@ def discover(document: Document, composition_id: str | None = None, include_text
     layers = _layers(document, composition_id)
     fields = _Fields()
     warnings = [f"{name} in the bundle could not be read and was left out." for name in _unreadable_chunks(document)]
+    left_out = unseen(document, layers, composition_id)
     shown = [layer for layer in layers if _shows_source(layer)]
     for layer in layers:
-        if _shows_source(layer) and _hidden(layer):
+        if _shows_source(layer) and layer.id in left_out:
             warnings.append(f"Layer “{layer.name}” is hidden, so it was not made an input.")
         elif _shows_source(layer):
             warnings.extend(_add_media(fields, layer))
@@ -103,7 +105,10 @@ def discover(document: Document, composition_id: str | None = None, include_text
         elif field.kind in {"color", "number"}:
             warnings.append(f"“{field.label}” writes to nothing that is in the project, so it was not made an input.")
     return Discovery(
-        tuple(fields.found), tuple(warnings), tuple(_unrenderable(layers)), any(not _hidden(layer) for layer in shown)
+        tuple(fields.found),
+        tuple(warnings),
+        tuple(_unrenderable(layers, left_out)),
+        any(layer.id not in left_out for layer in shown),
     )
 
 
@@ -180,12 +185,9 @@ def unrenderable_layers(
 ) -> list[tuple[str, str]]:
     """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
-    found = []
-    for layer in _layers(document, composition_id):
-        reason = None if layer.id in replaced or _hidden(layer) else _source_fault(layer)
-        if reason:
-            found.append((layer.name, reason))
-    return found
+    layers = _layers(document, composition_id)
+    done = replaced | unseen(document, layers, composition_id)
+    return [(one.layer, one.reason) for one in _unrenderable(layers, done)]
 
 
 def media_sources(document: Document, composition_id: str | None = None, *, with_sound: bool = False) -> set[str]:
@@ -196,8 +198,9 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
     found: set[str] = set()
     layers = _layers(document, composition_id)
     shows_sound = show_sound(layers, document)
+    left_out = unseen(document, layers, composition_id)
     for layer in layers:
-        if not _hidden(layer):
+        if layer.id not in left_out:
             found.update(_sources(layer))
         if with_sound and layer.visible and layer.kind in ("audio", "video"):
             found.add(sound_source(layer) if layer.kind == "audio" else layer.string("src") or "")
@@ -261,10 +264,6 @@ def sequence_frames(layer: Node) -> tuple[str, ...]:
     return strings(record(layer.fx, "sequence"), "frames")
 
 
-def _hidden(layer: Node) -> bool:
-    return not layer.visible or layer.fx.get("guide") is True
-
-
 def _sources(layer: Node) -> tuple[str, ...]:
     if frames := sequence_frames(layer):
         return frames
@@ -297,11 +296,11 @@ def _unreadable_chunks(document: Document) -> tuple[str, ...]:
     return strings(document, "unreadableChunks")
 
 
-def _unrenderable(layers: Sequence[Node]) -> list[Unrenderable]:
+def _unrenderable(layers: Sequence[Node], left_out: Container[str]) -> list[Unrenderable]:
     return [
         Unrenderable(layer.name, reason)
         for layer in layers
-        if not _hidden(layer) and (reason := _source_fault(layer)) is not None
+        if layer.id not in left_out and (reason := _source_fault(layer)) is not None
     ]
 
 

@@ -200,6 +200,8 @@ class Contents:
         return source if markup is None else replace(source, markup=markup)
 
     def _video(self, source: VideoSource) -> Raster | None:
+        if self._media.is_picture(source.src):
+            return self._picture(ImageSource(source.src, source.width, source.height))
         frame = self._attempted(source.src, lambda: self._media.blended_frame(source))
         return None if frame is None else replace(frame, width=source.width, height=source.height)
 

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 Channels = npt.NDArray[np.float64]
 _HEX = re.compile(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
-_FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?%?"
+_FUNCTION = re.compile(rf"rgba?\([\s,/]*{_NUMBER}(?:[\s,/]+{_NUMBER}){{2,3}}[\s,/]*\)", re.IGNORECASE)
+_WORD = re.compile(_NUMBER, re.IGNORECASE)
 
 ACES_CG_ROWS = (
     (0.613097396, 0.339523469, 0.047379562),
@@ -39,14 +41,17 @@ def parse(text: str) -> Rgba:
     text = text.strip()
     if _HEX.fullmatch(text):
         return of_hex(text.removeprefix("#"))
-    found = _FUNCTION.fullmatch(text)
-    words = re.findall(r"[^\s,/]+", found[1]) if found else []
-    try:
-        numbers = [float(word.rstrip("%")) / (100 if word.endswith("%") else 255) for word in words[:3]]
-        alpha = 1.0 if len(words) < 4 else float(words[3].rstrip("%")) / (100 if words[3].endswith("%") else 1)
-        return Rgba(*(min(max(number, 0.0), 1.0) for number in (*numbers, alpha)))
-    except (ValueError, TypeError):
+    if not _FUNCTION.fullmatch(text):
         return Rgba(0.0, 0.0, 0.0)
+    words = _WORD.findall(text)
+    red, green, blue = (_share(word, 255.0) for word in words[:3])
+    return Rgba(red, green, blue, _share(words[3], 1.0) if len(words) > 3 else 1.0)
+
+
+def _share(word: str, whole: float) -> float:
+    """Return a number, or a percentage, as a share of the whole, held within 0..1."""
+    share = float(word.rstrip("%")) / (100.0 if word.endswith("%") else whole)
+    return min(max(share, 0.0), 1.0)
 
 
 def of_hex(digits: str) -> Rgba:

@@ -20,7 +20,7 @@ class Rgba(NamedTuple):
 
 _OPAQUE_BLACK = Rgba(0.0, 0.0, 0.0)
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
-_NUMBER = r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*"
+_NUMBER = r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*"
 _FUNCTION = re.compile(rf"rgba?\({_NUMBER},{_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)\Z", re.IGNORECASE)
 
 

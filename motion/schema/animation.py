@@ -22,6 +22,8 @@ class NodeAnimation:
 
 
 STILL = NodeAnimation()
+_DATA_KINDS = {"text.source": "text", "path.points": "points", "fill.stops": "gradientStops"}
+"""Kind of each path that data can move; the other ones are the positions of pins, which are points."""
 
 
 def animations(document: Document) -> dict[str, NodeAnimation]:
@@ -45,7 +47,11 @@ def _animation(tracks: Record, expressions: Record, data: Record) -> NodeAnimati
         if track.keys or source:
             moving[path] = Moving(track if track.keys else None, source or None, bool(source) or not is_constant(track))
     sampled = {
-        path: samples for path, stored in data.items() if (samples := data_track(as_record(stored))) and samples.keys
+        path: samples
+        for path, stored in data.items()
+        if (samples := data_track(as_record(stored)))
+        and samples.keys
+        and samples.kind == _DATA_KINDS.get(path, "points")
     }
     keyframes = [value.track for value in moving.values() if value.track]
     times = [time for track in keyframes for time in (min(track.times), max(track.times))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from motion.evaluate.booleans import Operation
@@ -45,6 +46,8 @@ MAX_TEXT_CHARACTERS = 100_000
 MAX_WAVEFORM_SAMPLES = 4096
 """Places at which a waveform is read. Its envelope has 1024: more places only repeat them."""
 SANITIZE_POLICY = 2
+_VIDEO_NAME = re.compile(r"[^?#]*\.(?:mp4|webm|mov|m4v)(?:[?#]|\Z)", re.IGNORECASE)
+"""Address whose path ends as that of a video (document.md 5.5)."""
 
 
 def content(node: Node) -> Content:
@@ -57,7 +60,7 @@ def content(node: Node) -> Content:
         case "text":
             return text_content(node)
         case "image" | "video" | "svg":
-            return media_content(node, "image" if node.kind == "image" else "video" if node.kind == "video" else "svg")
+            return media_content(node, _media_kind(node))
         case "particle":
             return ParticleContent(particle_field(node.fx.get("particle")))
         case "light":
@@ -166,6 +169,13 @@ def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaCo
         svg_fill=color or None,
         stroke=paints.primary_stroke(fx),
     )
+
+
+def _media_kind(node: Node) -> Literal["image", "video", "svg"]:
+    """Return the layer's own kind; a picture layer plays a source that is named as a video (document.md 5.3)."""
+    if node.kind == "svg":
+        return "svg"
+    return "video" if node.kind == "video" or _VIDEO_NAME.match(node.string("src") or "") else "image"
 
 
 def _markup(svg: Record) -> str | None:

@@ -9,7 +9,8 @@ from motion.model.facts import DocumentFacts
 from motion.schema.animation import NodeAnimation
 from motion.schema.compositions import CompositionSettings
 from motion.schema.nodes import Node, subtree
-from motion.schema.stored import Document, Record, finite, number, record, records, text
+from motion.schema.stored import Document, Record, as_record, finite, number, record, records, text
+from motion.schema.timelines import stored_layers
 
 CONTROL = "ctrl_"
 
@@ -35,7 +36,7 @@ def facts(
         moving={node_id: animation.moving for node_id, animation in moving.items() if animation.moving},
         layers={node_id: _layer_facts(by_id[node_id], own) for node_id, own in numbers.items()},
         numbers=numbers,
-        markers=_layer_markers(document, fps),
+        markers=_layer_markers(document, by_id, fps),
         by_name=by_name,
         control_owners=_control_owners(by_id, numbers),
     )
@@ -70,13 +71,17 @@ def _composition_markers(line: Record, fps: float) -> tuple[Marker, ...]:
     return tuple(sorted(found, key=_by_time))
 
 
-def _layer_markers(document: Document, fps: float) -> dict[str, tuple[Marker, ...]]:
-    """A layer's markers are stored relative to the start of its first clip in time."""
+def _layer_markers(document: Document, by_id: dict[str, Node], fps: float) -> dict[str, tuple[Marker, ...]]:
+    """A layer's markers are stored relative to the start of its first clip in time.
+
+    Bars of nodes that are no direct children of the timeline's composition are discarded with their markers.
+    """
     bars: dict[str, list[Record]] = {}
-    for line in record(document, "timelines").values():
-        for track in records(line if isinstance(line, dict) else {}, "tracks"):
-            for layer in records(track, "layers"):
-                bars.setdefault(text(layer, "sourceId"), []).append(layer)
+    for key, line in record(document, "timelines").items():
+        children = frozenset(by_id[key].children if key in by_id else ())
+        for layer in stored_layers(as_record(line)):
+            if (node_id := text(layer, "sourceId")) in children:
+                bars.setdefault(node_id, []).append(layer)
     return {node_id: _markers_of(bar, fps) for node_id, bar in bars.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from motion.model.timing import Bar
@@ -50,12 +51,21 @@ def _timeline(doc: Record, key: str, by_id: dict[str, Node], table: dict[str, Co
     return Timeline(fps, bars)
 
 
-def _stored_bars(doc: Record) -> dict[str, tuple[Bar, ...]]:
-    """Return the bars of the one track that is looked at: the first called Composition, else the first."""
+def bars_of(node: Node, lines: Mapping[str, Timeline], rendered: Timeline) -> tuple[Bar, ...]:
+    """Return a node's bars: where its parent has no timeline, those of the rendered composition's count (document.md 2.10.2)."""
+    return lines.get(node.parent or "", rendered).bars.get(node.id, ())
+
+
+def stored_layers(doc: Record) -> list[Record]:
+    """Return the layers of the one track that is looked at: the first called Composition, else the first."""
     tracks = records(doc, "tracks")
     track = next((track for track in tracks if track.get("name") == "Composition"), tracks[0] if tracks else {})
+    return records(track, "layers")
+
+
+def _stored_bars(doc: Record) -> dict[str, tuple[Bar, ...]]:
     found: dict[str, list[Bar]] = {}
-    for layer in records(track, "layers"):
+    for layer in stored_layers(doc):
         clip = record(layer, "clip")
         bar = Bar(number(clip, "start", 0.0), number(clip, "duration", 0.0), number(clip, "sourceIn", 0.0))
         found.setdefault(text(layer, "sourceId"), []).append(bar)

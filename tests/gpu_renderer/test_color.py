@@ -29,6 +29,9 @@ from tests.gpu_renderer.fonts import reference_fonts
         ("hsl(0, 100%, 50%)", (0, 0, 0, 255)),
         ("#12345", (0, 0, 0, 255)),
         ("rgb(none)", (0, 0, 0, 255)),
+        ("rgb(255, 255)", (0, 0, 0, 255)),
+        ("rgb(nan, 255, inf)", (0, 0, 0, 255)),
+        ("rgb(1e999, 255, 255)", (255, 255, 255, 255)),
     ],
 )
 def test_colours_are_read_as_the_analytic_route_of_the_reference_reads_them(

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from gpu_renderer.content.contents import KEPT_MAX_BYTES, Contents
 from gpu_renderer.content.media.library import MediaLibrary
@@ -25,6 +26,7 @@ from motion.snapshot import (
     Stroke,
     SvgSource,
     TextStyle,
+    VideoSource,
 )
 from tests.gpu_renderer.fonts import reference_fonts, text
 
@@ -42,6 +44,22 @@ def test_equal_sources_are_one_array(tmp_path: Path) -> None:
     equal = ShapeSource("rect", 20, 10, (SolidPaint("#ff0000"),))
     assert door.raster(SQUARE, 2) is door.raster(equal, 2)
     assert door.raster(SQUARE, 2) is not door.raster(SQUARE, 4)
+
+
+@pytest.mark.parametrize("format", ["PNG", "JPEG", "WEBP", "BMP", "AVIF"])
+def test_a_video_layer_shows_a_still_picture(tmp_path: Path, format: str) -> None:
+    Image.new("RGB", (8, 4), (200, 100, 50)).save(tmp_path / "photo", format)
+    door, source = contents(tmp_path), VideoSource("photo", 80, 40, 1.5)
+    raster = door.raster(source, 1)
+    assert raster is not None
+    assert (raster.width, raster.height) == (80, 40)
+    assert raster.pixels[2, 4].tolist() == pytest.approx([200, 100, 50, 255], abs=6)
+    assert (door.footage(source), door.warnings) == (None, ())
+
+
+def test_a_video_layer_shows_an_svg_document(tmp_path: Path) -> None:
+    (tmp_path / "logo").write_text(SVG)
+    assert contents(tmp_path).raster(VideoSource("logo", 80, 40, 0.0), 1) is not None
 
 
 def test_what_a_text_inks_of_its_box_is_known_with_a_pixel_around_it(tmp_path: Path) -> None:

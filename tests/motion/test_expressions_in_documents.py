@@ -90,6 +90,24 @@ def test_a_layers_markers_count_from_its_first_bar_in_time() -> None:
     assert x_of("marker.key(1).time*100", 2.0, timelines=line) == 150
 
 
+@pytest.mark.parametrize("source_id", ["a", "b"])
+def test_markers_go_with_the_bars_that_are_discarded(source_id: str) -> None:
+    layers = [{"sourceId": source_id, "clip": {"start": 0, "duration": 300}, "markers": [{"id": "m", "frame": 15}]}]
+    line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [{"layers": layers}]}}
+    child = node("b", parent="a")
+    doc = document(
+        node("a", children=["b"]), child, expressions={source_id: {"y": "marker.numKeys*10"}}, timelines=line
+    )
+    assert place(doc, source_id).y == (10 if source_id == "a" else 0)
+
+
+def test_markers_on_a_track_that_nobody_looks_at_do_not_count() -> None:
+    layers = [{"sourceId": "a", "clip": {"start": 0, "duration": 300}, "markers": [{"id": "m", "frame": 15}]}]
+    tracks: list[Json] = [{"name": "Other", "layers": layers}, {"name": "Composition", "layers": []}]
+    line = {"comp_root": {"frameRate": {"fps": 30}, "duration": 300, "tracks": tracks}}
+    assert x_of("marker.numKeys*10", timelines=line) == 0
+
+
 def test_points_are_converted_between_layers_and_composition() -> None:
     parent = node("n", "null", name="Rig", x=100, y=50, rotation=90, scale=2)
     assert x_of("thisComp.layer('Rig').toComp([10,0])[1]", 0, parent) == pytest.approx(70)

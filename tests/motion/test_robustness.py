@@ -134,6 +134,26 @@ def test_every_document_of_the_corpus_evaluates_to_finite_numbers() -> None:
             assert all(math.isfinite(number) for number in numbers_of(frame)), path.parent.name
 
 
+@pytest.mark.parametrize("path", ["puppet.p.position", "path.points", "fill.stops", "text.source"])
+@pytest.mark.parametrize("kind", ["text", "points", "gradientStops", "number"])
+def test_data_of_another_kind_than_its_path_takes_is_ignored(path: str, kind: str) -> None:
+    fx = {
+        "puppet": {"pins": [{"id": "p", "x": 0, "y": 0}]},
+        "fill": {"type": "linear", "stops": [{"offset": 0, "color": "#123456"}]},
+    }
+    value = {
+        "text": "x",
+        "points": [{"x": 1, "y": 2}] * 3,
+        "gradientStops": [{"pos": 0, "color": "#fff"}] * 3,
+        "number": 3,
+    }[kind]
+    moved = {path: {"kind": kind, "keyframes": [{"t": 0, "value": value}]}}
+    layers = node("a", fx=fx), node("t", "text", text={"content": "Hi"})
+    taken = {"text.source": "text", "fill.stops": "gradientStops"}.get(path, "points") == kind
+    still, frame = shown(document(*layers)), shown(document(*layers, data={"a": moved, "t": moved}))
+    assert (key(frame) != key(still)) is taken
+
+
 def test_parents_in_a_circle_are_cut() -> None:
     doc = document(node("a", x=1, parent="b"), node("b", x=2, parent="a"))
     doc["scene"]["nodes"][0]["children"] = ["a", "b"]

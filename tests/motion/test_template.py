@@ -234,6 +234,24 @@ def test_the_sources_of_a_render_are_known_in_advance() -> None:
     assert media_sources(doc) == {HERO, "https://example.com/1.png"}
 
 
+@pytest.mark.parametrize("looker", [
+    {"effects": [{"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}]},
+    {"matte": {"mode": "luma", "inverted": False, "sourceId": "h"}},
+])  # fmt: skip
+def test_a_hidden_picture_that_another_layer_looks_at_is_fetched_and_can_be_replaced(looker: dict[str, Any]) -> None:
+    group = node("g", "group", children=["h"])
+    hidden = node("h", "image", parent="g", name="Map", src=HERO, visible=False)
+    doc = document(group, hidden, node("a", fx=looker))
+    assert media_sources(doc) == {HERO}
+    assert [entry.id for entry in discover(doc).fields] == ["map"]
+
+
+def test_a_hidden_picture_with_a_bar_of_its_own_is_never_looked_at() -> None:
+    effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
+    doc = document(node("h", "image", src=HERO, visible=False), node("a", fx={"effects": [effect]}))
+    assert media_sources(doc) == set()
+
+
 def test_a_picture_without_a_transform_takes_its_source_on_what_it_has() -> None:
     picture = {**node("p", "image"), "components": [{"id": "s", "type": "Style", "props": {"__kind": "image"}}]}
     doc = document(picture)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.model.parity import REPAIRED
-from motion.snapshot import CompositionSource, Matte, MissingSource, Transform2D
+from motion.snapshot import CompositionSource, ImageSource, Matte, MissingSource, Transform2D, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, shown, source
 
@@ -188,6 +188,23 @@ def test_without_its_root_every_root_of_the_document_is_drawn() -> None:
 
 def test_pictures_without_a_source_are_there_and_show_nothing() -> None:
     assert isinstance(source(document(node("i", "image")), "i", MissingSource), MissingSource)
+
+
+@pytest.mark.parametrize(
+    ("src", "plays"),
+    [
+        ("https://a.example/clip.mp4", True),
+        ("/files/clip.WebM?exp=1&sig=2", True),
+        ("https://a.example/clip.png?of=clip.mp4", False),
+        ("https://a.example/mp4", False),
+    ],
+)
+def test_a_picture_layer_plays_a_source_that_is_named_as_a_video(src: str, plays: bool) -> None:
+    picture = layer(document(node("i", "image", src=src)), "i", 2.0)
+    assert picture is not None
+    assert isinstance(picture.source, VideoSource if plays else ImageSource)
+    assert (picture.source.width, picture.source.height) == (280, 180)
+    assert getattr(picture.source, "time", None) == (2.0 if plays else None)
 
 
 def test_opacity_is_a_factor_that_may_overshoot() -> None:

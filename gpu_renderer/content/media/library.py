@@ -17,6 +17,8 @@ from gpu_renderer.content.vector.surface import Pixels
 from motion.snapshot import VideoSource
 
 SOURCE_SHOWN_MAX = 120
+_HEAD_BYTES = 65536
+_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"BM")
 
 
 class MediaLibrary:
@@ -28,6 +30,7 @@ class MediaLibrary:
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
         self._resolve, self._fonts = resolve, fonts
         self._files: dict[str, Path | None] = {}
+        self._stills: dict[str, bool] = {}
         self._faults: dict[str, None] = {}
         self._videos = Videos(self._found)
 
@@ -53,9 +56,20 @@ class MediaLibrary:
         self._faults |= dict.fromkeys(warnings)
         return pixels
 
+    def is_picture(self, src: str) -> bool:
+        """Return True if the source of a video layer is a still picture, by its first bytes."""
+        if src.startswith("data:"):
+            return src.startswith("data:image/")
+        if src not in self._stills:
+            path = self._found(src) if src else None
+            self._stills[src] = path is not None and _is_still(path)
+        return self._stills[src]
+
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """Return the one frame that a video layer shows; None without a file or if frames are mixed. Raises MediaUndecodable."""
-        return self._videos.frame(source.src, source.time) if source.blend == "none" else None
+        """Return the one frame that a video layer shows; None without a file, or if frames are mixed. Raises MediaUndecodable."""
+        if source.blend != "none" or self.is_picture(source.src):
+            return None
+        return self._videos.frame(source.src, source.time)
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
         """Return the picture of a video layer: a frame, or a blend of two neighbours. Raises MediaUndecodable."""
@@ -103,9 +117,17 @@ class MediaLibrary:
         return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=index.is_opaque, is_fleeting=True)
 
 
+def _is_still(path: Path) -> bool:
+    """Return True for the formats of pictures that are no animation to a video decoder."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    is_webp, is_avif = head[:4] == b"RIFF" and head[8:12] == b"WEBP", head[4:12] == b"ftypavif"
+    return head.startswith(_SIGNATURES) or is_webp or is_avif or _is_svg(head)
+
+
 def _is_svg(data: bytes) -> bool:
     """Return True if the bytes begin like an SVG document."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith(b"<svg") or (
-        head.startswith((b"<?xml", b"<!doctype", b"<!--")) and b"<svg" in data[:65536].lower()
+        head.startswith((b"<?xml", b"<!doctype", b"<!--")) and b"<svg" in data[:_HEAD_BYTES].lower()
     )

@@ -44,7 +44,7 @@ Value = _Scalar | tuple["Value", ...] | Native | Record
 SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))
 """JavaScript's white space."""
 
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _RADIX = {"0x": 16, "0o": 8, "0b": 2}
 _REFUSED = frozenset({"__proto__", "constructor", "prototype"})
 

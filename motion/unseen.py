@@ -1,0 +1,40 @@
+"""Layers that no frame shows: guides, and hidden layers that no other layer looks at (document.md 2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from motion.migrations.mattes import structured
+from motion.schema.compositions import chosen, compositions
+from motion.schema.nodes import Node, nodes
+from motion.schema.parameters import enabled_effects
+from motion.schema.stored import Document, record, text
+from motion.schema.timelines import bars_of, timelines
+
+
+def unseen(document: Document, layers: Sequence[Node], composition_id: str | None = None) -> frozenset[str]:
+    """Return the ids of those of the layers, all that a composition can draw, whose pictures are in no frame.
+
+    A hidden layer without bars stays where an effect or a matte of another layer finds it; its bars would be off. Raises
+    CompositionUnknown.
+    """
+    hidden = [layer for layer in layers if not layer.visible]
+    found = {layer.id for layer in layers if layer.fx.get("guide") is True}
+    if not hidden:
+        return frozenset(found)
+    settings = chosen(document, composition_id)
+    lines = timelines(document, nodes(document), compositions(document), settings)
+    looked_at = {target for layer in layers if layer.visible for target in _looked_at(layer)}
+    found.update(layer.id for layer in hidden if layer.id not in looked_at or bars_of(layer, lines, lines[settings.id]))
+    return frozenset(found)
+
+
+def _looked_at(layer: Node) -> Iterator[str]:
+    """Yield the ids of the layers that the layer's effects and its matte name."""
+    for effect in enabled_effects(layer):
+        yield from (
+            value
+            for name, value in record(effect, "params").items()
+            if name.endswith("LayerId") and isinstance(value, str)
+        )
+    yield text(structured(layer.fx.get("matte")) or {}, "sourceId")
