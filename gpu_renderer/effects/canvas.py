@@ -42,6 +42,8 @@ from gpu_renderer.opengl.targets import Target
 FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 BOTH_AXES: tuple[Axis, ...] = (0, 1)
+BLUR_REACH = 4.0
+"""Sigmas from its content at which nothing of a blur is left."""
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
 
@@ -323,8 +325,12 @@ class Canvas(Surface):
         return native.heights(pixels, min(FIELD_RADIUS_MAX_PX, smoothness), thread_count=self.painter.thread_count)
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
-        """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture."""
-        soft = self.blurred(sigma)
+        """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture.
+
+        What the blur spreads beyond the canvas counts: it may be displaced onto it (effects.md 4.2).
+        """
+        margin = math.ceil(min(BLUR_REACH * max(0.0, sigma), max(abs(dx), abs(dy))))
+        soft = self.soft(self.target, sigma, self.target.region.grown(margin))
         shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # as a browser reads a colour
         self.apply(
             "effects/baked/shadow.frag", uniforms={"u_color": shown, "u_offset": (dx, dy)}, spent={"u_shape": soft}

@@ -18,7 +18,7 @@ from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import content, stored_masks
 from motion.schema.nodes import Node
 from motion.schema.paints import primary_stroke
-from motion.schema.parameters import effects, parameters, time_effect
+from motion.schema.parameters import effects, numbers_of_time, parameters, time_effect
 from motion.schema.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
 from motion.schema.styles import glass, style_effects
 from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
@@ -132,7 +132,7 @@ def _numbers(node: Node) -> dict[str, float]:
 def _time(node: Node, animation: NodeAnimation) -> LayerTime:
     stored = record(node.fx, "time")
     posterize = time_effect(node, "posterize-time")
-    rate = number(record(posterize, "params"), "frameRate", 12.0) if posterize is not None else 0.0
+    rate = numbers_of_time(posterize, frameRate=12.0)["frameRate"] if posterize is not None else 0.0
     frozen = flag(stored, "freeze")
     return LayerTime(
         stretch=min(1000.0, max(1.0, number(stored, "stretch", 100.0))),
@@ -238,8 +238,8 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
     stored = None if _is_container(node) else time_effect(node, "force-motion-blur")
     if stored is None:
         return None
-    own = record(stored, "params")
-    return ForcedBlur(text(stored, "id"), number(own, "shutterAngle", 180.0), number(own, "samples", 12.0))
+    own = numbers_of_time(stored, shutterAngle=180.0, samples=12.0)
+    return ForcedBlur(text(stored, "id"), own["shutterAngle"], own["samples"])
 
 
 def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
@@ -247,25 +247,20 @@ def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
     if _is_container(node):
         return None
     stored = time_effect(node, "echo")
-    own = record(stored, "params") if stored is not None else {}
-    echo = Echo(
-        id=text(stored or {}, "id"),
-        step_seconds=number(own, "echoTime", -0.05),
-        count=number(own, "numEchoes", 6.0),
-        intensity=number(own, "startIntensity", 80.0),
-        decay=number(own, "decay", 70.0),
-        operator=int(number(own, "echoOperator", 0.0)),
-    )
-    makes_copies = (echo.step_seconds or f"effect.{echo.id}.echoTime" in moving) and (
-        echo.count >= 0.5 or f"effect.{echo.id}.numEchoes" in moving
-    )
-    if stored is not None and makes_copies:
-        return echo
+    if stored is not None:
+        own = numbers_of_time(stored, echoTime=-0.05, numEchoes=6.0, startIntensity=80.0, decay=70.0, echoOperator=0.0)
+        step, count, intensity, decay, operator = own.values()
+        echo = Echo(text(stored, "id"), step, count, intensity, decay, int(operator))
+        makes_copies = (echo.step_seconds or f"effect.{echo.id}.echoTime" in moving) and (
+            echo.count >= 0.5 or f"effect.{echo.id}.numEchoes" in moving
+        )
+        if makes_copies:
+            return echo
     wide = time_effect(node, "wide-time")
     if wide is None:
         return None
-    own = record(wide, "params")
-    return WideTime(text(wide, "id"), number(own, "forwardSteps", 2.0), number(own, "backwardSteps", 2.0))
+    own = numbers_of_time(wide, forwardSteps=2.0, backwardSteps=2.0)
+    return WideTime(text(wide, "id"), own["forwardSteps"], own["backwardSteps"])
 
 
 def _auto_orient(node: Node) -> Literal["off", "path", "camera"]:

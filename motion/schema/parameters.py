@@ -51,6 +51,17 @@ def time_effect(node: Node, effect_type: str) -> Record | None:
     return next((stored for stored in enabled_effects(node) if stored.get("type") == effect_type), None)
 
 
+def numbers_of_time(effect: Record, **defaults: float) -> dict[str, float]:
+    """Return the numbers of an effect that acts on time: what it stores, 0 for other types (effects.md 1.1).
+
+    The first one that is missing takes the effect's legacy value, all others their defaults.
+    """
+    own, legacy = record(effect, "params"), finite(effect.get("amount"))
+    if legacy is not None:
+        defaults[next(iter(defaults))] = legacy
+    return {key: number(own, key, 0.0 if key in own else default) for key, default in defaults.items()}
+
+
 def _effect(stored: Record, paths: tuple[str, ...]) -> Effect:
     effect_id, effect_type = text(stored, "id"), text(stored, "type")
     own = record(stored, "params")

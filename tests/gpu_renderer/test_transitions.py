@@ -44,6 +44,11 @@ def test_a_complete_transition_clears_the_layer_whatever_its_feather(
     assert alpha(painter, effect, completion=100, feather=feather).max() == 0
 
 
+@pytest.mark.parametrize("effect", CLEARING)
+def test_a_transition_beyond_its_end_stays_cleared(painter: Painter, effect: str) -> None:
+    assert alpha(painter, effect, completion=120, feather=30, twist=360, teethHeight=0).max() == 0
+
+
 def test_a_complete_radial_wipe_clears_the_angle_where_it_started(painter: Painter) -> None:
     assert alpha(painter, "radial-wipe", completion=100, wipe=1, centerX=0.5).max() == 0
 

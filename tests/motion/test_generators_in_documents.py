@@ -72,6 +72,19 @@ def test_an_echo_may_lie_in_front() -> None:
     assert (found[0].blend, found[0].in_front) == ("normal", True)
 
 
+@pytest.mark.parametrize("stored", ["0.1", None, True, {}])
+def test_an_echo_whose_time_is_no_number_makes_no_copies(stored: Json) -> None:
+    assert ghosts({"id": "e", "type": "echo", "params": {"echoTime": stored}}) == ()
+
+
+def test_the_legacy_value_of_an_echo_is_its_time_unless_that_is_stored() -> None:
+    assert [
+        across(ghost) for ghost in ghosts({"id": "e", "type": "echo", "amount": -0.5, "params": {"numEchoes": 1}})
+    ] == [50]
+    both = {"id": "e", "type": "echo", "amount": -0.5, "params": {"numEchoes": 1, "echoTime": -0.1}}
+    assert [across(ghost) for ghost in ghosts(both)] == [90]
+
+
 def test_wide_time_spreads_frames_around_the_layer() -> None:
     found = ghosts({"id": "w", "type": "wide-time", "params": {"forwardSteps": 1, "backwardSteps": 2}})
     assert sorted(across(ghost) for ghost in found) == pytest.approx([100 - 20 / 3, 100 - 10 / 3, 100 + 10 / 3])
@@ -145,6 +158,14 @@ def test_a_forced_blur_needs_no_switch() -> None:
         [29.5, 29.5 + 1 / 3, 29.5 + 2 / 3, 30.5]
     )
     assert isinstance(found.transform, Transform2D)
+
+
+def test_a_forced_blur_whose_angle_is_no_number_is_none() -> None:
+    effect = {"id": "f", "type": "force-motion-blur", "params": {"shutterAngle": "180"}}
+    doc = document(node("a", fx={"effects": [effect]}), tracks={"a": {"x": keys((0, 0), (2, 200))}})
+    found = layer(doc, "a", 1.0)
+    assert found is not None
+    assert found.samples == ()
 
 
 def test_tracks_drive_the_shutter_of_a_forced_blur() -> None:

@@ -76,6 +76,15 @@ def test_posterize_time_holds_the_layers_animation() -> None:
     assert place(disabled, "a", 0.3).x == pytest.approx(30)
 
 
+@pytest.mark.parametrize(
+    ("legacy", "stored", "expected"), [(4, {}, 25), (4, {"frameRate": 10}, 30), (4, {"frameRate": "4"}, 34)]
+)
+def test_the_rate_of_posterize_time_may_be_its_legacy_value(legacy: float, stored: Json, expected: float) -> None:
+    effect = {"id": "p", "type": "posterize-time", "amount": legacy, "params": stored}
+    doc = unclipped(keys((0, 0), (1, 100)), fx={"effects": [effect]})
+    assert place(doc, "a", 0.34).x == pytest.approx(expected)
+
+
 def test_posterize_time_alone_leaves_a_held_key_where_it_is() -> None:
     """-0.901 + (2 + 0.901) is a bit less than 2."""
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}

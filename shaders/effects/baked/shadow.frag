@@ -2,16 +2,16 @@
 #include "canvas.glsl"
 
 uniform sampler2D u_shape;
+uniform vec4 u_shape_region;  // with what lies beyond the canvas and is displaced onto it
 uniform vec4 u_color;
 uniform vec2 u_offset;
 
 float shape(vec2 index) {
     vec2 corner = floor(index), part = index - corner;
-    ivec2 p = ivec2(corner);
     float a[4];
     for (int k = 0; k < 4; k++) {
-        ivec2 q = p + ivec2(k % 2, k / 2);
-        a[k] = on_canvas(q) ? texelFetch(u_shape, q, 0).a : 0.0;
+        vec2 q = corner + vec2(k % 2, k / 2) + 0.5;
+        a[k] = holds_frame(u_shape_region, q) ? texel_of(u_shape, u_shape_region, q).a : 0.0;
     }
     return mix(mix(a[0], a[1], part.x), mix(a[2], a[3], part.x), part.y);
 }

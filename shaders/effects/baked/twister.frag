@@ -10,7 +10,7 @@ void main() {
     float wave = sin(2.0 * PI * column / max(extent().x - 1.0, 1.0));
     float angle = clamp(90.0 * t + 0.5 * t * (1.0 - t) * u_twist * wave, 0.0, 90.0);
     float squeeze = cos(radians(angle)), middle = center().y + u_center_y;
-    if (squeeze <= 0.02) {
+    if (t >= 1.0 || squeeze <= 0.02) {
         put_erased();
         return;
     }

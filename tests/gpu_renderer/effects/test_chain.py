@@ -166,6 +166,14 @@ def test_sharpening_raises_a_pixel_against_its_neighbours(painter: Painter) -> N
     assert chained(painter, source, entry("sharpen", amount=60.0))[20, 30, :3] == pytest.approx(expected, abs=CLOSE)
 
 
+@pytest.mark.parametrize("softness", [0.0, -20.0])
+def test_a_sweep_without_softness_ends_at_its_edges(painter: Painter, softness: float) -> None:
+    grey = np.full((20, 60, 4), (0.2, 0.2, 0.2, 1.0))
+    lit = chained(painter, grey, entry("light-sweep", sweepWidth=20.0, softness=softness, intensity=50.0))[10, :, 0]
+    assert lit[[0, 5, 55, 59]] == pytest.approx(0.2, abs=1e-3)
+    assert lit[[15, 30, 45]] == pytest.approx(0.7, abs=1e-3)
+
+
 def test_noise_has_the_mean_and_the_spread_of_its_amount(painter: Painter) -> None:
     source = np.zeros((64, 64, 4)) + (0.5, 0.5, 0.5, 1)
     found = chained(painter, source, entry("noise", amount=30.0))[..., 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gpu_renderer.effects.gaussian import canvas_boxes, canvas_gaussian
@@ -58,6 +59,22 @@ def test_the_colour_of_a_css_shadow_is_held_within_full_opacity(painter: Painter
     half = np.full((8, 8, 4), (0, 0, 0, 128), np.uint8)
     found = run(painter, half, entry("glow", radius=0.0, color="#ffffff", intensity=150.0), REST)
     assert found[4, 4, 3] == pytest.approx(192, abs=1)
+
+
+def test_the_blur_of_a_css_shadow_reaches_beyond_the_canvas_and_back(painter: Painter) -> None:
+    strip = np.zeros((40, 60, 4), np.uint8)
+    strip[:, :4, 3] = 255
+    shadow = entry("drop-shadow", distance=12.0, angle=0.0, softness=4.0, color="#ffffff", opacity=100.0)
+    found = run(painter, strip, shadow, REST)[20, :, 3].astype(int)
+    x = np.arange(-60, 120)
+    spread = np.convolve(((x >= 0) & (x < 4)) * 255.0, canvas_weights(4.0), "same")
+    assert found[5:40] == pytest.approx(spread[x.searchsorted(5 - 12) :][:35], abs=2)
+    assert found[8] > 25
+
+
+def canvas_weights(sigma: float) -> npt.NDArray[np.float64]:
+    half = canvas_gaussian(sigma)
+    return np.concatenate([half[:0:-1], half])
 
 
 @pytest.mark.parametrize(
