@@ -144,7 +144,8 @@ def test_the_baseline_of_letters_that_are_turned_by_quarters_stands_on_whole_pix
 ) -> None:
     places, pictures = set(), set()
     for distance in (0.02 + step / 16 for step in range(12)):
-        pose = replace(GlyphPose(rotation=degrees), **{moved: distance})
+        at_rest = GlyphPose(rotation=degrees)
+        pose = replace(at_rest, dx=distance) if moved == "dx" else replace(at_rest, dy=distance)
         drawn = raster(text("H", WHITE, align="center", has_animators=True, poses=(pose,)))
         baseline = drawn.pixels.shape[1 - axis] / 2 + 2 * (distance + shift * 14.421875)
         places.add(painted(drawn)[axis] - math.floor(baseline + 0.5))
