@@ -12,6 +12,7 @@ import numpy.typing as npt
 Channels = npt.NDArray[np.float64]
 _HEX = re.compile(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 
 ACES_CG_ROWS = (
     (0.613097396, 0.339523469, 0.047379562),
@@ -40,13 +41,16 @@ def parse(text: str) -> Rgba:
     if _HEX.fullmatch(text):
         return of_hex(text.removeprefix("#"))
     found = _FUNCTION.fullmatch(text)
-    words = re.findall(r"[^\s,/]+", found[1]) if found else []
-    try:
-        numbers = [float(word.rstrip("%")) / (100 if word.endswith("%") else 255) for word in words[:3]]
-        alpha = 1.0 if len(words) < 4 else float(words[3].rstrip("%")) / (100 if words[3].endswith("%") else 1)
-        return Rgba(*(min(max(number, 0.0), 1.0) for number in (*numbers, alpha)))
-    except (ValueError, TypeError):
+    words = re.findall(r"[^\s,/]+", found[1])[:4] if found else []
+    if len(words) < 3 or not all(map(_NUMBER.fullmatch, words)):
         return Rgba(0.0, 0.0, 0.0)
+    return Rgba(*(_share(word, 255.0) for word in words[:3]), *(_share(word, 1.0) for word in words[3:]))
+
+
+def _share(word: str, whole: float) -> float:
+    """Return a number or a percentage as its share of the whole, 0 to 1."""
+    value = float(word[:-1]) / 100.0 if word.endswith("%") else float(word) / whole
+    return min(max(value, 0.0), 1.0)
 
 
 def of_hex(digits: str) -> Rgba:
