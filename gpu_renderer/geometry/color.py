@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 Channels = npt.NDArray[np.float64]
 _HEX = re.compile(r"#?(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
-_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?%?"
-_FUNCTION = re.compile(rf"rgba?\([\s,/]*{_NUMBER}(?:[\s,/]+{_NUMBER}){{2,3}}[\s,/]*\)", re.IGNORECASE)
-_WORD = re.compile(_NUMBER, re.IGNORECASE)
+_FUNCTION = re.compile(r"rgba?\(([^()]*)\)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?%?", re.ASCII | re.IGNORECASE)
 
 ACES_CG_ROWS = (
     (0.613097396, 0.339523469, 0.047379562),
@@ -41,17 +40,17 @@ def parse(text: str) -> Rgba:
     text = text.strip()
     if _HEX.fullmatch(text):
         return of_hex(text.removeprefix("#"))
-    if not _FUNCTION.fullmatch(text):
+    found = _FUNCTION.fullmatch(text)
+    words = re.findall(r"[^\s,/]+", found[1])[:4] if found else []
+    if len(words) < 3 or not all(map(_NUMBER.fullmatch, words)):
         return Rgba(0.0, 0.0, 0.0)
-    words = _WORD.findall(text)
-    red, green, blue = (_share(word, 255.0) for word in words[:3])
-    return Rgba(red, green, blue, _share(words[3], 1.0) if len(words) > 3 else 1.0)
+    return Rgba(*(_share(word, 255.0) for word in words[:3]), *(_share(word, 1.0) for word in words[3:]))
 
 
 def _share(word: str, whole: float) -> float:
-    """Return a number, or a percentage, as a share of the whole, held within 0..1."""
-    share = float(word.rstrip("%")) / (100.0 if word.endswith("%") else whole)
-    return min(max(share, 0.0), 1.0)
+    """Return a number or a percentage as its share of the whole, 0 to 1."""
+    value = float(word[:-1]) / 100.0 if word.endswith("%") else float(word) / whole
+    return min(max(value, 0.0), 1.0)
 
 
 def of_hex(digits: str) -> Rgba:

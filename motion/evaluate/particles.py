@@ -192,7 +192,7 @@ def _unsupported(entry: Mapping[str, object]) -> tuple[str, ...]:
         active.append("simMode")
     if entry.get("collide") is True:
         active.append("collide")
-    return (*active, *(["subEmit"] if entry.get("subEmit") not in {None, "off"} else []))
+    return (*active, *(["subEmit"] if entry.get("subEmit") not in (None, "off") else []))
 
 
 def _camel(name: str) -> str:

@@ -32,6 +32,11 @@ from tests.gpu_renderer.fonts import reference_fonts
         ("rgb(255, 255)", (0, 0, 0, 255)),
         ("rgb(nan, 255, inf)", (0, 0, 0, 255)),
         ("rgb(1e999, 255, 255)", (255, 255, 255, 255)),
+        ("rgb(10%, 20, 30%)", (25.5, 20, 76.5, 255)),
+        ("rgb(1e400, 0, 0)", (255, 0, 0, 255)),
+        ("rgb(nan, 0, 0)", (0, 0, 0, 255)),
+        ("rgba(255, 0, 0, nan)", (0, 0, 0, 255)),
+        ("rgb(10, 20)", (0, 0, 0, 255)),
     ],
 )
 def test_colours_are_read_as_the_analytic_route_of_the_reference_reads_them(

@@ -151,6 +151,11 @@ def test_settings_beyond_ballistics_are_named() -> None:
     )
 
 
+@pytest.mark.parametrize("stored", [{}, [], [{}], True, 3])
+def test_a_setting_of_a_wrong_type_is_named_and_left_out(stored: object) -> None:
+    assert particle_field({"subEmit": stored}).unsupported == ("subEmit",)
+
+
 @pytest.mark.parametrize("number", [0.0, -5.0, 1e9, 1e300])
 def test_absurd_fields_stay_bounded(number: float) -> None:
     names = ("birthRate", "lifetime", "speed", "maxParticles", "seed", "gravityX", "sizeStart", "lifetimeRandom")

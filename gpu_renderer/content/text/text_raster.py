@@ -43,6 +43,8 @@ SIGMA_MAX_PX = 256.0
 """Beyond it nothing of a glyph is left to be seen."""
 GLYPH_CACHE_BYTES_MAX = 48 << 20
 _MARGIN_PX = 2
+_RELAXED = 0.5 / 1024
+"""Entries of a matrix up to this count as 0 where Skia chooses how to place and hint glyphs."""
 _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -165,10 +167,13 @@ class _Linear(NamedTuple):
         """Factor of the axis that is scaled more. The reference's canvas compares it with the limit of masks."""
         return max(math.hypot(self.a, self.b), math.hypot(self.c, self.d))
 
-    @property
-    def has_level_baseline(self) -> bool:
-        """True if glyphs do not turn, so that their baseline is snapped to a row. They may be stretched or skewed."""
-        return self.b == 0
+    def snapped(self, x: float, y: float) -> tuple[float, float]:
+        """Return a pen as Skia places it, raster px: on quarters along its baseline, on a whole row or column across a level or plumb one.
+
+        Stretched and skewed glyphs stand on a level baseline too. Rounding errors of a quarter turn do not count.
+        """
+        is_level, is_plumb = abs(self.b) <= _RELAXED, abs(self.a) <= _RELAXED < abs(self.b)
+        return math.floor(x + 0.5) if is_plumb else on_quarter(x), math.floor(y + 0.5) if is_level else on_quarter(y)
 
     def matrix(self, x: float, y: float) -> Any:
         """Return Skia's matrix with the translation."""
@@ -324,9 +329,8 @@ class _Mask(NamedTuple):
 def _draw_mask(
     raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: Any
 ) -> None:
-    """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table, its pen on quarter pixels, on a row if level."""
-    pen_x = on_quarter(placed.x)
-    pen_y = float(math.floor(placed.y + 0.5)) if linear.has_level_baseline else on_quarter(placed.y)
+    """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table."""
+    pen_x, pen_y = linear.snapped(placed.x, placed.y)
     whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
     at_pen = placed._replace(x=pen_x - whole_x, y=pen_y - whole_y)
     key = at_pen, linear, luminance(color), stroke_width

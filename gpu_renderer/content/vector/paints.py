@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -144,12 +144,14 @@ def circle(gradient: RadialGradient, width: float, height: float) -> tuple[float
 def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[OpacityStop]) -> list[tuple[float, Rgba]]:
     """Colour stops in order of offset, with the opacity stops merged in; an unreadable colour is black.
 
-    Stops at the same offset stay in their order: they are a hard step.
+    Stops at the same offset stay in their order: they are a hard step. Offsets outside 0..1 are clamped once they are in order.
     """
-    colors = sorted(((_unit(stop.offset), css.parse(stop.color) or css.BLACK) for stop in stops), key=itemgetter(0))
+    by_offset = attrgetter("offset")
+    ordered = sorted(stops, key=by_offset)
+    colors = [(_unit(stop.offset), css.parse(stop.color) or css.BLACK) for stop in ordered]
     if not opacity_stops or not colors:
         return colors
-    opacities = sorted(((_unit(stop.offset), (stop.opacity,)) for stop in opacity_stops), key=itemgetter(0))
+    opacities = [(_unit(stop.offset), (stop.opacity,)) for stop in sorted(opacity_stops, key=by_offset)]
     offsets = sorted({offset for offset, _ in colors} | {offset for offset, _ in opacities})
     return [(offset, _faded(Rgba(*_at(colors, offset)), *_at(opacities, offset))) for offset in offsets]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from gpu_renderer.content.text.glyph_raster import contrast_table
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.paints import rgba_of
+from gpu_renderer.content.vector.surface import Pixels
 from motion.snapshot import GlyphPose, TextSource, TextStyle
 from tests.gpu_renderer.fonts import reference_fonts, text
 
@@ -132,6 +134,28 @@ def test_a_quarter_turn_lays_the_letter_down() -> None:
     left, top, right, bottom = painted(raster(posed(GlyphPose(rotation=90, dx=0.01))))
     upright = painted(raster(posed(GlyphPose(dx=0.01))))
     assert (right - left, bottom - top) == pytest.approx((upright[3] - upright[1], upright[2] - upright[0]), abs=2)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "moved", "axis", "shift"), [(90, "dx", 0, -1), (-90, "dx", 0, 1), (180, "dy", 1, -1)]
+)
+def test_the_baseline_of_letters_that_are_turned_by_quarters_stands_on_whole_pixels(
+    degrees: float, moved: str, axis: int, shift: int
+) -> None:
+    places, pictures = set(), set()
+    for distance in (0.02 + step / 16 for step in range(12)):
+        at_rest = GlyphPose(rotation=degrees)
+        pose = replace(at_rest, dx=distance) if moved == "dx" else replace(at_rest, dy=distance)
+        drawn = raster(text("H", WHITE, align="center", has_animators=True, poses=(pose,)))
+        baseline = drawn.pixels.shape[1 - axis] / 2 + 2 * (distance + shift * 14.421875)
+        places.add(painted(drawn)[axis] - math.floor(baseline + 0.5))
+        pictures.add(_cut(drawn).tobytes())
+    assert len(places) == len(pictures) == 1
+
+
+def _cut(drawn: Raster) -> Pixels:
+    left, top, right, bottom = painted(drawn)
+    return drawn.pixels[top:bottom, left:right]
 
 
 def test_blur_is_in_raster_pixels_whatever_the_supersampling() -> None:

@@ -229,6 +229,13 @@ def test_two_stops_at_one_offset_are_a_hard_step_in_their_order(before: str, beh
     assert at(source, 20, 0)[:3] == at(source, 2, 0)[:3] == at(source, 40, 0)[:3]
 
 
+def test_stops_outside_the_gradient_are_clamped_in_the_order_of_their_offsets() -> None:
+    colors = {1.2: "#00ff00", 1.0: "#ffffff", 0.0: "#ff0000", -0.3: "#0000ff"}
+    shown = resolved_stops([GradientStop(*stop) for stop in colors.items()], ())
+    assert [offset for offset, _ in shown] == [0, 0, 1, 1]
+    assert [tuple(color[:3]) for _, color in shown] == [(0, 0, 1), (1, 0, 0), (1, 1, 1), (0, 1, 0)]
+
+
 def test_opacity_stops_multiply_the_colours_at_every_offset() -> None:
     colors = (GradientStop(0, "#000000"), GradientStop(1, "#ffffff"))
     stops = resolved_stops(colors, (OpacityStop(0.5, 0.5), OpacityStop(1, 0)))
