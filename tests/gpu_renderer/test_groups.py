@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     AdjustmentSource,
@@ -192,3 +193,20 @@ def test_a_body_that_an_effect_reads_as_a_map_shows_its_front(painter: Painter) 
     luma = replace(SET_MATTE, stored=(*SET_MATTE.stored, ("useLuminance", True)))
     cut = rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(luma,))
     assert tuple(at(drawn(painter, snapshot(body, cut, background="#000000")), 32, 24)[:3]) == (255, 0, 0)
+
+
+@pytest.mark.parametrize("native_kernels", [True, False])
+def test_the_edge_of_a_turned_composition_is_as_hard_as_that_of_a_buffer(
+    painter: Painter, native_kernels: bool
+) -> None:
+    """Its crop has one sample a pixel, where a layer drawn straight into the frame has four (compositing.md 9)."""
+    turned = replace(MIDDLE, rotation=10.0)
+    placed = replace(group(rect("#ffffff", 20, 15, 200, 200), size=(40, 30)), transform=turned)
+    layer = rect("#ffffff", 32, 24, 40, 30, transform=turned)
+    flags = Optimisations(native_kernels=native_kernels)
+    hard, soft = (
+        drawn(painter, snapshot(shown, background="#000000"), options=flags)[..., 0] for shown in (placed, layer)
+    )
+    assert set(np.unique(hard)) == {0, 255}
+    assert len(np.unique(soft)) > 3
+    assert np.count_nonzero(hard) == pytest.approx(40 * 30, rel=0.02)
