@@ -114,7 +114,7 @@ class Regrade:
 
 @dataclass(frozen=True, slots=True)
 class DepthGroup:
-    """Planes that hide one another by depth, in painter's order."""
+    """Planes that hide one another by depth, in painter's order; faces without perspective are all equally far."""
 
     planes: tuple[Draw, ...]
 
