@@ -132,6 +132,7 @@ class Scene:
     view: Matrix3
     """Matrix from composition px to frame px."""
     view_scale: float
+    """Frame px per composition px of the output, without the scale of a placed composition."""
     width: float
     height: float
     color: ColorManagement
