@@ -216,20 +216,22 @@ class _List:
         return Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte)
 
     def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
-        """Return the list of a group. A precomp group has the lights and the camera of its composition."""
+        """Return the list of a group. A precomp group has the lights and the camera of its composition.
+
+        The scale of a placed composition moves its layers, but neither refines their rasters nor lengthens their effects.
+        """
         own, composition = self.snapshot, replace(source.composition, color=self.snapshot.color)
         if not source.sealed:
             group = replace(composition, camera=own.camera, lights=own.lights, dissolve_seed=own.dissolve_seed)
             relatives = self.relatives or tuple(with_grouped(self._layers))
             return replace(self, snapshot=group, is_group=True, relatives=relatives)
         view = matrix.product(placed.matrix, matrix.translation(-source.width / 2, -source.height / 2))
-        scale = max(math.sqrt(abs(view[0] * view[4] - view[1] * view[3])), 1e-6)
         clip = self.clip  # the crop comes after what blurs the picture across its edge
         if not routing.looks_around(source.composition.layers):
             clip = matrix.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
-            self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, view_scale=scale,
-            is_group=False, relatives=(), is_map=False,
+            self, snapshot=composition, eye=camera.eye(composition), clip=clip, view=view, is_group=False,
+            relatives=(), is_map=False,
         )  # fmt: skip
 
     def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:

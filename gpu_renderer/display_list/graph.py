@@ -114,7 +114,7 @@ class Regrade:
 
 @dataclass(frozen=True, slots=True)
 class DepthGroup:
-    """Planes that hide one another by depth, in painter's order."""
+    """Planes that hide one another by depth, in painter's order; faces without perspective are all equally far."""
 
     planes: tuple[Draw, ...]
 
@@ -132,6 +132,7 @@ class Scene:
     view: Matrix3
     """Matrix from composition px to frame px."""
     view_scale: float
+    """Frame px per composition px of the output, without the scale of a placed composition."""
     width: float
     height: float
     color: ColorManagement

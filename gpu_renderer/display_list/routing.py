@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from gpu_renderer import effects
+from gpu_renderer.display_list.contents import has_passes
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
 from gpu_renderer.display_list.operations import (
     Adjust,
@@ -29,6 +30,7 @@ from motion.snapshot import (
     LightWash,
     ParticleSource,
     TextSource,
+    Transform3D,
 )
 
 FixedFunction = Literal["over", "add", "screen"]
@@ -179,13 +181,28 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
 
 
 def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
-    """Group neighbouring planes. A single plane needs no depth group. None ends a group and draws nothing."""
-    for in_depth, run in groupby(steps, lambda step: isinstance(step, Draw) and step.plane is not None):
+    """Group neighbouring planes. A single plane needs no depth group. None ends a group and draws nothing.
+
+    Faces of a body without perspective are equally far in their group: each sample of a pixel shows the last one that
+    covers it, so that walls touch without gaps (compositing.md 9).
+    """
+    for in_space, run in groupby(steps, _in_space):
         members = [step for step in run if step is not None]
-        if in_depth and len(members) > 1:
+        is_grouped = in_space == "depth" or any(isinstance(step, Draw) and step.is_hard for step in members)
+        if in_space and is_grouped and len(members) > 1:
             yield DepthGroup(tuple(step for step in members if isinstance(step, Draw)))
         else:
             yield from members
+
+
+def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
+    """Return how a step drawn straight into the frame is ordered in space, None for one with a route of its own."""
+    if not isinstance(step, Draw) or not isinstance(step.layer.transform, Transform3D):
+        return None
+    if step.plane is not None:
+        return "depth"
+    has_buffer = step.samples or step.layer.mesh or has_passes(step.layer) or takes_opacity_first(step)
+    return None if has_buffer else "order"
 
 
 def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:

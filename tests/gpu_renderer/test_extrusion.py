@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from gpu_renderer.display_list.compile import compiled
-from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.graph import DepthGroup, Draw
 from gpu_renderer.display_list.space import extrusion
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import color
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     EffectSnapshot,
     Extrusion,
@@ -21,8 +26,8 @@ from motion.snapshot import (
     Stroke,
     Transform3D,
 )
-from tests.gpu_renderer.drawing import rect, snapshot
-from tests.gpu_renderer.test_space import FLAT, world
+from tests.gpu_renderer.drawing import drawn, rect, snapshot
+from tests.gpu_renderer.test_space import FLAT, camera, world
 
 DEEP = Transform3D(
     world(0, 0, 0), 0, 0, FLAT, Material(accepts_lights=False), Extrusion(20, 0, side_gain=0.72, back_gain=0.55)
@@ -80,6 +85,25 @@ def test_a_matte_hides_the_front_of_a_body_and_nothing_else() -> None:
     turned = replace(DEEP, matrix=world(32, 24, 0, 0, 40))
     box = LayerSnapshot("box", "box", replace(BOX, width=20.0, height=20.0), turned, matte=Matte("alpha", False, "cut"))
     cut = rect("#ffffff", 200, 24, 4, 4, id="cut")
-    steps = compiled(snapshot(cut, box), 64, 48, lambda source: (20.0, 20.0)).steps
-    assert all(isinstance(step, Draw) and step.plane is None for step in steps)
-    assert [isinstance(step, Draw) and step.matte is not None for step in steps] == [False] * 5 + [True]
+    behind, front = compiled(snapshot(cut, box), 64, 48, lambda source: (20.0, 20.0)).steps
+    assert isinstance(behind, DepthGroup)
+    assert isinstance(front, Draw)
+    assert [step.plane for step in (*behind.planes, front)] == [None] * 6
+    assert [step.matte is not None for step in (*behind.planes, front)] == [False] * 5 + [True]
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("native_kernels", [True, False])
+def test_walls_that_lost_their_perspective_touch_without_gaps(painter: Painter, native_kernels: bool) -> None:
+    """Faces that are drawn straight into the frame share the samples of a pixel (compositing.md 9)."""
+    white, extruded = (SolidPaint("#ffffff"),), Extrusion(60, 0, "#ffffff", "#ffffff", "#ffffff")
+    place = replace(DEEP, matrix=world(40, 24, 0, 5, 30), extrusion=extruded)
+    barrel = LayerSnapshot("barrel", "barrel", ShapeSource("ellipse", 12, 12, white), place, preserve_transparency=True)
+    flags = Optimisations(native_kernels=native_kernels)
+    far_off = replace(snapshot(barrel, width=96, background="#000000"), camera=camera(48, 24, -1e4, 1e4))
+    light = drawn(painter, far_off, options=flags)[..., 0]
+    outside = np.pad(light == 0, 2, constant_values=True)
+    near = [outside[y : y + light.shape[0], x : x + light.shape[1]] for y in range(5) for x in range(5)]
+    inside = ~np.logical_or.reduce(near)
+    assert np.count_nonzero(inside) > 250
+    assert set(light[inside]) == {255}

@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     AdjustmentSource,
@@ -192,3 +195,47 @@ def test_a_body_that_an_effect_reads_as_a_map_shows_its_front(painter: Painter) 
     luma = replace(SET_MATTE, stored=(*SET_MATTE.stored, ("useLuminance", True)))
     cut = rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(luma,))
     assert tuple(at(drawn(painter, snapshot(body, cut, background="#000000")), 32, 24)[:3]) == (255, 0, 0)
+
+
+@pytest.mark.parametrize("native_kernels", [True, False])
+def test_the_edge_of_a_turned_composition_is_as_hard_as_that_of_a_buffer(
+    painter: Painter, native_kernels: bool
+) -> None:
+    """Its crop has one sample a pixel, where a layer drawn straight into the frame has four (compositing.md 9)."""
+    turned = replace(MIDDLE, rotation=10.0)
+    placed = replace(group(rect("#ffffff", 20, 15, 200, 200), size=(40, 30)), transform=turned)
+    layer = rect("#ffffff", 32, 24, 40, 30, transform=turned)
+    flags = Optimisations(native_kernels=native_kernels)
+    hard, soft = (
+        drawn(painter, snapshot(shown, background="#000000"), options=flags)[..., 0] for shown in (placed, layer)
+    )
+    assert set(np.unique(hard)) == {0, 255}
+    assert len(np.unique(soft)) > 3
+    assert np.count_nonzero(hard) == pytest.approx(40 * 30, rel=0.02)
+
+
+@pytest.mark.parametrize("native_kernels", [True, False])
+def test_a_composition_that_is_placed_larger_casts_shadows_no_farther(painter: Painter, native_kernels: bool) -> None:
+    """The offset of a shadow follows the scale of the output, not that of the composition around it (compositing.md 1.6)."""
+    stored = (("distance", 9.0), ("angle", 0.0), ("softness", 1.0), ("color", "#ffffff"), ("opacity", 100.0))
+    shadow = EffectSnapshot("shadow", "drop-shadow", stored)
+    placed = replace(group(rect("#ff0000", 32, 24, 16, 12, effects=(shadow,))), transform=Transform2D(32, 24, 0, 2, 2))
+    flags = Optimisations(native_kernels=native_kernels)
+    nested, alone = (
+        drawn(painter, snapshot(shown, background="#000000"), options=flags)[..., 1].astype(int)
+        for shown in (placed, rect("#ff0000", 32, 24, 32, 24, effects=(shadow,)))
+    )
+    assert alone.max() > 200
+    assert np.abs(nested - alone).max() <= 40  # faint tails vanish as a group is composited
+
+
+@pytest.mark.parametrize(("own", "placed", "wanted"), [(1.0, 3.0, 1.0), (3.0, 0.5, 3.0)])
+def test_the_raster_of_a_layer_follows_its_own_scale_and_not_that_of_its_composition(
+    own: float, placed: float, wanted: float
+) -> None:
+    inner = rect("#ffffff", 32, 24, 16, 12, transform=Transform2D(32, 24, 0, own, own))
+    layer = replace(group(inner), transform=Transform2D(32, 24, 0, placed, placed))
+    (step,) = compiled(snapshot(layer), 64, 48, lambda source: (16.0, 12.0)).steps
+    assert isinstance(step, Draw)
+    assert step.group is not None
+    assert [child.raster_scale for child in step.group.steps if isinstance(child, Draw)] == [wanted]

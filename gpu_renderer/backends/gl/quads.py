@@ -13,7 +13,15 @@ from typing import NamedTuple
 import moderngl
 
 from gpu_renderer.backends.gl import drawable
-from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, image_texture, placed_quad, quad_of
+from gpu_renderer.backends.gl.drawable import (
+    Drawable,
+    FlatTarget,
+    GroupTarget,
+    Inputs,
+    image_texture,
+    placed_quad,
+    quad_of,
+)
 from gpu_renderer.content.raster import WHOLE
 from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import Draw
@@ -182,11 +190,14 @@ class Sampled(NamedTuple):
 def sampled_on(
     shown: Drawable, quad: Matrix3, within: Region, *, is_smooth: bool = True, known: PlacedQuad | None = None
 ) -> Sampled | None:
-    """Return the sampling of a drawable on a quad, or None if the quad is a line or a point."""
+    """Return the sampling of a drawable on a quad, or None if the quad is a line or a point.
+
+    The reference gives a group's picture its box and mask in a buffer, which has one sample a pixel (compositing.md 9).
+    """
     placed = known or placed_quad(shown, quad, within)
     if placed is None:
         return None
-    is_aligned = matrix.pixel_aligned(quad)
+    is_aligned, is_smooth = matrix.pixel_aligned(quad), is_smooth and not isinstance(shown, GroupTarget)
     if is_aligned and isinstance(shown, Image) and paint.is_one_to_one(shown, quad):
         shown = replace(shown, is_nearest=True)
     samples = 0 if is_aligned else 4 if is_smooth else 1
