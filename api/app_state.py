@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
+from farm_core.db.shares import KeyAccounts
 from farm_core.net.resolver import AccountLookups
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -34,6 +35,7 @@ class AppState:
     storage: Storage
     links: Links
     tokens: TokenReader
+    key_accounts: KeyAccounts
     lookups: AccountLookups
     progress: ProgressReader
     changes: ChangePublisher

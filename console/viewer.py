@@ -17,6 +17,7 @@ from console.errors import Refused, SignInNeeded
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
 from farm_core.audit.log import Actor, Role
+from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import NotFound
 from farm_core.sign_in import repository
 
@@ -83,6 +84,7 @@ async def signed_in(request: Request) -> Viewer:
         or (found.account is not found.owner and not found.owner.operator)
     ):
         raise SignInNeeded
+    HOLDER.set(Holder(found.account.id))
     viewer = Viewer(found.account, found.owner, found.read_only, token)
     request.state.viewer = viewer
     return viewer

@@ -51,12 +51,12 @@ async def create(
         requested = await renders.requested_template(reading, caller, wanted.template_id)
         rows = [row.inputs for row in wanted.rows]
         uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
-    refused = await _refusals(state, caller, requested, wanted, uploads)
-    template = found(requested, "template")
-    limit = state.settings.batches_per_minute
+    limit = state.settings.batches_per_minute  # of refused ones too: their rows are checked
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
+    refused = await _refusals(state, caller, requested, wanted, uploads)
+    template = found(requested, "template")
     now = state.clock.now()
     batch = Batch(
         id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
