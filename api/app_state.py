@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 from starlette.requests import HTTPConnection
 
+from farm_core.account_turns import AccountTurns
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
@@ -40,6 +41,9 @@ class AppState:
     progress: ProgressReader
     changes: ChangePublisher
     sandbox: Sandbox
+    body_turns: AccountTurns
+    """Turns of an account to send a large body."""
+    upload_turns: AccountTurns
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from api.app_state import app_state_of
 from api.auth import Caller
+from api.middleware.bodies import UPLOAD_PATHS
 from console.errors import Refused, SignInNeeded
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
@@ -92,7 +93,7 @@ async def signed_in(request: Request) -> Viewer:
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
     """Return who is signed in, if they may change things and the request comes from a page of their session."""
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+    if request.url.path not in UPLOAD_PATHS:  # which call `check_upload`
         form = await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
     if viewer.read_only:

@@ -5,7 +5,6 @@ Writes of an account wait for the lock of its row, each with a connection. Witho
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,10 +13,9 @@ from typing import Any, Final
 from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry, PoolProxiedConnection
 from sqlalchemy.util import await_only
 
-from farm_core.errors import RateLimited
+from farm_core.account_turns import AccountTurns
 
 CONNECTIONS_PER_ACCOUNT: Final = 3
-_RETRY_SECONDS: Final = 1
 _KEYS_MAX: Final = 10_000
 
 
@@ -58,11 +56,11 @@ class KeyAccounts:
 class SharedPool(AsyncAdaptedQueuePool):
     """Pool with CONNECTIONS_PER_ACCOUNT turns for each account. Further requests wait for a turn as long as for a full pool."""
 
+    _sqla_logger_namespace = "sqlalchemy.pool.SharedPool"
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._turns: dict[str, asyncio.Semaphore] = {}
-        self._takers: dict[str, int] = {}
-        """How many have or await a turn, by account."""
+        self._turns = AccountTurns(CONNECTIONS_PER_ACCOUNT, self.timeout())
         self._held: dict[ConnectionPoolEntry, tuple[Holder, str | None]] = {}
         """Request that has a connection, and the account whose turn it took for it."""
 
@@ -73,15 +71,15 @@ class SharedPool(AsyncAdaptedQueuePool):
             return super().connect()
         account = None if holder.connections else holder.account
         if account is not None:
-            await_only(self._take_turn(account, holder.turns))
+            await_only(self._turns.take(account, holder.turns))
         try:
             connection = super().connect()
         except BaseException:
             if account is not None:
-                self._give_turn(account)
+                self._turns.give(account)
             raise
         holder.connections += 1
-        record: ConnectionPoolEntry = connection._connection_record  # type: ignore[attr-defined]
+        record: ConnectionPoolEntry = connection._connection_record
         self._held[record] = holder, account
         return connection
 
@@ -91,26 +89,4 @@ class SharedPool(AsyncAdaptedQueuePool):
         if holder is not None:
             holder.connections -= 1
         if account is not None:
-            self._give_turn(account)
-
-    async def _take_turn(self, account: str, count: int) -> None:
-        turns = self._turns.setdefault(account, asyncio.Semaphore(count))
-        self._takers[account] = self._takers.get(account, 0) + 1
-        try:
-            async with asyncio.timeout(self.timeout()):
-                await turns.acquire()
-        except BaseException as error:
-            self._forget(account)
-            if isinstance(error, TimeoutError):
-                message = f"Too many requests of this account at once. Try again in {_RETRY_SECONDS} s."
-                raise RateLimited(_RETRY_SECONDS, message) from None
-            raise
-
-    def _give_turn(self, account: str) -> None:
-        self._turns[account].release()
-        self._forget(account)
-
-    def _forget(self, account: str) -> None:
-        self._takers[account] -= 1
-        if not self._takers[account]:
-            del self._takers[account], self._turns[account]
+            self._turns.give(account)
