@@ -93,8 +93,9 @@ async def signed_in(request: Request) -> Viewer:
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
     """Return who is signed in, if they may change things and the request comes from a page of their session."""
-    if request.url.path not in UPLOAD_PATHS:  # which call `check_upload`
-        form = await request.form()
+    if request.url.path not in UPLOAD_PATHS:  # they call `check_upload`
+        is_multipart = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+        form = {} if is_multipart else await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
     if viewer.read_only:
         raise Refused("You are signed in read-only, so nothing can be changed.")
