@@ -35,11 +35,13 @@ from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
 from console.app import create_console
 from farm_core import redis
+from farm_core.account_turns import AccountTurns
 from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, FollowingClock
 from farm_core.db.database import Database
 from farm_core.db.postgres_clock import keep_following
+from farm_core.db.shares import KeyAccounts
 from farm_core.net.resolver import AccountLookups, Resolver, system_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -51,6 +53,10 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 
 POOL_CONNECTIONS: Final = 12
+LARGE_BODIES: Final = 2
+UPLOADS: Final = 8
+"""Large bodies, which are held in memory, and uploads, which are held on disk: of one account at once in one process."""
+TURN_SECONDS: Final = 60.0
 
 MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
 """Middleware of every request, outermost first. Telemetry, and the answers to browsers of other origins, are around it."""
@@ -74,10 +80,13 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url, settings.jwt_audience, settings.jwt_issuer),
+        key_accounts=KeyAccounts(),
         lookups=AccountLookups(resolve),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
         sandbox=Sandbox(),
+        body_turns=AccountTurns(LARGE_BODIES, TURN_SECONDS, "Too many large requests of this account at once."),
+        upload_turns=AccountTurns(UPLOADS, TURN_SECONDS, "Too many uploads of this account at once."),
     )
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 from starlette.requests import HTTPConnection
 
+from farm_core.account_turns import AccountTurns
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
+from farm_core.db.shares import KeyAccounts
 from farm_core.net.resolver import AccountLookups
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -34,10 +36,14 @@ class AppState:
     storage: Storage
     links: Links
     tokens: TokenReader
+    key_accounts: KeyAccounts
     lookups: AccountLookups
     progress: ProgressReader
     changes: ChangePublisher
     sandbox: Sandbox
+    body_turns: AccountTurns
+    """Turns of an account to send a large body."""
+    upload_turns: AccountTurns
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

@@ -20,6 +20,7 @@ from farm_core.accounts.models import Account
 from farm_core.accounts.plans import Limits, limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.accounts.tokens import InvalidToken
+from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
 from farm_core.usage.period import RESET
@@ -82,6 +83,7 @@ async def session_account(state: AppState, token: str | None) -> Account:
         account_id = await state.tokens.subject(token)
     except InvalidToken:
         raise Unauthorized(_BAD_TOKEN) from None
+    HOLDER.set(Holder(account_id))
     account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized(_BAD_TOKEN)
@@ -118,11 +120,14 @@ async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
 async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
     """Return the key and count the request for the account and the key. Raises Unauthorized, Forbidden."""
     now, digest = state.clock.now(), hash_of(secret)
+    HOLDER.set(state.key_accounts.holder(digest))
     key = await state.database.single(
         lambda connection: admission.use_key(connection, digest, now, is_session_only=need.scope is None)
     )
     if key is None:
         raise Unauthorized(_NO_KEY)
+    HOLDER.set(Holder(key.account.id))
+    state.key_accounts.learn(digest, key.account.id)
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
     _in_good_standing(key.account)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from typing import Any, Final
 
 from fastapi import Request, Response
@@ -12,11 +13,14 @@ from starlette.routing import Match
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
+from api import large_bodies
+from api.app_state import app_state_of
 from api.auth import Need, admit
 from api.conditional import is_known
 from api.json import JSONDecodeError, JSONRequest
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import BadRequest
+from farm_core.large_json import syntax_fault
 
 _NEED: Final = "x-required-scope"
 _CONDITIONAL: Final = "x-conditional"
@@ -63,11 +67,14 @@ class FarmRoute(HeadRoute):
         may_be_empty = self.body_field is not None and not self.body_field.field_info.is_required()
 
         async def handler(request: Request) -> Response:
-            request.state.caller = await admit(request, need)
+            caller = request.state.caller = await admit(request, need)
             strict = JSONRequest(request.scope, request.receive)
-            if reads_json and not (may_be_empty and not await strict.body()):
-                await _require_json(strict)
-            response = await handle(strict)
+            account_id = caller.account.id
+            turn = large_bodies.turn(app_state_of(request), account_id, request) if reads_json else nullcontext()
+            async with turn:
+                if reads_json:
+                    await _read_json(strict, account_id, may_be_empty=may_be_empty)
+                response = await handle(strict)
             return _conditional(request, response) if _CONDITIONAL in declared else response
 
         return handler
@@ -77,19 +84,25 @@ def _as_get(scope: Connection) -> Connection:
     return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
-async def _require_json(request: JSONRequest) -> None:
+async def _read_json(request: JSONRequest, account_id: str, *, may_be_empty: bool) -> None:
+    """Read the body as JSON, for the framework to find. Raises BadRequest."""
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if media_type != "application/json" and not media_type.endswith("+json"):
+    is_json = media_type == "application/json" or media_type.endswith("+json")
+    is_announced = "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
+    if not is_json and (is_announced or not may_be_empty):  # before it is read: other types have other limits
         raise BadRequest(f"The request body must be application/json, not {media_type[:100]}.")
+    if not (body := await request.body()):
+        if may_be_empty:
+            return
+        raise BadRequest("The request body is empty. This route takes a JSON object.")
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise BadRequest("Compressed request bodies are not supported. Send the JSON without Content-Encoding.")
-    if not await request.body():
-        raise BadRequest("The request body is empty. This route takes a JSON object.")
     try:
+        if len(body) > large_bodies.LARGE_BYTES:
+            request.take(await large_bodies.value_of(app_state_of(request), account_id, body))
         await request.json()
     except JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise BadRequest(f"The request body is not valid JSON in UTF-8: {error.msg} ({place}).") from None
+        raise syntax_fault(error) from None
 
 
 def _conditional(request: Request, response: Response) -> Response:

@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticKnownError
+
+from farm_core.strict_json import RawObject
 
 Item = TypeVar("Item")
 
@@ -32,6 +35,16 @@ class Body(Asked):
     """A request body: a field that it does not have is refused, with the nearest one that it has (api/errors.py)."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def _object(value: object) -> object:
+    if isinstance(value, dict | RawObject):
+        return value
+    raise PydanticKnownError("dict_type")
+
+
+FreeForm = Annotated[dict[str, Any] | RawObject, PlainValidator(_object)]
+"""An object of the editor's own. That of a large body comes as text."""
 
 
 def unknown_field(name: str, known: Iterable[str]) -> str:

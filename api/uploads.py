@@ -13,6 +13,7 @@ from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
 from starlette.requests import ClientDisconnect, Request
 
+from api.app_state import app_state_of
 from api.header_values import parameters
 from farm_core.errors import BadRequest, PayloadTooLarge, UploadTooLarge
 from farm_core.sizes import in_words
@@ -38,11 +39,17 @@ class Upload:
 
 
 @asynccontextmanager
-async def received(request: Request, limit_bytes: int | None) -> AsyncIterator[Upload]:
-    """Yield the upload of the field `file`. Its temporary file exists for the length of the block.
+async def received(request: Request, account_id: str, limit_bytes: int | None) -> AsyncIterator[Upload]:
+    """Yield the account's upload of the field `file`. Its temporary file exists for the length of the block.
 
-    Raises BadRequest, or UploadTooLarge with the file's true size (bytes above the limit are counted, not kept).
+    Raises BadRequest, RateLimited, or UploadTooLarge with the file's true size (bytes above the limit are counted, not kept).
     """
+    async with app_state_of(request).upload_turns.turn(account_id), _stored(request, limit_bytes) as upload:
+        yield upload
+
+
+@asynccontextmanager
+async def _stored(request: Request, limit_bytes: int | None) -> AsyncIterator[Upload]:
     with tempfile.NamedTemporaryFile(prefix="farm-upload-") as file:
         body = _Body(file, limit_bytes)  # type: ignore[arg-type]
         await _feed(request, body)

@@ -13,10 +13,12 @@ from starlette.requests import Request
 
 from api.app_state import app_state_of
 from api.auth import Caller
+from api.middleware.bodies import UPLOAD_PATHS
 from console.errors import Refused, SignInNeeded
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
 from farm_core.audit.log import Actor, Role
+from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import NotFound
 from farm_core.sign_in import repository
 
@@ -83,6 +85,7 @@ async def signed_in(request: Request) -> Viewer:
         or (found.account is not found.owner and not found.owner.operator)
     ):
         raise SignInNeeded
+    HOLDER.set(Holder(found.account.id))
     viewer = Viewer(found.account, found.owner, found.read_only, token)
     request.state.viewer = viewer
     return viewer
@@ -90,8 +93,9 @@ async def signed_in(request: Request) -> Viewer:
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
     """Return who is signed in, if they may change things and the request comes from a page of their session."""
-    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        form = await request.form()
+    if request.url.path not in UPLOAD_PATHS:  # they call `check_upload`
+        is_multipart = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+        form = {} if is_multipart else await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
     if viewer.read_only:
         raise Refused("You are signed in read-only, so nothing can be changed.")

@@ -109,7 +109,7 @@ class Sandbox:
             _log.error("a sandboxed function failed", function=function.__qualname__, traceback=answer["failed"])
             raise Exhausted
         if "refused" in answer:
-            raise Refused(answer["refused"])
+            raise Refused(answer["refused"], **answer["extras"])
         return cast(Result, answer["result"])
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The process behind `farm_core.sandbox`: calls one function after the other, each under limits of its own.
 
 `python -m farm_core.sandbox_worker CPU_SECONDS MEMORY_BYTES`: reads lines `[function, arguments]`, writes lines
-`{"result": ...}`, `{"refused": message}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
+`{"result": ...}`, `{"refused": message, "extras": {...}}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _answer(function: str, arguments: list[Any]) -> dict[str, Any]:
     try:
         return {"result": getattr(import_module(module), name)(*arguments)}
     except (BadRequest, DocumentError) as refusal:
-        return {"refused": refusal.message}
+        return {"refused": refusal.message, "extras": dict(getattr(refusal, "extras", {}))}
     except MemoryError:
         raise
     except Exception:  # the process's boundary: the parent logs it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -19,7 +20,8 @@ VALUES_MAX: Final = 2_000_000
 MEMBERS_MAX: Final = 1_000
 """Members of an object or list of a request, outside documents and presets. All of them can be faults, each with a message of its own."""
 
-_FREE_FORM: Final = frozenset({"document", "animationData"})
+FREE_FORM: Final = frozenset({"document", "animationData"})
+"""Members of a body that are the editor's own: documents and presets."""
 _METADATA: Final = "metadata"
 """Objects of the caller's own, whose bytes are limited (`api/renders/rules.py`)."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
@@ -30,6 +32,18 @@ _SUSPECT: Final = re.compile(rb"\\u00[01]|\\[bf]|\x7f")
 _FAULTS_MAX: Final = 100
 _TOLD_LENGTH: Final = 200
 _Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawObject:
+    """JSON text of an object that has been checked, and is not parsed again."""
+
+    text: bytes
+
+
+def text_of(value: dict[str, Any] | RawObject) -> bytes:
+    """Return the JSON text of an object."""
+    return value.text if isinstance(value, RawObject) else orjson.dumps(value)
 
 
 def parsed(data: bytes) -> Any:
@@ -80,7 +94,7 @@ def refuse_control_characters(body: Any) -> None:
 def refuse_crowds(body: Any) -> None:
     """Raise BadRequest for a body with more than MEMBERS_MAX members in an object or list, documents and presets aside."""
     if isinstance(body, dict):
-        body = {name: one for name, one in body.items() if name not in _FREE_FORM}
+        body = {name: one for name, one in body.items() if name not in FREE_FORM}
     waiting: list[tuple[_Path, Any]] = [((), body)] if isinstance(body, dict | list) else []
     while waiting:
         path, value = waiting.pop()
@@ -104,8 +118,8 @@ def _body_faults(body: Any) -> Iterator[tuple[str, str]]:
         body = {"body": body}
     if not _SUSPECT.search(orjson.dumps(body)):
         return
-    yield from _faults({name: one for name, one in body.items() if name not in _FREE_FORM}, _CONTROL, ())
-    free = {name: one for name, one in body.items() if name in _FREE_FORM}
+    yield from _faults({name: one for name, one in body.items() if name not in FREE_FORM}, _CONTROL, ())
+    free = {name: one for name, one in body.items() if name in FREE_FORM}
     if free and b"\\u0000" in orjson.dumps(free):
         yield from _faults(free, _NUL, ())
 

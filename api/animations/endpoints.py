@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
+from api.json import JSONResponse
 from api.pagination import checked_id, found, listed
 from api.route import FarmRoute, needs
 from api.shapes import Deleted, Listed
@@ -16,6 +17,7 @@ from farm_core.errors import NotFound
 from farm_core.presets import repository
 from farm_core.presets.models import Preset
 from farm_core.presets.repository import WITHOUT_DATA
+from farm_core.strict_json import text_of
 from farm_core.usage.stored import charge, forget
 
 router = APIRouter(prefix="/animations", tags=["animations"], route_class=FarmRoute)
@@ -29,21 +31,20 @@ async def list_presets(work: Reading, caller: CallerOf, page: PageOf) -> Listed[
     return await listed(work, statement, repository.ORDER, page, _row)
 
 
-@router.get("/{id}", openapi_extra=needs(_READ), responses=answers(404))
-async def get_preset(work: Reading, caller: CallerOf, id: str) -> PresetRecord:
+@router.get("/{id}", response_model=PresetRecord, openapi_extra=needs(_READ), responses=answers(404))
+async def get_preset(work: Reading, caller: CallerOf, id: str) -> Response:
     """Return one preset."""
-    return _record(
-        found(await repository.owned(work, caller.account.id, checked_id(id, "animation preset")), "animation preset")
-    )
+    preset = await repository.owned(work, caller.account.id, checked_id(id, "animation preset"))
+    return _answer(found(preset, "animation preset"), 200)
 
 
-@router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
-async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> PresetRecord:
+@router.post("", status_code=201, response_model=PresetRecord, openapi_extra=needs(_WRITE), responses=answers())
+async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> Response:
     """Publish a preset. One of the same name is replaced, and its version goes up by one."""
-    preset = await repository.upsert(work, caller.account.id, body.name, body.animation_data, state.clock.now())
-    size = len(orjson.dumps(body.animation_data))
-    await charge(work, caller.account.id, repository.stored_key(preset.id), size, caller.limits.max_storage_bytes)
-    return _record(preset)
+    data = text_of(body.animation_data)
+    preset = await repository.upsert(work, caller.account.id, body.name, data.decode(), state.clock.now())
+    await charge(work, caller.account.id, repository.stored_key(preset.id), len(data), caller.limits.max_storage_bytes)
+    return _answer(preset, 201)
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
@@ -59,5 +60,7 @@ def _row(preset: Preset) -> PresetRow:
     return PresetRow.model_validate(preset.model_dump(exclude={"account_id", "animation_data"}))
 
 
-def _record(preset: Preset) -> PresetRecord:
-    return PresetRecord.model_validate(preset.model_dump(exclude={"account_id"}))
+def _answer(preset: Preset, status: int) -> Response:
+    """Return a preset's record. Its data, which can have megabytes, is passed on as text."""
+    row = _row(preset).model_dump(mode="json")
+    return JSONResponse({**row, "animationData": orjson.Fragment(preset.animation_data)}, status)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, WithJsonSchema
 
-from api.shapes import Body, Moment, Shape
+from api.shapes import Body, FreeForm, Moment, Shape
 
 
 class PresetRequest(Body):
@@ -15,7 +15,9 @@ class PresetRequest(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Bounce", "animationData": {"tracks": []}}]})
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-    animation_data: dict[str, Any] = Field(description="The preset's payload.")
+    animation_data: Annotated[FreeForm, WithJsonSchema({"type": "object", "additionalProperties": True})] = Field(
+        description="The preset's payload."
+    )
 
 
 class PresetRow(Shape):

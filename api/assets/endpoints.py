@@ -20,5 +20,5 @@ async def upload_asset(
     request: Request, work: Work, state: AppStateOf, caller: CallerOf, origin: Origin
 ) -> UploadRecord:
     """Upload a picture, video or sound for use as an input. It is deleted after 24 hours."""
-    async with received(request, caller.limits.max_upload_bytes) as upload:
+    async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
         return await service.store(work, state, caller, upload, origin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob
 from farm_core.templates.models import Template
 
+ROWS_AT_ONCE: Final = 50
+"""Rows after which other requests have their turn: a whole batch takes most of a second."""
 FAULTS_MAX: Final = 5_000
 """Number of faults that an answer names at most."""
 
@@ -51,18 +54,18 @@ async def create(
         requested = await renders.requested_template(reading, caller, wanted.template_id)
         rows = [row.inputs for row in wanted.rows]
         uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
-    refused = await _refusals(state, caller, requested, wanted, uploads)
-    template = found(requested, "template")
-    limit = state.settings.batches_per_minute
+    limit = state.settings.batches_per_minute  # of refused ones too: their rows are checked
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
+    refused = await _refusals(state, caller, requested, wanted, uploads)
+    template = found(requested, "template")
     now = state.clock.now()
     batch = Batch(
         id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
         request_hash=request_hash, row_count=len(wanted.rows), refused=refused, created_at=now,
     )  # fmt: skip
-    jobs = _jobs(state, caller, template, wanted, uploads, batch, origin)
+    jobs = await _jobs(state, caller, template, wanted, uploads, batch, origin)
     stored = await state.database.transaction(lambda session: _store(session, state, caller, batch, jobs))
     return await _record(state, stored, _FIRST_PAGE, origin)
 
@@ -108,6 +111,8 @@ async def _refusals(
     refused: Refusals = []
     number = len(shared)
     for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
+        if index % ROWS_AT_ONCE == 0:
+            await asyncio.sleep(0)
         if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
             refused.append({"index": index, "errors": errors})
@@ -124,13 +129,15 @@ def _named(refused: Refusals) -> list[tuple[str, str]]:
     return [(f"rows.{one['index']}.{fault['field']}", fault["message"]) for one in refused for fault in one["errors"]]
 
 
-def _jobs(
+async def _jobs(
     state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: Uploads, batch: Batch,
     origin: str,
 ) -> list[Job]:  # fmt: skip
     refused = {one["index"] for one in batch.refused}
     jobs = []
     for index, row in enumerate(wanted.rows):
+        if index % ROWS_AT_ONCE == 0:
+            await asyncio.sleep(0)
         if index in refused:
             continue
         request = RenderRequest.model_construct(

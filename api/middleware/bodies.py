@@ -12,11 +12,15 @@ from farm_core.errors import PayloadTooLarge
 from farm_core.sizes import in_words
 
 BODY_BYTES_MAX: Final = 10 * 1024 * 1024
+UPLOAD_PATHS: Final = frozenset(
+    {"/api/v1/assets", "/api/v1/templates/import", "/console/templates/import", "/console/uploads"}
+)
+"""Routes that read multipart bodies with limits of their own (`api/uploads.py`)."""
 _DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 class BodyLimit:
-    """Refuse bodies over 10 MB, announced or not. Multipart uploads have their own limits (`api/uploads.py`).
+    """Refuse bodies over 10 MB, announced or not. Uploads have their own limits.
 
     The rest of a refused body is read and dropped up to a bound, so that a client that sends before it listens gets the
     answer.
@@ -28,7 +32,7 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request."""
         headers = Headers(scope=scope) if scope["type"] == "http" else None
-        if headers is None or headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        if headers is None or scope["path"] in UPLOAD_PATHS:
             await self._app(scope, receive, send)
             return
         announced = headers.get("content-length", "")

@@ -26,7 +26,7 @@ async def list_templates(work: Reading, caller: CallerOf, page: PageOf) -> Liste
 @router.post("/import", status_code=201, openapi_extra=needs(_WRITE, body=IMPORT_FORM), responses=answers())
 async def import_template(request: Request, work: Work, state: AppStateOf, caller: CallerOf) -> ImportedTemplate:
     """A template from a `.motion` project, zipped or as a legacy single file. Every layer with a source becomes an input."""
-    async with received(request, caller.limits.max_upload_bytes) as upload:
+    async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
         return await service.import_bundle(work, state, caller, upload)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
-from api.shapes import Asked, Body, Moment, Number, Shape
+from api.shapes import Asked, Body, FreeForm, Moment, Number, Shape
 from api.templates.drafts import FPS_MAX, INPUTS_MAX, SECONDS_MAX, SIDE_MAX
 
 NAME_LENGTH_MAX = 120
@@ -68,7 +68,7 @@ class TemplateRequest(Body):
         description="Truncated to 120 characters."
     )
     description: str | None = Field(None, description="Truncated to 500 characters.")
-    document: Annotated[dict[str, Any], WithJsonSchema(_DOCUMENT)]
+    document: Annotated[FreeForm, WithJsonSchema(_DOCUMENT)]
     inputs: Annotated[list[TemplateInput], AfterValidator(_distinct)] = Field(max_length=INPUTS_MAX)
     width: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]
     height: Annotated[float, Field(gt=0, le=SIDE_MAX, allow_inf_nan=False, strict=True)]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.app_state import AppState
@@ -29,6 +28,7 @@ from api.templates.schemas import (
 from api.uploads import Upload
 from farm_core.errors import BadRequest, NotFound, NothingToExpose, UnrenderableAssets
 from farm_core.ids import new_id
+from farm_core.strict_json import text_of
 from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_room
@@ -95,7 +95,7 @@ async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest) -> 
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
         source, target = Path(folder, "source.json"), Path(folder, "target.json")
-        await asyncio.to_thread(source.write_bytes, orjson.dumps(wanted.document))
+        await asyncio.to_thread(source.write_bytes, text_of(wanted.document))
         made = await state.sandbox.call(
             caller.account.id, drafts.published, str(source), str(target), inputs, allow_private
         )

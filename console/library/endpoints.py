@@ -79,7 +79,7 @@ async def import_again(viewer: ViewerOf) -> Response:
 async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
     """Show what an import of the uploaded project would store; nothing is stored yet but the upload, for an hour."""
     account_id, upload_id = viewer.account.id, ""
-    async with received(request, viewer.caller.limits.max_upload_bytes) as upload:
+    async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as upload:
         check_upload(viewer, request, upload.fields)
         found = await findings(state, account_id, upload.path, upload.fields.get("name", ""))
         if found.fault is None:

@@ -15,10 +15,14 @@ from console.live.hub import FLUSH_SECONDS, Hub, Listener
 from console.overview.snapshot import LIVE_SECONDS, Snapshot, Snapshots
 from console.pages import fragment
 from console.viewer import ViewerOf
+from farm_core.errors import RateLimited
 
 router = APIRouter()
 LIFETIME_SECONDS: Final = 300.0
 """A stream ends after this long; the browser opens the next one, which checks the session again."""
+STREAMS_PER_ACCOUNT: Final = 50
+"""Open pages of an account in one process. Every change of its renders is handed to each of them."""
+RETRY_SECONDS: Final = 30
 _SHOWN: Final = (
     "job_id",
     "status",
@@ -36,6 +40,8 @@ _SHOWN: Final = (
 async def events(request: Request, viewer: ViewerOf, view: str = "") -> Response:
     """Return the stream. A page opens one, and closes it while nobody looks at the page."""
     hub: Hub = request.app.state.hub
+    if hub.count_of(viewer.account_id) >= STREAMS_PER_ACCOUNT:
+        raise RateLimited(RETRY_SECONDS, "Too many pages of this account are open. Close some of them.")
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
     stream = _stream(hub, viewer.account_id, snapshots)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -55,6 +55,10 @@ class Hub:
         self._listeners: set[Listener] = set()
         self._task: asyncio.Task[None] | None = None
 
+    def count_of(self, account_id: str | None) -> int:
+        """Return the number of open pages of the account; 0 for operators, who see all accounts."""
+        return 0 if account_id is None else sum(one.account_id == account_id for one in self._listeners)
+
     @asynccontextmanager
     async def listening(self, account_id: str | None) -> AsyncIterator[Listener]:
         """A page that sees the changes of one account's renders, or of all, until the block ends."""

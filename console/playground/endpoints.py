@@ -110,7 +110,7 @@ async def upload_page(request: Request, viewer: ViewerOf) -> Response:
 @router.post("/uploads")
 async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin) -> Response:
     """Take in a picture or video for an input."""
-    async with received(request, viewer.caller.limits.max_upload_bytes) as file:
+    async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as file:
         check_upload(viewer, request, file.fields)
         stored = await assets.store(work, state, viewer.caller, file, origin)
     if "x-csrf-token" in request.headers:

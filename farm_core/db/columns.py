@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Column, DateTime
+from sqlalchemy import JSON, Column, ColumnElement, DateTime, Dialect, Text, TypeDecorator, cast
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -24,3 +24,20 @@ def moment(*, nullable: bool = False, index: bool = False) -> Any:
 def json(*, nullable: bool = False) -> Any:
     """A JSONB column."""
     return Field(default=None, sa_column=Column(JSONB, nullable=nullable))
+
+
+class JsonText(TypeDecorator[str]):
+    """A JSON column as its text, which is neither parsed nor written again here: it can have megabytes."""
+
+    impl = JSON
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """Send the text as it is."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """Return the text as it comes."""
+
+    def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[str]:
+        """Read the column as text."""
+        return cast(column, Text)

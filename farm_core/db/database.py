@@ -27,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from farm_core.db.arrays import TextListDumper
+from farm_core.db.shares import SharedPool
 
 Result = TypeVar("Result")
 
@@ -46,6 +47,7 @@ class Database:
         """
         half = max(1, pool_connections // 2)
         options: dict[str, Any] = {
+            "poolclass": SharedPool,
             "pool_size": half,
             "max_overflow": pool_connections - half,
             "pool_timeout": 10,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import JSON, Column, UniqueConstraint
+from sqlalchemy import Column, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from farm_core.db.columns import moment
+from farm_core.db.columns import JsonText, moment
 
 
 class Preset(SQLModel, table=True):
@@ -21,7 +20,7 @@ class Preset(SQLModel, table=True):
     account_id: str = Field(foreign_key="accounts.id", index=True)
     name: str
     version: int = 1
-    animation_data: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
-    """Data as sent: the JSON type, unlike JSONB, keeps the order of names."""
+    animation_data: str = Field(sa_column=Column(JsonText, nullable=False))
+    """Data as sent, in JSON: the JSON type, unlike JSONB, keeps the order of names."""
     created_at: datetime = moment()
     updated_at: datetime = moment()

@@ -41,7 +41,7 @@ async def remove(session: AsyncSession, account_id: str, preset_id: str) -> bool
     return (await session.execute(statement.returning(col(Preset.id)))).first() is not None
 
 
-async def upsert(session: AsyncSession, account_id: str, name: str, data: dict[str, Any], now: datetime) -> Preset:
+async def upsert(session: AsyncSession, account_id: str, name: str, data: str, now: datetime) -> Preset:
     """Store a preset, or replace the data of the one with this name and raise its version. One statement."""
     row = Preset(
         id=new_id("pre"), account_id=account_id, name=name, animation_data=data, created_at=now, updated_at=now

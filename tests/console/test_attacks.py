@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -98,6 +99,8 @@ def test_no_change_is_made_without_the_sessions_own_token(operator: Person, memb
         if filled in ("/templates/import", "/uploads"):
             kind["files"] = {"file": ("a.png", b"x")}
         assert operator.client.post(f"/console{filled}", **kind).status_code == 403, given
+        kind["files"] = {"file": ("a.png", b"x")}  # a form of the type of uploads, where none is expected
+        assert operator.client.post(f"/console{filled}", **kind).status_code == 403, given
 
 
 @pytest.mark.parametrize(
@@ -176,3 +179,19 @@ def test_retrying_keeps_to_the_quota(own_world: World) -> None:
         answer = person.post("/renders/actions/retry", job=job)
         assert answer.status_code == 403
         assert person.api.get("/renders").json()["total"] == 1
+
+
+def test_the_open_pages_of_an_account_are_limited_and_others_open_theirs(
+    member: Person, operator: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.live.endpoints.STREAMS_PER_ACCOUNT", 2)
+    with ExitStack() as opened:
+
+        def status(person: Person) -> int:
+            return opened.enter_context(person.client.stream("GET", "/console/events")).status_code
+
+        streams = [opened.enter_context(member.client.stream("GET", "/console/events")) for _ in range(2)]
+        texts = [stream.iter_text() for stream in streams]
+        assert [next(text) for text in texts] == ["retry: 2000\n\n"] * 2
+        assert status(member) == 429
+        assert [status(operator) for _ in range(3)] == [200] * 3

@@ -1,0 +1,34 @@
+"""Bodies that would keep the event loop from everybody else: few of an account at once, and checked in the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.requests import Request
+
+from api.app_state import AppState
+from farm_core.large_json import BODY, examined, left
+
+LARGE_BYTES: Final = 256 * 1024
+LARGE_PER_MINUTE: Final = 60
+
+
+def turn(state: AppState, account_id: str, request: Request) -> AbstractAsyncContextManager[None]:
+    """Return the account's turn to send a large body. It begins before the body is read and ends with the answer."""
+    announced = request.headers.get("content-length", "0")
+    is_large = "transfer-encoding" in request.headers or not announced.isdigit() or int(announced) > LARGE_BYTES
+    return state.body_turns.turn(account_id) if is_large else nullcontext()
+
+
+async def value_of(state: AppState, account_id: str, body: bytes) -> Any:
+    """Return the value of a large body. Documents and presets are RawObject. Raises BadRequest, RateLimited."""
+    rule = f"At most {LARGE_PER_MINUTE} request bodies of more than {LARGE_BYTES // 1024} KB a minute are read."
+    await state.rates.require(f"large-bodies:{account_id}", LARGE_PER_MINUTE, rule)
+    with tempfile.TemporaryDirectory(prefix="farm-body-") as folder:
+        await asyncio.to_thread(Path(folder, BODY).write_bytes, body)
+        apart = await state.sandbox.call(account_id, examined, folder)
+        return await asyncio.to_thread(left, folder, apart)

@@ -1,0 +1,92 @@
+"""Pool of connections in which one account has a few at most: its own requests wait for one another, not everybody's.
+
+Writes of an account wait for the lock of its row, each with a connection. Without a bound a dozen of them leave none for other accounts.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry, PoolProxiedConnection
+from sqlalchemy.util import await_only
+
+from farm_core.account_turns import AccountTurns
+
+CONNECTIONS_PER_ACCOUNT: Final = 3
+_KEYS_MAX: Final = 10_000
+
+
+@dataclass(slots=True)
+class Holder:
+    """One request of an account. What it takes while it has a connection does not wait: it would wait for itself."""
+
+    account: str
+    turns: int = CONNECTIONS_PER_ACCOUNT
+    connections: int = 0
+
+
+HOLDER: Final[ContextVar[Holder | None]] = ContextVar("holder", default=None)
+"""Request for which the running task takes connections. None: the farm's own work, which is not bounded."""
+
+
+class KeyAccounts:
+    """Accounts of the keys that were used lately, by the keys' hashes: before the database is asked, to share its connections.
+
+    Nothing is granted by it.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, str] = OrderedDict()
+
+    def holder(self, digest: str) -> Holder:
+        """Return a new request of the key's account. A key that is not known yet has a single turn of its own."""
+        account = self._known.get(digest)
+        return Holder(digest, turns=1) if account is None else Holder(account)
+
+    def learn(self, digest: str, account: str) -> None:
+        """Remember the account of a key that the database has named. The oldest are forgotten first."""
+        self._known[digest] = account
+        if len(self._known) > _KEYS_MAX:
+            self._known.popitem(last=False)
+
+
+class SharedPool(AsyncAdaptedQueuePool):
+    """Pool with CONNECTIONS_PER_ACCOUNT turns for each account. Further requests wait for a turn as long as for a full pool."""
+
+    _sqla_logger_namespace = "sqlalchemy.pool.SharedPool"
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._turns = AccountTurns(CONNECTIONS_PER_ACCOUNT, self.timeout())
+        self._held: dict[ConnectionPoolEntry, tuple[Holder, str | None]] = {}
+        """Request that has a connection, and the account whose turn it took for it."""
+
+    def connect(self) -> PoolProxiedConnection:
+        """Return a connection. Raises RateLimited if no turn of the account comes in time."""
+        holder = HOLDER.get()
+        if holder is None:
+            return super().connect()
+        account = None if holder.connections else holder.account
+        if account is not None:
+            await_only(self._turns.take(account, holder.turns))
+        try:
+            connection = super().connect()
+        except BaseException:
+            if account is not None:
+                self._turns.give(account)
+            raise
+        holder.connections += 1
+        record: ConnectionPoolEntry = connection._connection_record
+        self._held[record] = holder, account
+        return connection
+
+    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
+        super()._do_return_conn(record)
+        holder, account = self._held.pop(record, (None, None))
+        if holder is not None:
+            holder.connections -= 1
+        if account is not None:
+            self._turns.give(account)

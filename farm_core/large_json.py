@@ -1,0 +1,57 @@
+"""Checks of large JSON bodies, which take up to a second: they run in the sandbox, not in the API's own process.
+
+Documents and presets are put aside as text, so that the API does not parse them at all.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from farm_core.errors import BadRequest
+from farm_core.strict_json import FREE_FORM, RawObject, parsed, refuse_control_characters, refuse_crowds
+
+BODY: Final = "body.json"
+"""Name of the file of a body, then of what is left of it, in the folder that is examined."""
+
+CONTAINERS_MAX: Final = 50_000
+VALUES_MAX: Final = 500_000
+"""Objects and lists, and values, outside documents and presets: a batch of 1,000 rows of 500 values."""
+
+
+def examined(folder: str) -> list[str]:
+    """Check the body in the folder, put its documents and presets into files of their own, and return their names.
+
+    Raises BadRequest.
+    """
+    path = Path(folder, BODY)
+    try:
+        value = parsed(path.read_bytes())
+    except json.JSONDecodeError as error:
+        raise syntax_fault(error) from None
+    refuse_crowds(value)
+    refuse_control_characters(value)
+    apart = [name for name in FREE_FORM if isinstance(value, dict) and isinstance(value.get(name), dict)]
+    for name in apart:
+        Path(folder, name).write_bytes(orjson.dumps(value.pop(name)))
+    rest = orjson.dumps(value)
+    if rest.count(b"{") + rest.count(b"[") > CONTAINERS_MAX or rest.count(b",") > VALUES_MAX:
+        most = f"{CONTAINERS_MAX} objects and lists, or {VALUES_MAX} values"
+        raise BadRequest(f"The request holds more than {most}.")
+    path.write_bytes(rest)
+    return apart
+
+
+def left(folder: str, apart: list[str]) -> Any:
+    """Return the value of an examined body. Documents and presets are RawObject."""
+    value = orjson.loads(Path(folder, BODY).read_bytes())
+    return value | {name: RawObject(Path(folder, name).read_bytes()) for name in apart} if apart else value
+
+
+def syntax_fault(error: json.JSONDecodeError) -> BadRequest:
+    """Return the refusal of a body that is not JSON."""
+    place = f"line {error.lineno}, column {error.colno}"
+    return BadRequest(f"The request body is not valid JSON in UTF-8: {error.msg} ({place}).")

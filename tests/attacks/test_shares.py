@@ -1,0 +1,54 @@
+"""Requests of one account that wait for its own locks, and others that want the same connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from farm_core.db.shares import CONNECTIONS_PER_ACCOUNT
+from tests.api.world import Someone, World, text_template
+
+FLOOD = 40
+_WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
+pytestmark = pytest.mark.service
+
+
+def waiting(world: World) -> int:
+    """Connections that wait for a lock."""
+    row = world.database.execute(_WAITING).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def created(account: Someone, template: str, number: int) -> int:
+    return account.render(template, inputs={"headline": str(number)}).status_code
+
+
+@pytest.mark.parametrize("keys", [0, 5], ids=["session", "keys that were never used"])
+def test_an_account_whose_writes_all_wait_leaves_connections_to_others(start: Callable[..., World], keys: int) -> None:
+    world = start()
+    hostile, honest = world.account(), world.account()
+    templates = text_template(hostile), text_template(honest)
+    callers = [hostile.new_key() for _ in range(keys)] or [hostile]
+    with psycopg.connect(str(world.settings.database_url)) as locking, ThreadPoolExecutor(FLOOD) as pool:
+        locking.execute("SELECT FROM accounts WHERE id = %s FOR UPDATE", (hostile.account_id,))
+        flood = [pool.submit(created, callers[n % len(callers)], templates[0], n) for n in range(FLOOD)]
+        while waiting(world) < (keys or CONNECTIONS_PER_ACCOUNT):
+            pass
+        for number in range(20):
+            assert created(honest, templates[1], number) == 201
+            assert honest.get("/renders").status_code == 200
+        assert waiting(world) == (keys or CONNECTIONS_PER_ACCOUNT)
+        locking.rollback()
+        assert {one.result() for one in flood} == {201}
+
+
+def test_a_batch_that_is_refused_counts_as_one(start: Callable[..., World]) -> None:
+    world = start(batches_per_minute=3)
+    account = world.account()
+    refused = {"templateId": text_template(account), "rows": [{"inputs": {"nothing": 1}}]}
+    assert [account.post("/batches", json=refused).status_code for _ in range(4)] == [400, 400, 400, 429]
