@@ -47,13 +47,24 @@ def test_fast_leaves_out_servers_and_thorough_tests(project: Path) -> None:
     assert any("2 passed, 3 deselected" in line for line in lines)
 
 
-def test_tests_with_and_without_servers_are_all_tests(project: Path) -> None:
-    without, only = (
+def test_the_three_parts_are_all_tests(project: Path) -> None:
+    without, lanes, alone = (
         {line.split()[-3] for line in run(project, "--servers", part) if line.startswith("[")}
-        for part in ("without", "only")
+        for part in ("without", "lanes", "alone")
     )
     assert without == {"test_b_long.py", "test_d_short.py"}
-    assert only == {"test_a_farm.py", "test_c_server.py"}
+    assert lanes == {"test_c_server.py"}
+    assert alone == {"test_a_farm.py"}
+
+
+def test_each_file_stays_in_its_lane_and_the_longest_comes_first(project: Path) -> None:
+    server = PROJECT["test_c_server.py"]
+    (project / "test_e_server.py").write_text(server + "\ndef test_other(url): pass\n")
+    durations.record({"test_c_server.py::test_server": 1.0, "test_e_server.py::test_server": 9.0}, project)
+    options = ("--servers", "lanes", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    assert any("3 passed" in line for line in run(project, *options))
+    one = run(project, "--servers", "lanes")
+    assert [line.split()[-3] for line in one if line.startswith("[")] == ["test_e_server.py", "test_c_server.py"]
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
