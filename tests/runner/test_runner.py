@@ -57,14 +57,15 @@ def test_the_three_parts_are_all_tests(project: Path) -> None:
     assert alone == {"test_a_farm.py"}
 
 
-def test_each_file_stays_in_its_lane_and_the_longest_comes_first(project: Path) -> None:
+def test_lanes_count_all_tests_and_begin_with_the_longest_file(project: Path) -> None:
     server = PROJECT["test_c_server.py"]
     (project / "test_e_server.py").write_text(server + "\ndef test_other(url): pass\n")
     durations.record({"test_c_server.py::test_server": 1.0, "test_e_server.py::test_server": 9.0}, project)
-    options = ("--servers", "lanes", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
-    assert any("3 passed" in line for line in run(project, *options))
-    one = run(project, "--servers", "lanes")
-    assert [line.split()[-3] for line in one if line.startswith("[")] == ["test_e_server.py", "test_c_server.py"]
+    lines = run(project, "--servers", "lanes")
+    assert [line.split()[-3] for line in lines if line.startswith("[")] == ["test_e_server.py", "test_c_server.py"]
+    lines = run(project, "--servers", "lanes", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    assert any(line.startswith("[3/3]") for line in lines)
+    assert any("3 passed" in line for line in lines)
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
