@@ -1,6 +1,7 @@
 """Run the test suite. Further arguments go to pytest.
 
-Without arguments every test runs, as in CI: first those that start no servers, on every core, then the others one after the other.
+Without arguments every test runs, as in CI, in three parts: those that start no servers, on every core; those that start servers, in
+lanes, each with servers of its own; those of a whole farm, one after the other.
 `--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
@@ -20,6 +21,7 @@ from farm_core.failure import Failure
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
+LANES_MAX = 6
 PASSED, FAILED = 0, 1
 """pytest's statuses of a run that came to its end."""
 
@@ -46,16 +48,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _every_test() -> int:
-    """Run the tests without servers on every core, and those with servers alone: they have time limits and use every core themselves."""
-    print("Tests that start no servers, on every core:", flush=True)
-    first = _pytest(["--servers", "without", *_on_every_core()])
-    if first not in (PASSED, FAILED):
-        return first
-    print("Tests that start servers, one after the other:", flush=True)
-    second = _pytest(["--servers", "only"])
-    if first == FAILED:
-        print("Tests that start no servers failed too: see above, before the first test that starts one.", flush=True)
-    return second or first
+    """Run the three parts one after the other, each to its end. Tests of a whole farm use every core and measure its time limits."""
+    statuses = []
+    for title, options in (
+        ("Tests that start no servers, on every core:", ["--servers", "without", *_on_every_core()]),
+        (f"Tests that start servers, in {_lanes()} lanes:", ["--servers", "lanes", *_in_lanes()]),
+        ("Tests of a whole farm, one after the other:", ["--servers", "alone"]),
+    ):
+        print(title, flush=True)
+        status = _pytest(options)
+        if status not in (PASSED, FAILED):
+            return status
+        statuses.append((status, title))
+    for status, title in statuses[:-1]:
+        if status == FAILED:
+            print(f"Failed above too: {title.rstrip(':')}.", flush=True)
+    return max(status for status, _ in statuses)
 
 
 def _pytest(arguments: list[str]) -> int:
@@ -70,6 +78,16 @@ def _workers(extra: list[str]) -> list[str]:
 
 def _on_every_core() -> list[str]:
     return ["-n", str(_cores()), "--dist", "worksteal"]
+
+
+def _in_lanes() -> list[str]:
+    """Options that give each file to one lane, in the order of collection: fixtures of a module are set up once."""
+    return ["-n", str(_lanes()), "--dist", "loadfile", "--no-loadscope-reorder"]
+
+
+def _lanes() -> int:
+    """One lane more than cores: a test waits for its servers half of the time. Each lane takes half a gigabyte of memory."""
+    return min(_cores() + 1, LANES_MAX)
 
 
 def _cores() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -72,16 +73,28 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
     )
 
 
+class _Server(uvicorn.Server):
+    """A server that reports when it listens: a loop that asks for it takes the processor from the start itself."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listens = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listens.set()
+
+
 @contextmanager
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(app_state_from(chosen, clock, resolve))
     proxies = chosen.trusted_proxies
     options = server.config(app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies)
-    serving, sockets = uvicorn.Server(options), server.listeners(options)
+    serving, sockets = _Server(options), server.listeners(options)
     thread = threading.Thread(target=serving.run, args=(sockets,))
     thread.start()
-    while not serving.started:
+    while not serving.listens.wait(1):
         assert thread.is_alive()
     world = World(f"http://127.0.0.1:{sockets[0].getsockname()[1]}", chosen, clock)
     try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.api.workers import drawing
 from tests.api.world import Someone, World, bundle, document, layer, picture, template_body
 from tests.attacks.test_server import answer, connected
 from tests.console.people import signed_in
@@ -36,8 +38,8 @@ def bodies(ada: Someone, text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=[f"U+{ord(one):04X}" for one in CONTROLS])
-def test_no_field_of_a_body_takes_a_control_character(own_world: World, control: str) -> None:
-    ada = own_world.account(maxActiveApiKeys=None)
+def test_no_field_of_a_body_takes_a_control_character(world: World, control: str) -> None:
+    ada = world.account(maxActiveApiKeys=None)
     for path, body in bodies(ada, f"a{control}b"):
         refused = ada.post(path, json=body)
         assert refused.status_code == 400, (path, body, refused.text)
@@ -91,8 +93,10 @@ def test_a_control_character_in_an_address_is_no_server_error(world: World, cont
 
 
 @pytest.mark.parametrize("control", ["\x00", "\x1b"], ids=["NUL", "ESC"])
-def test_a_control_character_in_a_page_of_the_console_is_no_server_error(own_world: World, control: str) -> None:
-    with signed_in(own_world, "boss", operator=True) as boss:
+def test_a_control_character_in_a_page_of_the_console_is_no_server_error(
+    world: World, tmp_path: Path, control: str
+) -> None:
+    with drawing(world, tmp_path), signed_in(world, "boss", operator=True) as boss:
         text, template = f"a{control}b", boss.api.template()
         names = ("text", "status", "template", "account", "period", "after", "input.headline", "time", "done")
         for path in ("/renders", "/templates", "/accounts", "/audit", "/workers", f"/templates/{template}/playground"):

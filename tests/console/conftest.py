@@ -43,6 +43,20 @@ def member(own_world: Any) -> Iterator[Person]:
 
 
 @pytest.fixture(scope="module")
+def shared_operator(world: World) -> Iterator[Person]:
+    """An operator of the farm that tests share, for requests that are refused."""
+    with signed_in(world, "boss", operator=True) as person:
+        yield person
+
+
+@pytest.fixture(scope="module")
+def shared_member(world: World) -> Iterator[Person]:
+    """An account of the farm that tests share, for requests that are refused."""
+    with signed_in(world, "ada") as person:
+        yield person
+
+
+@pytest.fixture(scope="module")
 def designer(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     """A designer on a farm with a worker that draws plain pictures."""
     with drawing(world, tmp_path_factory.mktemp("stills")), signed_in(world, "designer") as person:

@@ -92,23 +92,26 @@ def test_accounts_have_no_pages_and_controls_of_operators(member: Person, operat
 
 
 @pytest.mark.parametrize("path", CHANGES)
-def test_no_change_is_made_without_the_sessions_own_token(operator: Person, member: Person, path: str) -> None:
+def test_no_change_is_made_without_the_sessions_own_token(
+    shared_operator: Person, shared_member: Person, path: str
+) -> None:
     filled = re.sub(r"\{\w+\}", "0", path)
-    for given in ({}, {"csrf": "0" * 64}, {"csrf": member.csrf()}):
+    for given in ({}, {"csrf": "0" * 64}, {"csrf": shared_member.csrf()}):
         kind: dict[str, Any] = {"data": given}
         if filled in ("/templates/import", "/uploads"):
             kind["files"] = {"file": ("a.png", b"x")}
-        assert operator.client.post(f"/console{filled}", **kind).status_code == 403, given
+        assert shared_operator.client.post(f"/console{filled}", **kind).status_code == 403, given
         kind["files"] = {"file": ("a.png", b"x")}  # a form of the type of uploads, where none is expected
-        assert operator.client.post(f"/console{filled}", **kind).status_code == 403, given
+        assert shared_operator.client.post(f"/console{filled}", **kind).status_code == 403, given
 
 
 @pytest.mark.parametrize(
     "headers", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}]
 )
 @pytest.mark.parametrize("path", ["/sign-in", "/enter", "/account/keys", "/renders/actions/cancel"])
-def test_requests_of_other_sites_change_nothing(member: Person, path: str, headers: dict[str, str]) -> None:
-    answer = member.client.post(f"/console{path}", data={"csrf": member.csrf()}, headers=headers)
+def test_requests_of_other_sites_change_nothing(shared_member: Person, path: str, headers: dict[str, str]) -> None:
+    form = {"csrf": shared_member.csrf()}
+    answer = shared_member.client.post(f"/console{path}", data=form, headers=headers)
     assert answer.status_code == 403
 
 

@@ -7,6 +7,7 @@ import json
 import math
 import time
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,8 +31,9 @@ ODD_VALUES: list[Any] = [
 ]  # fmt: skip
 
 
+@cache
 def seeds() -> list[Json]:
-    """Documents to break: a small one of everything, and those of the corpus."""
+    """Documents to break: a small one of everything, and those of the corpus. Read once, and not while tests are collected."""
     everything = document(
         node(
             "a", x=1, rotation=3, cornerRadius=4, fx={"effects": [{"id": "e", "type": "blur", "params": {"amount": 3}}]}
@@ -66,9 +68,6 @@ def seeds() -> list[Json]:
     return [everything, *stored]
 
 
-SEEDS = seeds()
-
-
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The address of every value in a document."""
     found = [path] if path else []
@@ -80,7 +79,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @st.composite
 def broken_documents(draw: st.DrawFn) -> Json:
-    held = copy.deepcopy(draw(st.sampled_from(SEEDS)))
+    held = copy.deepcopy(draw(st.sampled_from(seeds())))
     for _ in range(draw(st.integers(1, 6))):
         addresses = places(held)
         *above, last = draw(st.sampled_from(addresses))

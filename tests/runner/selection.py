@@ -1,12 +1,13 @@
 """Which tests run, and in which order.
 
 A test that uses an embedded server or the browser is marked `service`. `--fast` leaves these tests out, and those marked
-`acceptance`, `chaos` or `thorough`. `--servers` divides all tests into those without servers and those with them. Files run by stage, the cheapest stage first, and within a stage by recorded duration, the
-shortest first.
+`acceptance`, `chaos` or `thorough`. `--servers` divides all tests into three parts. Files run by stage, the cheapest stage first, and
+within a stage by recorded duration, the shortest first. In lanes the longest file runs first, so that the lanes end together.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -20,7 +21,12 @@ STAGES: Final = ("gl", "service", "acceptance", "chaos", "slow")
 """Marks from cheap to expensive. A test without any of them runs first."""
 WITH_SERVERS: Final = ("service", "acceptance", "chaos")
 """Marks of tests that start servers or processes of the farm."""
+WHOLE_FARM: Final = ("acceptance", "chaos")
+"""Marks of tests that start Ray and use every core themselves."""
 LEFT_OUT_OF_FAST: Final = (*WITH_SERVERS, "thorough")
+WITHOUT, LANES, ALONE = "without", "lanes", "alone"
+PARTS: Final = (WITHOUT, LANES, ALONE)
+"""Tests without servers; tests with servers of their own, which several processes run side by side; tests of a whole farm."""
 
 
 def mark_services(items: Iterable[pytest.Item]) -> None:
@@ -33,13 +39,13 @@ def mark_services(items: Iterable[pytest.Item]) -> None:
 def select(
     items: list[pytest.Item], *, fast: bool, slow: bool, servers: str | None = None
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Tests that run and tests that are left out. `servers` is "without", "only", or None for both kinds."""
+    """Tests that run and tests that are left out. `servers` is one of PARTS, or None for all tests."""
     unwanted = {*(() if slow else ("slow",)), *(LEFT_OUT_OF_FAST if fast else ())}
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
         marks = _marks(item)
-        other_part = servers is not None and marks.isdisjoint(WITH_SERVERS) == (servers == "only")
+        other_part = servers is not None and _part(marks) != servers
         (left_out if other_part or unwanted & marks else kept).append(item)
     return kept, left_out
 
@@ -57,6 +63,24 @@ def order(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest
         return stages[file], files.get(file, 0.0)
 
     return sorted(items, key=key)
+
+
+def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest.Item]:
+    """Tests in the order of their files, the longest first. Without a record a file counts a second for each of its tests."""
+    files: Mapping[str, float] = durations.by_file(seconds)
+    tests = Counter(durations.file_of(item.nodeid) for item in items)
+
+    def key(item: pytest.Item) -> tuple[float, str]:
+        file = durations.file_of(item.nodeid)
+        return -files.get(file, float(tests[file])), file
+
+    return sorted(items, key=key)
+
+
+def _part(marks: set[str]) -> str:
+    if marks.isdisjoint(WITH_SERVERS):
+        return WITHOUT
+    return LANES if marks.isdisjoint(WHOLE_FARM) else ALONE
 
 
 def _stage(item: pytest.Item) -> int:

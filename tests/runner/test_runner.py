@@ -47,13 +47,25 @@ def test_fast_leaves_out_servers_and_thorough_tests(project: Path) -> None:
     assert any("2 passed, 3 deselected" in line for line in lines)
 
 
-def test_tests_with_and_without_servers_are_all_tests(project: Path) -> None:
-    without, only = (
+def test_the_three_parts_are_all_tests(project: Path) -> None:
+    without, lanes, alone = (
         {line.split()[-3] for line in run(project, "--servers", part) if line.startswith("[")}
-        for part in ("without", "only")
+        for part in ("without", "lanes", "alone")
     )
     assert without == {"test_b_long.py", "test_d_short.py"}
-    assert only == {"test_a_farm.py", "test_c_server.py"}
+    assert lanes == {"test_c_server.py"}
+    assert alone == {"test_a_farm.py"}
+
+
+def test_lanes_count_all_tests_and_begin_with_the_longest_file(project: Path) -> None:
+    server = PROJECT["test_c_server.py"]
+    (project / "test_e_server.py").write_text(server + "\ndef test_other(url): pass\n")
+    durations.record({"test_c_server.py::test_server": 1.0, "test_e_server.py::test_server": 9.0}, project)
+    lines = run(project, "--servers", "lanes")
+    assert [line.split()[-3] for line in lines if line.startswith("[")] == ["test_e_server.py", "test_c_server.py"]
+    lines = run(project, "--servers", "lanes", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    assert any(line.startswith("[3/3]") for line in lines)
+    assert any("3 passed" in line for line in lines)
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
