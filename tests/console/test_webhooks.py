@@ -14,6 +14,7 @@ pytestmark = pytest.mark.service
 
 def test_attempts_are_told_in_words(member: Person) -> None:
     world, job = member.api.world, member.api.job()
+    world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
     attempts = [
         {"at": "2026-01-02T03:04:05.678901+00:00", "status": 503, "error": None, "ms": 120},
         {"at": "2026-01-02T03:04:10.678901+00:00", "status": None, "error": "the connection was refused", "ms": 7},
