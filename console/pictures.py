@@ -25,9 +25,12 @@ FILMSTRIP_FRAMES: Final = 6
 WAIT_SECONDS: Final = 5.0
 """A page does not wait longer for a picture that only decorates it."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
-_MISSING: Final = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="160" height="90">'
-    b'<rect width="160" height="90" fill="#8881"/><path d="M70 33l24 12-24 12z" fill="#8886"/></svg>'
+_LATER_WIDTH: Final = 16
+"""Width of the placeholder for a picture that can still come. `console.js` asks again for pictures as wide as this."""
+_NEVER_WIDTH: Final = 160
+_PLACEHOLDER: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="{0}" height="{1}">'
+    '<rect width="160" height="90" fill="#8881"/><path d="M70 33l24 12-24 12z" fill="#8886"/></svg>'
 )
 
 
@@ -76,11 +79,14 @@ async def _answer(
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
     except BadRequest:
-        return await _answer(request, state, instead, time, width) if instead is not None else _placeholder()
+        return (
+            await _answer(request, state, instead, time, width) if instead is not None else _placeholder(_NEVER_WIDTH)
+        )
     except (FarmError, TimeoutError):
-        return _placeholder()
+        return _placeholder(_LATER_WIDTH)
     return Response(still.picture, media_type=still.media_type, headers=headers)
 
 
-def _placeholder() -> Response:
-    return Response(_MISSING, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+def _placeholder(width: int) -> Response:
+    picture = _PLACEHOLDER.format(width, width * 9 // 16)
+    return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})

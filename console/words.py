@@ -113,6 +113,20 @@ def formed(moment: datetime, form: str) -> str:
     return moment.astimezone(UTC).strftime(form)
 
 
+def attempt(record: Mapping[str, Any]) -> str:
+    """An attempt of a webhook, such as *answered 503 after 120 ms*."""
+    if record.get("begun"):
+        return "under way"
+    status, error = record.get("status"), record.get("error")
+    answer = str(error) if status is None else f"answered {status}{f' ({error})' if error else ''}"
+    return answer if record.get("ms") is None else f"{answer} after {duration(record['ms'])}"
+
+
+def parsed(text: str) -> datetime:
+    """The moment of a text in ISO 8601."""
+    return datetime.fromisoformat(text)
+
+
 def pretty(value: Any) -> str:
     """JSON over several lines."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
@@ -132,5 +146,5 @@ def as_address(values: Mapping[str, str]) -> str:
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
     "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
-    "tojson_pretty": pretty, "as_query": as_query, "as_address": as_address,
+    "tojson_pretty": pretty, "attempt": attempt, "parsed": parsed, "as_query": as_query, "as_address": as_address,
 }  # fmt: skip

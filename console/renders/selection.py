@@ -25,7 +25,6 @@ from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job
-from farm_core.jobs.repository import has_status
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
@@ -33,6 +32,8 @@ from farm_core.templates.models import Template
 router = APIRouter(prefix="/renders")
 SELECTED_MAX: Final = 100
 _CHUNK_BYTES: Final = 1024 * 1024
+_LEFT_OUT_NAME: Final = "Not in this zip.txt"
+_FILE_GONE: Final = "this file has been deleted from the farm"
 Facts = Mapping[str, tuple[str, str]]
 """Values of a render by name: each as it is compared and as it is shown."""
 _NOTHING: Final = ("", "")
@@ -63,11 +64,11 @@ async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Re
     """Return the finished files of the selection as one zip."""
     ids = await selected(request)
     async with state.database.reading() as session:  # given back before the files are sent
-        files = await _finished(session, viewer, ids)
+        files, left_out = await _files(session, viewer, ids)
     if not files:
         raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
     headers = {"Content-Disposition": disposition("renders.zip")}
-    return StreamingResponse(_zipped(state.storage, files), media_type="application/zip", headers=headers)
+    return StreamingResponse(_zipped(state.storage, files, left_out), media_type="application/zip", headers=headers)
 
 
 @router.post("/selection/compare")
@@ -114,29 +115,47 @@ async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: 
     return facts | {name: (value, value) for name, value in plain.items()}
 
 
-async def _finished(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the names and storage keys of the files among these renders, in the order of the ids."""
-    statement = select(col(Job.id), col(Job.video_key), col(Template.name)).join(
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A finished file: its name in the zip, and its storage key."""
+
+    name: str
+    key: str
+
+
+async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[_File], list[str]]:
+    """Return the files of these renders in the order of the ids, and a line about each render that has no file."""
+    statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Template.name)).join(
         Template, col(Template.id) == col(Job.template_id)
     )
-    statement = statement.where(col(Job.id).in_(ids), has_status(JobStatus.completed), col(Job.video_key).is_not(None))
+    statement = statement.where(col(Job.id).in_(ids))
     if viewer.account_id is not None:
         statement = statement.where(col(Job.account_id) == viewer.account_id)
-    rows: list[Any] = sorted(await session.execute(statement), key=lambda row: ids.index(row[0]))
-    return [(video_name(name, job_id, key), key) for job_id, key, name in rows]
+    files, left_out = [], []
+    for job_id, status, key, name in sorted(await session.execute(statement), key=lambda row: ids.index(row[0])):
+        if status == JobStatus.completed and key is not None:
+            files.append(_File(video_name(name, job_id, key), key))
+        else:
+            left_out.append(f"{name} ({job_id}): {_FILE_GONE if status == JobStatus.completed else status}")
+    return files, left_out
 
 
-def _zipped(storage: Storage, files: Sequence[tuple[str, str]]) -> Iterator[bytes]:
-    """Yield a zip of the files without compressing them. In place of a file that is gone meanwhile it has a text that says so."""
+def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -> Iterator[bytes]:
+    """Yield a zip of the files without compressing them. A text in it names the renders that have no file.
+
+    A file that is deleted while the zip is written has a text in its place.
+    """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w") as archive:
-        for name, key in files:
+        if left_out:
+            archive.writestr(_LEFT_OUT_NAME, "\n".join(("These renders have no finished file:", "", *left_out, "")))
+        for file in files:
             try:
-                stream = storage.open_range(key)
+                stream = storage.open_range(file.key)
             except ObjectMissing:
-                archive.writestr(f"{name} is gone.txt", "This file has been deleted from the farm. Render it again.\n")
+                archive.writestr(f"{file.name} is gone.txt", f"{_FILE_GONE.capitalize()}. Render it again.\n")
                 continue
-            with stream, archive.open(name, "w", force_zip64=True) as entry:
+            with stream, archive.open(file.name, "w", force_zip64=True) as entry:
                 while chunk := stream.read(_CHUNK_BYTES):
                     entry.write(chunk)
                     yield sink.taken()

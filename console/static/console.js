@@ -53,7 +53,12 @@
   }
   function refreshRow(id) {
     const row = document.getElementById(`row-${id}`);
-    if (row) window.htmx.ajax("GET", `/console/renders/${id}/row`, { target: row, swap: "outerHTML" });
+    if (!row) return;
+    const chosen = row.querySelector("input:checked");
+    window.htmx.ajax("GET", `/console/renders/${id}/row`, { target: row, swap: "outerHTML" }).then(() => {
+      const box = document.querySelector(`#row-${id} input[name=job]`);
+      if (chosen && box) { box.checked = true; countSelection(); }
+    });
   }
   function refreshDetail() {
     const live = document.getElementById("live");
@@ -106,13 +111,50 @@
   setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
   setInterval(() => { if (!document.hidden && !document.querySelector("#workers :focus, #workers details[open]")) document.body.dispatchEvent(new Event("farm:tick")); }, 4000);
 
+  // ---- Pictures that no worker has drawn yet: asked for again, one at a time, less often while none comes ----
+  const PLACEHOLDER_WIDTH = 16, AGAIN_MS = 2000, AGAIN_MS_MAX = 60_000;
+  const undrawn = new Map(); // the element that shows each picture; a video shows its poster
+  let asking = false, wait = AGAIN_MS;
+  const isUndrawn = (picture) => picture.naturalWidth === PLACEHOLDER_WIDTH;
+  function expectPicture(picture, shower = picture) {
+    if (!isUndrawn(picture) || undrawn.has(picture)) return;
+    undrawn.set(picture, shower);
+    if (!asking) { asking = true; setTimeout(askAgain, wait); }
+  }
+  async function askAgain() {
+    for (const [picture, shower] of undrawn) if (!shower.isConnected) undrawn.delete(picture);
+    const [next] = undrawn;
+    if (!next) { asking = false; wait = AGAIN_MS; return; }
+    if (document.hidden) return setTimeout(askAgain, wait);
+    const [picture, shower] = next, address = new URL(picture.src), drawn = new Image();
+    address.searchParams.set("again", Date.now()); // browsers would take the placeholder from memory
+    drawn.src = address;
+    const came = await drawn.decode().then(() => !isUndrawn(drawn), () => false);
+    undrawn.delete(picture);
+    if (came) shower[shower === picture ? "src" : "poster"] = drawn.src;
+    else undrawn.set(picture, shower); // after the others
+    wait = came ? 0 : Math.min(Math.max(wait, AGAIN_MS / 2) * 2, AGAIN_MS_MAX);
+    setTimeout(askAgain, wait);
+  }
+  function expectPoster(video) {
+    const picture = new Image();
+    picture.onload = () => expectPicture(picture, video);
+    picture.src = video.poster;
+  }
+  document.addEventListener("load", (event) => { if (event.target.matches?.("img")) expectPicture(event.target); }, true);
+
   // ---- Lists: the selection ----
   function countSelection() {
     const bulk = document.querySelector("[data-bulk]");
     if (!bulk) return;
-    const chosen = all("input[name=job]:checked").length;
+    const boxes = all("input[name=job]:checked"), chosen = boxes.length;
+    const finished = boxes.filter((box) => box.closest("tr").dataset.status === "completed").length;
     bulk.classList.toggle("chosen", chosen > 0);
     bulk.querySelector("[data-selected]").textContent = `${chosen} selected:`;
+    const download = bulk.querySelector("[data-download]");
+    download.textContent = finished === chosen ? "Download" : `Download ${finished} of ${chosen}`;
+    download.title = finished === chosen ? "" : "The others have no finished file.";
+    download.disabled = chosen > 0 && finished === 0;
     bulk.querySelector("[data-compare]").disabled = chosen !== 2;
   }
   document.addEventListener("change", (event) => {
@@ -148,6 +190,8 @@
       });
       choose(tabs[0]);
     }
+    for (const picture of all("img", root)) expectPicture(picture);
+    for (const video of all("video[poster]", root)) expectPoster(video);
     countSelection();
     refreshTimes();
   }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class NotRenderable(Exception):
-    """The file is none that the renderer decodes; the message says why, after "not a renderable asset type:"."""
+    """The file is none that the renderer decodes; the message says why, as a part of a sentence."""
 
 
 SIDE_PX_MAX = 16_384

@@ -14,6 +14,7 @@ from farm_core.assets.kinds import declared_kind
 from farm_core.errors import BadRequest
 
 _HEAD_BYTES: Final = 8192
+_UNUSABLE: Final = "The farm cannot draw or play this file (not a renderable asset type)"
 _TYPES: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
 
 # What libmagic calls a file decides only which decoder looks at it; the decoder says what it is.
@@ -46,7 +47,7 @@ def kind_of(path: Path, declared: str | None) -> str:
     try:
         kind = _read(path)
     except NotRenderable as refusal:
-        raise BadRequest(f"This is not a renderable asset type: {refusal}. Accepted are {_TYPES}.") from None
+        raise BadRequest(f"{_UNUSABLE}: {refusal}. Accepted are {_TYPES}.") from None
     claimed = declared_kind(declared)
     if claimed is not None and claimed != kind:
         raise BadRequest(f"The file was declared as {claimed}, but its bytes are {kind}.")

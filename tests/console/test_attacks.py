@@ -133,7 +133,7 @@ def test_scripts_of_others_are_shown_as_text(operator: Person, member: Person) -
     values = json.dumps({"headline": SCRIPT, "photo": "https://x.example/" + SCRIPT})
     world.database.execute("UPDATE jobs SET inputs = %s WHERE id = %s", (values, job))
     world.move(job, "failed", error=SCRIPT)
-    answer = json.dumps([{"at": "2026-01-01", "status": 500, "answer": SCRIPT}])
+    answer = json.dumps([{"at": "2026-01-01T00:00:00+00:00", "status": None, "error": SCRIPT, "ms": 5}])
     world.database.execute(
         "INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)"
         " VALUES ('dlv_1', %s, %s, %s, 'dropped', 1, now(), %s, now())",

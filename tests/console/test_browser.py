@@ -91,6 +91,7 @@ def test_progress_and_the_end_appear_without_reloading(operator: Person, window:
     page = window(operator)
     page.goto(f"{operator.origin}/console/renders")
     page.evaluate("window.stayed = true")
+    page.check(f"#row-{job} input[name=job]")
     bar = page.locator(f"#row-{job} progress")
     publish_until(
         page,
@@ -108,6 +109,8 @@ def test_progress_and_the_end_appear_without_reloading(operator: Person, window:
         lambda: done.count() == 1,
     )
     assert page.evaluate("window.stayed")
+    expect(page.locator(f"#row-{job} input[name=job]")).to_be_checked()
+    expect(page.locator("[data-download]")).to_have_text("Download")
 
 
 def test_the_stream_is_closed_while_nobody_looks(operator: Person, window: Window) -> None:

@@ -53,15 +53,28 @@ def test_the_selected_renders_are_downloaded_as_one_zip(designer: Person, window
     page.goto(f"{designer.origin}/console/renders")
     for job in (*jobs, waiting):
         page.check(f"#row-{job} input[name=job]")
+    download = page.locator("[data-download]")
+    expect(download).to_have_text("Download 2 of 3")
     for _ in range(2):  # the page stays, so a second download is possible at once
         with page.expect_download() as saved:
-            page.click("[data-bulk] >> text=Download")
+            download.click()
     saved.value.save_as(tmp_path / "renders.zip")
     with zipfile.ZipFile(tmp_path / "renders.zip") as archive:
         found = {name: archive.read(name).decode() for name in archive.namelist()}
+    left_out = found.pop("Not in this zip.txt")
+    assert f"({waiting}): queued" in left_out
+    assert not any(job in left_out for job in jobs)
     assert found == {
         f"Sale- 50 %-day {job[-6:]}.mp4": f"Zipped {number}" for number, job in zip((1, 2), jobs, strict=True)
     }
+
+
+def test_unfinished_renders_alone_are_no_download(designer: Person, window: Window) -> None:
+    job, page = designer.api.job(), window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    page.check(f"#row-{job} input[name=job]")
+    expect(page.locator("[data-download]")).to_be_disabled()
+    expect(page.locator("[data-download]")).to_have_text("Download 0 of 1")
 
 
 def test_a_zip_names_a_file_that_is_gone(designer: Person) -> None:

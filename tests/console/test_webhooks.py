@@ -1,0 +1,35 @@
+"""What the console says about attempts of webhooks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from farm_core.ids import new_id
+from tests.console.people import Person
+
+pytestmark = pytest.mark.service
+
+
+def test_attempts_are_told_in_words(member: Person) -> None:
+    world, job = member.api.world, member.api.job()
+    world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
+    attempts = [
+        {"at": "2026-01-02T03:04:05.678901+00:00", "status": 503, "error": None, "ms": 120},
+        {"at": "2026-01-02T03:04:10.678901+00:00", "status": None, "error": "the connection was refused", "ms": 7},
+        {"at": "2026-01-02T03:04:35.678901+00:00", "begun": True, "place": "node-a:1"},
+    ]
+    world.database.execute(
+        "INSERT INTO deliveries (id, job_id, url, body, status, attempt, attempts, due_at, created_at)"
+        " VALUES (%s, %s, 'https://example.com/', '{}', 'due', 3, %s, now(), now())",
+        (new_id("d"), job, json.dumps(attempts)),
+    )
+    shown = member.text(f"/renders/{job}")
+    assert "answered 503 after 120 ms" in shown
+    assert "the connection was refused after 7 ms" in shown
+    assert "under way" in shown
+    assert ">2026-01-02T03" not in shown
+    assert 'title="2 Jan 2026, 03:04:05 UTC"' in shown
+    assert "node-a:1" not in shown
+    assert "under way" in member.text("/account/webhooks")
