@@ -10,10 +10,10 @@ fail() { say "$*"; exit 1; }
 # set_up ROOT VENV; the stamp of the kernels is in $kernels
 set_up() {
     trap 'say "interrupted. Start again to go on."; exit 130' INT
-    python=$(find_python) || fail_without_python
     [ -w "$1" ] || [ -w "$2" ] || fail "$1 cannot be written to. Start it once as a user who can; afterwards nobody needs to."
     began=$(date +%s)
     take_turn "$1"
+    python=$(find_python) || get_python
     if [ ! -e "$2/requirements.installed" ]; then
         say "first start: this takes two to five minutes, 1.8 GB of disk and 500 MB of downloads. Later starts take seconds."
         check_disks "$1" "$2"
@@ -126,29 +126,57 @@ install_kernels() {
     printf '%s\n' "$kernels" >"$2/kernels.installed"
 }
 
-fail_without_python() {
-    say "Python 3.11 or newer is needed, and was not found."
-    if [ -r /etc/os-release ] && grep -q '^VERSION_ID="22.04"' /etc/os-release; then
-        say "Ubuntu 22.04 has it in its universe repository. Install it and start again:"
-        say "    sudo apt-get update && sudo apt-get install -y python3.11 python3.11-venv"
-    elif command -v apt-get >/dev/null 2>&1; then
-        say "Install it and start again:"
-        say "    sudo apt-get update && sudo apt-get install -y python3 python3-venv"
-    elif command -v dnf >/dev/null 2>&1; then
-        say "Install it and start again:"
-        say "    sudo dnf install -y python3.12"
-    fi
-    exit 1
+# requirements.lock has no packages for other versions.
+is_supported() {
+    case $1 in 3.11 | 3.12 | 3.13 | 3.14) ;; *) return 1 ;; esac
 }
 
+version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
+
+pythons="python3 python3.14 python3.13 python3.12 python3.11"
+
 find_python() {
-    for name in python3 python3.14 python3.13 python3.12 python3.11; do
-        if command -v "$name" >/dev/null 2>&1 && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    for name in $pythons; do
+        if is_supported "$(version_of "$name")"; then
             command -v "$name"
             return 0
         fi
     done
     return 1
+}
+
+# Name the system's package of a supported Python; nothing if apt knows none.
+python_package() {
+    for name in $pythons; do
+        if is_supported "$(apt-cache policy "$name" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\.[0-9]*\).*/\1/p')"; then
+            echo "$name"
+            return 0
+        fi
+    done
+}
+
+# Install Python as root; for other users, say how to. Sets $python.
+get_python() {
+    found=$(version_of python3) || found=missing
+    say "Python 3.11, 3.12, 3.13 or 3.14 is needed; python3 is $found."
+    if command -v apt-get >/dev/null 2>&1; then
+        [ "$(id -u)" != 0 ] || update_packages
+        package=$(python_package)
+        [ -n "$package" ] || [ -n "$(apt-cache policy python3 2>/dev/null)" ] || package=python3 # apt has no lists yet
+        if [ -n "$package" ] && [ "$(id -u)" = 0 ]; then
+            install_packages "$package" "$package-venv"
+            python=$(find_python) && return 0
+        elif [ -n "$package" ]; then
+            say "Install it and start again:"
+            say "    sudo apt-get update && sudo apt-get install -y $package $package-venv"
+            exit 1
+        fi
+    elif command -v dnf >/dev/null 2>&1; then
+        say "Install it and start again:"
+        say "    sudo dnf install -y python3.13"
+        exit 1
+    fi
+    fail "The system's packages have none. Install python3.13 beside python3, with uv or pyenv for example; it must be found on PATH. Then start again."
 }
 
 # install_system_packages PYTHON
@@ -158,17 +186,16 @@ import ctypes.util, importlib.util
 wanted = {"EGL": "libegl1", "GL": "libgl1", "magic": "libmagic1", "fontconfig": "libfontconfig1"}
 packages = [package for name, package in wanted.items() if not ctypes.util.find_library(name)]
 if not importlib.util.find_spec("ensurepip"):
-    packages.append("python3-venv")
+    packages.append("venv")
 print(" ".join(packages))
 PY
 )
     if [ -z "$missing" ] && has_gl_driver; then return 0; fi
-    case " $missing " in *" python3-venv "*) system_packages="$system_packages python3-venv" ;; esac
+    case " $missing " in *" venv "*) system_packages="$system_packages $(basename "$1")-venv" ;; esac
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-        say "installing system libraries: $system_packages"
-        apt-get update -qq || say "apt-get update failed, see above; going on with the lists that there are"
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $system_packages >/dev/null && return 0
-        fail "the system libraries could not be installed, see above; is the package mirror reachable? Start again to go on."
+        update_packages
+        install_packages $system_packages
+        return 0
     fi
     if command -v apt-get >/dev/null 2>&1; then
         say "system libraries are missing. Install them and start again:"
@@ -180,6 +207,15 @@ PY
         say "system libraries are missing: EGL, OpenGL with a software driver, libmagic, fontconfig."
     fi
     exit 1
+}
+
+update_packages() { apt-get update -qq || say "apt-get update failed, see above; going on with the lists that there are"; }
+
+# install_packages NAME ...: of the system, as root
+install_packages() {
+    say "installing system packages: $*"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+        fail "the system packages could not be installed, see above; is the package mirror reachable? Start again to go on."
 }
 
 # A vendor file tells that some EGL driver (a GPU's, or Mesa's software one) is there.

@@ -125,18 +125,63 @@ def test_archives_are_unpacked_without_an_argument_that_the_python_of_debian_12_
     assert [path for path in sources if re.search(r"\.extract(all)?\([^)]*filter=", path.read_text())] == []
 
 
-def test_a_python_that_is_too_old_is_named_with_what_to_install(tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
+@pytest.mark.parametrize(
+    ("offered", "package"),
+    [
+        ({"python3": "3.13.5-1"}, "python3"),
+        ({"python3": "3.10.6-1~22.04", "python3.11": "3.11.0~rc1-1~22.04"}, "python3.11"),
+    ],
+)
+def test_an_ordinary_user_without_a_python_that_fits_is_told_which_package_has_one(
+    offered: dict[str, str], package: str, tmp_path: Path
+) -> None:
+    done = _started_without_python(tmp_path, user=1000, offered=offered)
+    assert done.stderr.splitlines() == [
+        "farm: Python 3.11, 3.12, 3.13 or 3.14 is needed; python3 is 3.9.",
+        "farm: Install it and start again:",
+        f"farm:     sudo apt-get update && sudo apt-get install -y {package} {package}-venv",
+    ]
+    assert not (tmp_path / "installed").exists()
+
+
+@pytest.mark.thorough
+def test_root_gets_the_systems_python(tmp_path: Path) -> None:
+    done = _started_without_python(tmp_path, user=0, offered={"python3": "3.9.2-3", "python3.12": "3.12.3-1"})
+    assert "farm: installing system packages: python3.12 python3.12-venv" in done.stderr.splitlines()
+    assert (tmp_path / "installed").read_text().endswith(" python3.12 python3.12-venv\n")
+    assert "farm: making the environment" in done.stderr
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_a_system_whose_pythons_are_all_too_old_is_named_before_anything_is_installed(
+    user: int, tmp_path: Path
+) -> None:
+    done = _started_without_python(tmp_path, user=user, offered={"python3": "3.9.2-3"})
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "farm: Python 3.11, 3.12, 3.13 or 3.14 is needed; python3 is 3.9."
+    assert "Install python3.13 beside python3" in done.stderr.splitlines()[1]
+    assert not (tmp_path / "installed").exists()
+
+
+def _started_without_python(folder: Path, user: int, offered: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Start a farm where python3 is 3.9 and apt offers these versions. `installed` has the words of `apt-get install`."""
+    tools = folder / "tools"
     tools.mkdir()
     for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
-        (tools / name).write_text("#!/bin/sh\nexit 1\n")  # answers the question for 3.11 as an older one does
-        (tools / name).chmod(0o755)
-    project = _clone(tmp_path / "farm")
-    environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}"}
-    done = subprocess.run([project / "farm", "up"], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[0] == "farm: Python 3.11 or newer is needed, and was not found."
-    assert not (project / ".venv").exists()
+        _write_program(tools / name, "echo 3.9" if name == "python3" else "exit 1")
+    policies = "".join(f"{name}) echo '  Candidate: {version}' ;;" for name, version in offered.items())
+    _write_program(tools / "apt-cache", f"case $2 in {policies} esac")
+    installs = f'test "$1" != install || {{ echo "$@" >>"{folder}/installed"; ln -sf "{sys.executable}" "{tools}/python3.12"; }}'
+    _write_program(tools / "apt-get", installs)
+    _write_program(tools / "id", f"echo {user}")
+    project = _clone(folder / "farm")
+    environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
+    return subprocess.run([project / "farm", "up"], env=environment, capture_output=True, text=True, check=False)
+
+
+def _write_program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
 
 
 @pytest.mark.thorough
