@@ -72,7 +72,8 @@ def test_a_shader_compiles(painter: Painter, file: str, flat_uniforms: bool) -> 
     programs = Programs(painter.context, flat_uniforms=flat_uniforms)
     for defines in variants(file):
         program = programs.get(file, FULLSCREEN, **defines)
-        uniforms = [program.gl[name] for name in program.gl if isinstance(program.gl[name], moderngl.Uniform)]
+        members = [program.gl[name] for name in program.gl]
+        uniforms = [member for member in members if isinstance(member, moderngl.Uniform)]
         assert sum(each.array_length * each.dimension for each in uniforms) <= UNIFORM_COMPONENTS_MAX
 
 
