@@ -27,6 +27,8 @@ _LEVELS = np.arange(256, dtype=np.uint16)
 _COINCIDENT_PX = 1e-4
 _SAMPLES = 12
 """Places along each segment at which a feather of its own is known."""
+_FEATHERED_AREA_MAX_PX = 1 << 23
+"""Largest raster on which feathers of vertices are computed: a frame of 4K. Larger boxes get coarser pixels."""
 _HARD = 128
 _FAR = np.float32(1e6)
 
@@ -148,24 +150,26 @@ def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
 
 def _vertex_feathered(path: MaskPath, box: tuple[float, float], shape: tuple[int, int]) -> Pixels:
     """Return the path's coverage, computed at one pixel a px and stretched to the mask's raster."""
-    columns, rows = max(1, round(box[0])), max(1, round(box[1]))
+    scale = fitting_scale(*box, math.sqrt(min(1.0, _FEATHERED_AREA_MAX_PX / max(1.0, box[0] * box[1]))))
+    columns, rows = max(1, round(box[0] * scale)), max(1, round(box[1] * scale))
     pixels, canvas = coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)
+    canvas.scale(scale, scale)
     outline = mask_outline(path)
     outline.setFillType(skia.PathFillType.kEvenOdd)
     canvas.drawPath(outline, skia.Paint(AntiAlias=True))
-    ramped = _ramped((pixels >= _HARD) != path.inverted, path)
+    ramped = _ramped((pixels >= _HARD) != path.inverted, path, scale)
     stretched, canvas = coverage(shape[1], shape[0])
     linear = skia.SamplingOptions(skia.FilterMode.kLinear)
     canvas.drawImageRect(image(ramped), skia.Rect.MakeWH(shape[1], shape[0]), linear)
     return stretched
 
 
-def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath) -> Pixels:
-    distance = (_chamfer(~inside) - _chamfer(inside)) / np.float32(3)  # in px, positive inside
+def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath, scale: float) -> Pixels:
+    distance = (_chamfer(~inside) - _chamfer(inside)) / np.float32(3 * scale)  # in px, positive inside
     feathers = [path.feather if point.feather is None else point.feather for point in path.points]
-    near = np.abs(distance) <= max(feathers) / 2 + 1.5
-    widths = _nearest_widths(near, path, feathers)
+    near = np.abs(distance) <= max(feathers) / 2 + 1.5 / scale
+    widths = _nearest_widths(near, path, feathers, scale)
     covered = inside.astype(np.float32)
     u = np.clip(distance[near] / np.maximum(widths, 1e-6) + 0.5, 0, 1)
     covered[near] = np.where(widths < 0.5, covered[near], u * u * (3 - 2 * u))
@@ -173,13 +177,13 @@ def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath) -> Pixels:
     return ramped
 
 
-def _nearest_widths(near: npt.NDArray[np.bool_], path: MaskPath, feathers: list[float]) -> Floats:
+def _nearest_widths(near: npt.NDArray[np.bool_], path: MaskPath, feathers: list[float], scale: float) -> Floats:
     """For each pixel marked: the feather at the nearest of the samples along the outline."""
     rows, columns = near.shape
     y, x = np.nonzero(near)
     nearest = np.zeros(len(x), np.float32)
     least = np.full(len(x), np.inf, np.float32)
-    at_x, at_y = x + 0.5 - columns / 2, y + 0.5 - rows / 2
+    at_x, at_y = (x + 0.5 - columns / 2) / scale, (y + 0.5 - rows / 2) / scale
     for index, start in enumerate(path.points):
         after = (index + 1) % len(path.points)
         for t in (step / _SAMPLES for step in range(_SAMPLES)):

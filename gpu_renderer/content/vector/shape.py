@@ -116,6 +116,7 @@ class _Drawing:
     def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
+                # In the reference ribbons ignore the opacity and the stroke factor of a copy.
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
                 self._canvas.drawPath(_ribbons(runs, stroke), paint)
             else:

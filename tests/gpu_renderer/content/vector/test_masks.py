@@ -108,3 +108,21 @@ def test_a_feather_spreads_over_as_many_pixels_where_they_are_not_square() -> No
     edge = across[30, 120 - 15 : 120 + 15].astype(int)
     assert edge == pytest.approx(down[30 - 15 : 30 + 15, 120].astype(int), abs=2)
     assert np.count_nonzero((edge > 8) & (edge < 247)) > 8
+
+
+def along(height: float) -> Pixels:
+    """A column of a mask over the upper half of a box whose vertices feather a tenth of its height."""
+    upper = ((-100.0, -height / 2), (100.0, -height / 2), (100.0, 0.0), (-100.0, 0.0))
+    points = tuple(MaskPoint(x, y, x, y, x, y, height / 10) for x, y in upper)
+    return mask_coverage([MaskPath("m", "add", points)], 200.0, height, 2.0)[:, 0]
+
+
+@pytest.mark.parametrize("height", [2_000.0, 160_000.0])
+def test_feathers_of_vertices_are_as_wide_in_a_box_of_any_size(height: float) -> None:
+    column = along(height)
+    shown = [int(column[round(len(column) * share)]) for share in (0.25, 0.48, 0.5, 0.52, 0.75)]
+    assert shown == pytest.approx([255, 200, 128, 55, 0], abs=3)
+
+
+def test_feathers_of_vertices_take_bounded_memory_whatever_the_box() -> None:
+    assert len(along(3e9)) <= 1 << 15
