@@ -48,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.names = ["depth" if name == "queue" else name for name in arguments.names]
         found["depth"] = depth.at_depth(arguments.depth)
     if unknown := [name for name in arguments.names if name not in found]:
-        print(f"bench: there is no {', '.join(unknown)}; there are {', '.join(found)}", file=sys.stderr)
+        print(
+            f"bench: there is no benchmark {', '.join(map(repr, unknown))}; `./farm bench --list` lists all",
+            file=sys.stderr,
+        )
         return 1
     for name in arguments.names or found:
         if arguments.list:

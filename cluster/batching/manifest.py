@@ -34,7 +34,7 @@ class Manifest:
     def note(self, row: Row, identity: str, error: str | None) -> None:
         """Record the result of a row."""
         self._rows[str(row.path)] = {
-            "row": row.number, "inputs": dict(row.cells), "status": "failed" if error else "done", "error": error,
+            "line": row.number, "inputs": dict(row.cells), "status": "failed" if error else "done", "error": error,
             "digest": _digest(row, identity),
         }  # fmt: skip
         self.path.parent.mkdir(parents=True, exist_ok=True)

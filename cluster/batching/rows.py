@@ -28,7 +28,7 @@ class RowsRefused(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the file: its number (2 is the first below the names), its cells that are not empty, and its video's path."""
+    """A row of the file: the number of its line (2 is the first below the names), its cells that are not empty, and its video's path."""
 
     number: int
     cells: Mapping[str, str]
@@ -63,7 +63,7 @@ def read_rows(path: Path, pattern: str) -> list[Row]:
     faults += [f"line {number} has more cells than there are names" for number, line in lines if None in line]
     if faults or not lines:
         raise RowsRefused(faults or [f"{path} has no rows"])
-    rows = [_row(number, line, pattern) for number, line in lines]
+    rows = [_row(index, number, line, pattern) for index, (number, line) in enumerate(lines, 1)]
     twice = [str(one) for one, count in Counter(row.path for row in rows).items() if count > 1]
     if twice:
         raise RowsRefused([f"several rows write {one}: put a column that differs into --out" for one in twice])
@@ -77,10 +77,10 @@ def _names(pattern: str) -> list[str]:
         raise RowsRefused([f"--out {pattern!r}: {error}"]) from error
 
 
-def _row(number: int, line: Mapping[str, str | None], pattern: str) -> Row:
+def _row(index: int, number: int, line: Mapping[str, str | None], pattern: str) -> Row:
     cells = {name: value for name, value in line.items() if value}
     words = {name: _as_file_name(value or "") for name, value in line.items()}
-    return Row(number, cells, Path(pattern.format(**{**words, "row": f"{number - 1:04d}"})))
+    return Row(number, cells, Path(pattern.format(**{**words, "row": f"{index:04d}"})))
 
 
 def _as_file_name(text: str) -> str:

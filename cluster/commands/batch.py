@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = rows if arguments.again else [row for row in rows if not manifest.has(row, renderer.identity)]
         if len(wanted) < len(rows):
             print(f"{len(rows) - len(wanted)} of {len(rows)} videos are there already", file=sys.stderr)
-        failed = _rendered(renderer, wanted, manifest)
+        failed = _rendered(renderer, wanted, manifest) if wanted else 0
     print(f"{len(rows) - failed} of {len(rows)} videos are done; {manifest.path} says where they are")
     return 1 if failed else 0
 
@@ -97,6 +97,6 @@ def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest:
             manifest.note(row, renderer.identity, error)
             failed += error is not None
             if error is not None:
-                bar.console.print(f"row {row.number}: {error}", markup=False)
+                bar.console.print(f"line {row.number}: {error}", markup=False)
             bar.advance(line)
     return failed

@@ -6,10 +6,13 @@ Speaks over standard input and output, or with --http over HTTP at /mcp. Without
 from __future__ import annotations
 
 import argparse
+import sys
 
 from render_farm_client.tools import server
 
 from cluster.commands import connecting
+from cluster.local.addresses import check_free
+from farm_core.cli.words import whole
 from farm_core.release import version
 
 
@@ -17,14 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--http`, and which farm."""
     parser.add_argument("--http", action="store_true", help="serve over HTTP instead of standard input and output")
     parser.add_argument("--host", default="127.0.0.1", help="address for --http (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8765, help="port for --http (8765)")
+    parser.add_argument("--port", type=whole(1, 65535), default=8765, help="port for --http (8765)")
     connecting.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until the client ends the connection. Raises NoFarm."""
+    """Serve until the client ends the connection. Raises NoFarm, AddressUnusable."""
     made = server(connecting.async_client(arguments), version())
     if arguments.http:
+        check_free(arguments.host, arguments.port)
+        print(f"serves http://{arguments.host}:{arguments.port}/mcp until Ctrl-C", file=sys.stderr)
         made.run("streamable-http", host=arguments.host, port=arguments.port)
     else:
         made.run("stdio")

@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import Final
 
 from cluster.embedded import disk, postgres, valkey
 from cluster.embedded.process import ServerFailed
+from cluster.local.addresses import check_free
 from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
@@ -46,10 +46,6 @@ class DataFolderBusy(Failure):
     """Another farm runs on the data folder."""
 
 
-class AddressUnusable(Failure):
-    """The farm cannot listen where it is asked to."""
-
-
 class LocalFarm:
     """The farm of `up`: start it, restart dead parts, stop it. All calls come from one thread."""
 
@@ -75,7 +71,7 @@ class LocalFarm:
 
     def start(self) -> None:
         """Start every part without waiting for the farm to be ready. Raises Failure."""
-        _check_free(self._options.host, self._options.port)
+        check_free(self._options.host, self._options.port)
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._services.start()  # they import their code while the stores start, and then wait for the tables
         self._stores.start()
@@ -218,19 +214,6 @@ def _chosen_settings(settings: Settings) -> dict[str, str]:
     """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
     chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
     return {name.upper(): "" if value is None else str(value) for name, value in chosen.items()}
-
-
-def _check_free(host: str, port: int) -> None:
-    """Raise AddressUnusable before anything is started: a part that cannot listen would only be started again and again."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        raise AddressUnusable(
-            f"cannot listen on {host}, port {port}: {error.strerror}; see --host and --port"
-        ) from error
 
 
 def _lacking(host: str, port: int) -> str:

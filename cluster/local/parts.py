@@ -85,7 +85,10 @@ class ServerPart:
 
 @dataclass(slots=True)
 class ProcessPart:
-    """A process of a session of its own, its output in a log; `sweep` removes what it may have left behind."""
+    """A process of a session of its own, its output in a log.
+
+    `sweep` removes what it may have left behind; `prepare` makes what it needs, and raises ServerFailed.
+    """
 
     name: str
     command: Sequence[str]
@@ -93,11 +96,13 @@ class ProcessPart:
     log_path: Path
     stop_seconds: float = 30.0
     sweep: Callable[[], None] = field(default=lambda: None)
+    prepare: Callable[[], None] = field(default=lambda: None)
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process, after removing what a killed predecessor has left."""
+        """Start the process, after removing what a killed predecessor has left. Raises ServerFailed."""
         self.sweep()
+        self.prepare()
         assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
         self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "KILL")
 

@@ -25,6 +25,8 @@ from farm_core.failure import Failure
 TEMPORARY_PATH_MAX: Final = 30
 """Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
 
+_LINK: Final = "environment"
+
 
 class NoLoopback(Failure):
     """This machine has no IPv4 loopback address."""
@@ -41,7 +43,7 @@ class RayHead:
 
 
 def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path) -> RayHead:
-    """A head that is not started yet. Raises ServerFailed if somebody else holds its folder, NoLoopback."""
+    """A head that is not started yet. Raises NoLoopback. Its start raises ServerFailed if somebody else holds its folder."""
     folder = _folder(data)
     token_path = data / "ray-token"
     if not token_path.exists():
@@ -64,7 +66,10 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     ]  # fmt: skip
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
-    part = ProcessPart("ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder))
+    part = ProcessPart(
+        "ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder),
+        prepare=lambda: _prepare(folder.parent),
+    )  # fmt: skip
     return RayHead(f"127.0.0.1:{port}", folder / "session_latest" / "logs", ray_environment, part)
 
 
@@ -91,10 +96,15 @@ def _check_loopback() -> None:
 
 
 def _folder(data: Path) -> Path:
-    """A short path, because Ray puts sockets below it. Ray opens its own folder to everyone, so its parent is for this user alone."""
+    """Return a short path, because Ray puts sockets below it."""
     name = f"ray-{hashlib.sha256(f'{os.geteuid()} {data}'.encode()).hexdigest()[:10]}"
     temporary = Path(tempfile.gettempdir())
     parent = (temporary if len(str(temporary)) <= TEMPORARY_PATH_MAX else Path("/tmp")) / name  # noqa: S108
+    return parent / "ray"
+
+
+def _prepare(parent: Path) -> None:
+    """Make the folder for this user alone: Ray opens its own folder in it to everyone. Raises ServerFailed."""
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -103,21 +113,28 @@ def _folder(data: Path) -> Path:
     if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode):
         raise ServerFailed(f"Ray needs the folder {parent}, which belongs to another user: remove it")
     parent.chmod(0o700)
-    return parent / "ray"
+    if _needs_link():
+        link = parent / _LINK
+        link.unlink(missing_ok=True)
+        link.symlink_to(sys.prefix)
 
 
-def _python(folder: Path) -> str:
+def _python(parent: Path) -> str:
     """This Python. Ray does not quote its paths in shells, so one with a space is reached through a link in the folder."""
-    if shlex.quote(sys.executable) == sys.executable:
+    if not _needs_link():
         return sys.executable
-    link = folder / "environment"
-    link.unlink(missing_ok=True)
-    link.symlink_to(sys.prefix)
-    return str(link / Path(sys.executable).relative_to(sys.prefix))
+    return str(parent / _LINK / Path(sys.executable).relative_to(sys.prefix))
+
+
+def _needs_link() -> bool:
+    return shlex.quote(sys.executable) != sys.executable
 
 
 def _sweep(folder: Path) -> None:
-    """Kill what still runs from the folder: a killed head leaves its servers behind. Workers end with them."""
+    """Remove the folder and its parent, and kill what still runs from it: a killed head leaves its servers behind.
+
+    Workers end with them.
+    """
     left = []
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
@@ -129,7 +146,8 @@ def _sweep(folder: Path) -> None:
         except psutil.NoSuchProcess:
             continue
     psutil.wait_procs(left, timeout=5)
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.parent.is_dir() and folder.parent.lstat().st_uid == os.geteuid():
+        shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def _children(process: psutil.Process) -> list[psutil.Process]:

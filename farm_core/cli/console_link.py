@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from urllib.parse import urlsplit
 
 from farm_core import running
@@ -46,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     token = connection.with_database(arguments, link)
     if token is None:
         raise NoLink(f"there is no account {arguments.name!r}; `./farm account create` makes one")
+    if not chosen.public_origin and running.read(chosen.data_folder) is None:
+        print(f"no farm runs on {chosen.data_folder}: the link works once one listens there", file=sys.stderr)
     print(f"valid once, for {int(LINK_LIFETIME.total_seconds() // 60)} minutes:")
     print(console_url(origin_of(chosen), token))
     return 0

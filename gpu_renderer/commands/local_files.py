@@ -143,7 +143,8 @@ def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
         TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown) as shown:
+    console = Console(stderr=True)  # outside a terminal, a bar that vanishes would leave empty lines
+    with Progress(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as shown:
         task = shown.add_task(name, total=frame_count)
         yield lambda done: shown.update(task, completed=done)
 

@@ -41,9 +41,11 @@ def arguments(command: Any, *words: str) -> argparse.Namespace:
 
 
 def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
-    rows = read_rows(write_table(tmp_path, "name,headline\nAda,Hi\n../Bob/x,\n"), f"{tmp_path}/{{row}}-{{name}}.mp4")
+    rows = read_rows(
+        write_table(tmp_path, 'name,headline\nAda,"Hi\nyou"\n../Bob/x,\n'), f"{tmp_path}/{{row}}-{{name}}.mp4"
+    )
     assert [str(row.path.relative_to(tmp_path)) for row in rows] == ["0001-Ada.mp4", "0002--Bob-x.mp4"]
-    assert [dict(row.cells) for row in rows] == [{"name": "Ada", "headline": "Hi"}, {"name": "../Bob/x"}]
+    assert [dict(row.cells) for row in rows] == [{"name": "Ada", "headline": "Hi\nyou"}, {"name": "../Bob/x"}]
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,8 @@ def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
     assert "1 of 2 videos are there already" in capsys.readouterr().err
     assert (tmp_path / "out/a.mp4").stat().st_mtime_ns == first
     assert (tmp_path / "out/b.mp4").is_file()
+    assert batch.run(arguments(batch, str(project), str(rows), "--out", out)) == 0
+    assert capsys.readouterr().err == "2 of 2 videos are there already\n"
 
 
 def test_cells_name_files_of_the_media_folder(tmp_path: Path) -> None:
@@ -118,6 +122,7 @@ def test_a_manifest_knows_rows_by_what_they_hold(tmp_path: Path) -> None:
     rows[0].path.write_bytes(b"video")
     manifest.note(rows[0], "template", None)
     manifest.note(rows[1], "template", "it failed")
+    assert [one["line"] for one in json.loads(manifest.path.read_text())["videos"].values()] == [2, 3]
     again = Manifest.beside(rows)
     assert [again.has(row, "template") for row in rows] == [True, False]
     assert not again.has(rows[0], "another template")

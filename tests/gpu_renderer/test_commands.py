@@ -36,7 +36,9 @@ def test_a_video_is_written_and_is_what_was_asked_for(tmp_path: Path, capsys: py
     out = tmp_path / "new" / "out.mp4"
     assert main(["render", str(write_document(tmp_path, moving_square())), "--frames", "3:17", "-o", str(out)]) == 0
     check(out, FilePlan(FORMATS["mp4"], 160, 90, 30.0, 14))
-    assert "160x90, 14 frames" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "160x90, 14 frames" in printed.out
+    assert "" not in printed.err.splitlines()
     assert [path.name for path in out.parent.iterdir()] == ["out.mp4"]
 
 

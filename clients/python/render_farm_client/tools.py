@@ -22,6 +22,11 @@ _INSTRUCTIONS = (
 Inputs = Annotated[dict[str, str | float], Field(description="Values by input id, as the template declares them.")]
 TemplateId = Annotated[str, Field(description="A template's id, from list_templates.")]
 JobId = Annotated[str, Field(description="A render's id.")]
+Seconds = Annotated[float | None, Field(description="Moment in seconds; a third of the duration by default.")]
+Width = Annotated[int, Field(description="Pixels; the height follows.")]
+Pixels = Annotated[int | None, Field(description="Pixels; the template's own by default.")]
+Timeout = Annotated[int, Field(description=f"Longest wait in seconds, at most {WAIT_SECONDS_MAX}.")]
+Rate = Annotated[int | None, Field(description="Frames per second; the template's own by default.")]
 
 
 def server(farm: AsyncFarmClient, version: str) -> MCPServer:
@@ -81,15 +86,14 @@ class _Tools:
         }  # fmt: skip
 
     async def preview_frame(
-        self, template_id: TemplateId, inputs: Inputs | None = None, time: float | None = None, width: int = 640
+        self, template_id: TemplateId, inputs: Inputs | None = None, time: Seconds = None, width: Width = 640
     ) -> Image:
         """Show one frame of a template as a picture, with inputs or as published. Free and quick."""
         picture = await self._farm.still(template_id, inputs, time=time, width=width, format="jpeg")
         return Image(data=picture, format="jpeg")
 
     async def render_video(
-        self, template_id: TemplateId, inputs: Inputs, width: int | None = None, height: int | None = None,
-        fps: int | None = None,
+        self, template_id: TemplateId, inputs: Inputs, width: Pixels = None, height: Pixels = None, fps: Rate = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Start rendering an MP4. Answers the render's id at once; wait_for_render gives the link."""
         output = {name: value for name, value in (("width", width), ("height", height), ("fps", fps)) if value}
@@ -99,7 +103,7 @@ class _Tools:
         """Show a render: status, progress, link to the video once it is completed, warnings."""
         return _job(await self._farm.job(job_id))
 
-    async def wait_for_render(self, job_id: JobId, timeout_seconds: int = 300) -> dict[str, Any]:
+    async def wait_for_render(self, job_id: JobId, timeout_seconds: Timeout = 300) -> dict[str, Any]:
         """Wait until a render has ended, and answer its link. Ask again if it has not ended in time."""
         try:
             return _job(await self._farm.wait(job_id, min(timeout_seconds, WAIT_SECONDS_MAX)))

@@ -15,6 +15,7 @@ from unittest import mock
 import psycopg
 import pytest
 
+from cluster.local.ray_head import free_port
 from farm_core import __main__ as farm
 from farm_core import running
 from farm_core.settings import settings
@@ -269,3 +270,21 @@ def test_a_file_that_is_no_backup_is_called_so(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"farm: {file} is no backup of a farm, or damaged")
     assert not (tmp_path / "data").exists()
+
+
+def test_the_agents_server_names_a_port_that_is_taken(command_error: CommandError) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        error = command_error("mcp", "--http", "--port", port, "--server", "http://127.0.0.1:1", "--key", "k")
+    assert f"cannot listen on 127.0.0.1, port {port}" in error
+
+
+def test_the_agents_server_says_where_it_listens(folder_of_commands: Path) -> None:
+    words = ("mcp", "--http", "--port", str(free_port()), "--server", "http://127.0.0.1:1", "--key", "k")
+    with start_command(*words, folder=folder_of_commands) as server:
+        assert server.stderr is not None
+        assert server.stderr.readline() == f"serves http://127.0.0.1:{words[3]}/mcp until Ctrl-C\n"
+        server.send_signal(signal.SIGINT)
+        assert "Traceback" not in server.communicate(timeout=60)[1]

@@ -1,0 +1,24 @@
+"""Addresses that programs of this machine listen on."""
+
+from __future__ import annotations
+
+import socket
+
+from farm_core.failure import Failure
+
+
+class AddressUnusable(Failure):
+    """A program cannot listen where it is asked to."""
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise AddressUnusable unless a program can listen there now."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise AddressUnusable(
+            f"cannot listen on {host}, port {port}: {error.strerror}; see --host and --port"
+        ) from error
