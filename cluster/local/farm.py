@@ -68,6 +68,7 @@ class LocalFarm:
         (self._data / "logs").mkdir(exist_ok=True)
         self._lock = lock_folder(self._data)
         self._urls = self._store_urls()
+        self._ray_folder: Path | None = None
         self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
         self._services = Supervisor(self._service_parts())
@@ -124,6 +125,9 @@ class LocalFarm:
         """Drain and end every part, first those that depend on the others."""
         self._services.stop()
         self._cluster.stop()
+        if self._ray_folder is not None:
+            shutil.rmtree(self._ray_folder, ignore_errors=True)
+            (self._data / "logs" / "workers").unlink(missing_ok=True)
         self._stores.stop()
         scratch.remove_left()  # Ray ends its workers by force, and they hold pictures and texts of customers
         running.remove(self._data)
@@ -165,6 +169,7 @@ class LocalFarm:
         self._environment["SEGMENT_MEMORY_BYTES_MAX"] = str(bytes_max)
         head = ray_head(self._data, self._environment, self._cores, self._log("ray"))
         self._environment |= head.environment | {"RAY_ADDRESS": head.address}
+        self._ray_folder = head.folder
         self._link_worker_logs(head.logs)
         return [head.part]
 

@@ -32,9 +32,10 @@ class NoLoopback(Failure):
 
 @dataclass(frozen=True, slots=True)
 class RayHead:
-    """Address of the cluster, the folder with the logs of its workers, and the environment of its members."""
+    """Address of the cluster, its own temporary folder, the folder with the logs of its workers, and the environment of its members."""
 
     address: str
+    folder: Path
     logs: Path
     environment: dict[str, str]
     part: ProcessPart
@@ -54,6 +55,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
         "RAY_enable_metrics_collection": "0",
+        "RAY_agent_register_timeout_ms": "100000",  # as long as the farm waits to be ready
         "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
         # A cluster that never has another machine: only then does Ray leave the node at 127.0.0.1 and listen there alone.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -65,7 +67,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
     part = ProcessPart("ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder))
-    return RayHead(f"127.0.0.1:{port}", folder / "session_latest" / "logs", ray_environment, part)
+    return RayHead(f"127.0.0.1:{port}", folder.parent, folder / "session_latest" / "logs", ray_environment, part)
 
 
 def free_port() -> int:
