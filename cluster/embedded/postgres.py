@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -64,6 +64,7 @@ class EmbeddedPostgres:
         """End open transactions and stop, if this process started the server. The data stays."""
         if self.process is not None:
             process.end(self.process, signal.SIGINT)
+            _remove_sockets(self.folder)
 
 
 def url_of(folder: Path) -> str:
@@ -192,16 +193,31 @@ def _program(name: str, user: str | None) -> str:
 
 
 def _socket_folder(folder: Path, user: str | None) -> Path:
-    """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
-    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
+    """Return the folder of the server's sockets, made if it is missing. Raises ServerFailed if it is somebody else's."""
+    sockets = _socket_path(folder, user)
+    if sockets == folder:
         return folder
-    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    sockets = temporary_folder(user) / f"farm-{os.geteuid()}-{name}"
     sockets.mkdir(mode=0o700, exist_ok=True)
     if sockets.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
         raise process.ServerFailed(f"{sockets} belongs to another user")
     unprivileged.give(sockets, user)
     return sockets
+
+
+def _socket_path(folder: Path, user: str | None) -> Path:
+    """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
+    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
+        return folder
+    name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    return temporary_folder(user) / f"farm-{os.geteuid()}-{name}"
+
+
+def _remove_sockets(folder: Path) -> None:
+    """Remove a socket folder in the temporary folder, unless another server uses it by now."""
+    sockets = _socket_path(folder, unprivileged.server_user())
+    if sockets != folder:
+        with _alone(folder), suppress(OSError):
+            sockets.rmdir()
 
 
 def _can_reuse(folder: Path, url: str, adopt: bool) -> bool:

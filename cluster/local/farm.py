@@ -120,6 +120,7 @@ class LocalFarm:
         """Drain and end every part, first those that depend on the others."""
         self._services.stop()
         self._cluster.stop()
+        (self._data / "logs" / "workers").unlink(missing_ok=True)  # Ray's folder, which it leads to, is gone
         self._stores.stop()
         scratch.remove_left()  # Ray ends its workers by force, and they hold pictures and texts of customers
         running.remove(self._data)

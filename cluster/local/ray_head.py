@@ -56,6 +56,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
         "RAY_enable_metrics_collection": "0",
+        "RAY_agent_register_timeout_ms": "100000",  # as long as the farm waits to be ready
         "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
         # A cluster that never has another machine: only then does Ray leave the node at 127.0.0.1 and listen there alone.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",

@@ -25,11 +25,20 @@ import psutil
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 from ray._private.utils import write_ray_address
+from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port
 
 ADDRESS: Final = "127.0.0.1"
 LOOK_SECONDS: Final = 0.5
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's least: frames never pass through it."""
+AGENT_PORTS: Final = (
+    "metrics_agent_port",
+    "metrics_export_port",
+    "dashboard_agent_listen_port",
+    "runtime_env_agent_port",
+)
+"""Ports of the node's agents, chosen here. For ports that the agents choose themselves the raylet waits 15 s and then aborts,
+which is too short on a busy machine or with a slow disk."""
 _ENDED_WELL: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
 """Ends of a process that was asked to end. The raylet ends so too after it has lost one of its agents."""
 _REASON: Final = re.compile(r"(?i)\b(error|exception|failed|failure|cannot|unable|denied|no space)\b")
@@ -52,6 +61,12 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         """Start the first process, and a thread that watches all of them: Ray waits for dead ones for 30 s and more."""
         super().start_gcs_server()
         threading.Thread(target=self._watch, daemon=True).start()
+
+    def start_raylet(self, *words: object, **options: object) -> None:
+        """Record the one agent port that Ray does not pass on to the raylet, and start it."""
+        port = self._ray_params.dashboard_agent_listen_port
+        persist_port(self.get_session_dir_path(), self.node_id, DASHBOARD_AGENT_LISTEN_PORT_NAME, port)
+        super().start_raylet(*words, **options)
 
     def _watch(self) -> None:
         while True:
@@ -108,7 +123,15 @@ def _parameters(arguments: argparse.Namespace) -> RayParams:
         no_monitor=True,
         ray_client_server_port=None,
         dashboard_host=ADDRESS,
+        **dict(zip(AGENT_PORTS, _free_ports(len(AGENT_PORTS)), strict=True)),
     )
+
+
+def _free_ports(number: int) -> list[int]:
+    """Return ports that no program listens on now."""
+    with contextlib.ExitStack() as probes:
+        servers = [probes.enter_context(socket.create_server((ADDRESS, 0))) for _ in range(number)]
+        return [server.getsockname()[1] for server in servers]
 
 
 def _fail(what: str, folder: Path) -> NoReturn:
@@ -133,10 +156,22 @@ def _logged(folder: Path) -> str:
 
 def _end_all(status: int) -> NoReturn:
     """End at once: nothing that Ray holds is worth saving."""
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            child.kill()
+    own = os.getpid()
+    started = {child.pid for child in psutil.Process().children(recursive=True)}
+    started |= {
+        pid for pid in psutil.pids() if _session(pid) == own
+    }  # a raylet that died has left its agents and workers
+    for pid in started - {own}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     os._exit(status)
+
+
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
 
 
 if __name__ == "__main__":

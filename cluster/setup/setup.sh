@@ -84,7 +84,8 @@ install_dependencies() {
             --requirement "$1/requirements.lock" 2>"$2/setup.log" && echo done >"$status" || echo failed >"$status"
     } | show_progress "$total"
     if [ "$(cat "$status" 2>/dev/null)" != done ]; then
-        grep '^ERROR' "$2/setup.log" >&2 || tail -n 5 "$2/setup.log" >&2
+        # A connection that breaks off ends pip in a traceback below the line `ERROR: Exception:`.
+        grep '^ERROR: ..*[^:]$' "$2/setup.log" >&2 || tail -n 1 "$2/setup.log" >&2
         fail_if_full "$2" "$2/setup.log"
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     fi

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from sqlalchemy.exc import OperationalError
+
 from farm_core import redis, running
 from farm_core.cli.data_folder import settings_of
 from farm_core.db import schema
@@ -25,6 +27,10 @@ EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
 
 class NoFarm(Failure):
     """No farm has run on the data folder."""
+
+
+class DatabaseFailed(Failure):
+    """The database did not answer a command: it restarts, its disk is full; the message has its reason."""
 
 
 def with_database(
@@ -67,6 +73,8 @@ def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
         database = Database(url)
         try:
             return await act(database)
+        except OperationalError as error:
+            raise DatabaseFailed(f"the database failed: {str(error.orig).splitlines()[0]}") from error
         finally:
             await database.close()
 

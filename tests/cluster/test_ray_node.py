@@ -32,7 +32,7 @@ def folder() -> Iterator[Path]:
 
 
 def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess.Popen[str]:
-    token = folder.parent / f"{folder.name}.token"
+    token = folder / "token"
     token.write_text(secrets.token_hex(32))
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token),
@@ -87,6 +87,31 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, kil
     next(child for child in children if killed in " ".join(child.cmdline())).kill()
     assert _output(node).startswith(named)
     assert not psutil.wait_procs(children, timeout=20)[1]
+
+
+def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
+    node = _node(folder, free_port(), folder)
+    assert node.stdout is not None
+    for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
+        _agent(node, program).suspend()
+    try:
+        assert node.stdout.readline() == "ray is ready\n"
+    finally:
+        node.terminate()
+        node.communicate(timeout=60)
+
+
+def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
+    """The process of one of Ray's agents, as soon as it runs. The raylet has the program's name in its command line, too."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        for child in psutil.Process(node.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                words = child.cmdline()
+                if "raylet/raylet" not in words[0] and any(word.endswith(program) for word in words):
+                    return child
+        time.sleep(0.01)
+    raise AssertionError(f"there is no {program}")
 
 
 def _children(node: subprocess.Popen[str], awaited: str) -> list[psutil.Process]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +19,7 @@ import pytest
 from cluster.local.ray_head import free_port
 from farm_core import __main__ as farm
 from farm_core import running
+from farm_core.db.urls import libpq_url
 from farm_core.settings import settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -239,6 +241,30 @@ def test_an_account_that_is_misspelled_is_not_made(
     file = str(write_document(folder, document(layer("square"))))
     error = command_error("template", "add", file, "--account", "studoi", "--data", str(folder))
     assert error == "farm: there is no account 'studoi'; `./farm account list` lists all\n"
+
+
+@pytest.mark.service
+def test_a_database_that_goes_away_while_a_command_runs_is_named(
+    command_error: CommandError, folder_of_commands: Path, database_url: str
+) -> None:
+    os.environ["DATABASE_URL"] = database_url
+    end_waiting = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%jobs%'"
+    )
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as other, ThreadPoolExecutor(1) as pool:
+        with other.transaction():
+            other.execute("LOCK TABLE jobs")
+            ended = pool.submit(_until_found, libpq_url(database_url), end_waiting)
+            error = command_error("jobs")
+        ended.result()
+    assert error == "farm: the database failed: terminating connection due to administrator command\n"
+
+
+def _until_found(url: str, statement: str) -> None:
+    """Execute a statement until it finds a row."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(statement).fetchone() is None:
+            time.sleep(0.02)
 
 
 def test_a_job_to_show_must_be_named(command_error: CommandError, folder_of_commands: Path) -> None:
