@@ -85,6 +85,14 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
     assert [line for line in messages if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
 
 
+def test_every_page_fits_a_window_of_1280_pixels_at_400_percent(operator: Person, window: Window) -> None:
+    names, page = farm(operator), window(operator)
+    page.set_viewport_size({"width": 320, "height": 256})
+    for path in PAGES:
+        page.goto(f"{operator.origin}/console{path.format(**names)}")
+        assert page.evaluate("document.documentElement.scrollWidth") == 320, path
+
+
 def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:
     world, job = operator.api.world, farm(operator)["queued"]
     world.database.execute("UPDATE jobs SET status = 'processing', started_at = now() WHERE id = %s", (job,))
