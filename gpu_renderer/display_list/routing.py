@@ -201,7 +201,7 @@ def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
         return None
     if step.plane is not None:
         return "depth"
-    has_buffer = step.samples or step.layer.mesh or has_passes(step.layer) or takes_opacity_first(step)
+    has_buffer = step.group or step.samples or step.layer.mesh or has_passes(step.layer) or takes_opacity_first(step)
     return None if has_buffer else "order"
 
 
