@@ -25,7 +25,7 @@ import psutil
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 from ray._private.utils import write_ray_address
-from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port
+from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: ignore[attr-defined]  # compiled, has no types
 
 ADDRESS: Final = "127.0.0.1"
 LOOK_SECONDS: Final = 0.5
