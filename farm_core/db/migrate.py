@@ -44,7 +44,8 @@ def upgrade(url: str) -> None:
         raise DatabaseUnfit(f"the database cannot be used: {error.orig}") from error
     except CommandError as error:
         raise DatabaseUnfit(
-            f"the database was written by a newer version of the farm, which this version cannot use: {error}"
+            "the database was written by a newer version of the farm, which this version cannot use. Start that version, or "
+            f"restore a backup that was made before the update. ({error})"
         ) from error
 
 
