@@ -158,9 +158,8 @@ def _end_all(status: int) -> NoReturn:
     """End at once: nothing that Ray holds is worth saving."""
     own = os.getpid()
     started = {child.pid for child in psutil.Process().children(recursive=True)}
-    started |= {
-        pid for pid in psutil.pids() if _session(pid) == own
-    }  # a raylet that died has left its agents and workers
+    # Agents and workers of a raylet that has died are no descendants any more.
+    started |= {pid for pid in psutil.pids() if _session(pid) == own}
     for pid in started - {own}:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
