@@ -1,7 +1,7 @@
 """Run the test suite. Further arguments go to pytest.
 
 Without arguments every test runs, as in CI, in three parts: those that start no servers, on every core; those that start servers, in
-lanes, each with servers of its own; those of a whole farm, one after the other.
+lanes, each with servers of its own; those that use every core, such as a whole farm, one after the other.
 `--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
@@ -48,12 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _every_test() -> int:
-    """Run the three parts one after the other, each to its end. Tests of a whole farm use every core and measure its time limits."""
+    """Run the three parts one after the other, each to its end: a farm has time limits, which neighbours would make it miss."""
     statuses = []
     for title, options in (
         ("Tests that start no servers, on every core:", ["--servers", "without", *_on_every_core()]),
         (f"Tests that start servers, in {_lanes()} lanes:", ["--servers", "lanes", *_in_lanes()]),
-        ("Tests of a whole farm, one after the other:", ["--servers", "alone"]),
+        ("Tests that use every core, one after the other:", ["--servers", "alone"]),
     ):
         print(title, flush=True)
         status = _pytest(options)
@@ -62,7 +62,7 @@ def _every_test() -> int:
         statuses.append((status, title))
     for status, title in statuses[:-1]:
         if status == FAILED:
-            print(f"Failed above too: {title.rstrip(':')}.", flush=True)
+            print(f"Some failed above: {title.rstrip(':')}.", flush=True)
     return max(status for status, _ in statuses)
 
 

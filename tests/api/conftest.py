@@ -25,6 +25,7 @@ from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from tests.api.world import World
 from tests.clock import ManualClock
+from tests.patience import HANG_SECONDS
 
 PUBLIC_ADDRESS = "93.184.216.34"
 
@@ -102,7 +103,7 @@ def _running(chosen: Settings) -> Iterator[World]:
     finally:
         world.close()
         serving.should_exit = True
-        thread.join(30)
+        thread.join(HANG_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)

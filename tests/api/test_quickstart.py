@@ -18,6 +18,7 @@ import pytest
 
 from tests.api import media
 from tests.api.world import ALL_SCOPES, Someone, World, text_template
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +86,7 @@ def folder(tmp_path: Path) -> Path:
 def run(command: list[str], text: str, folder: Path, status: int = 0, /, **environment: str) -> str:
     """Run a program that is read from standard input; return what it printed."""
     done = subprocess.run(
-        command, input=text, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=60
+        command, input=text, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=HANG_SECONDS
     )  # fmt: skip
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr

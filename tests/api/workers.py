@@ -16,6 +16,7 @@ from farm_core.storage.local import LocalStorage
 from scheduler.running_tasks import RunningTasks
 from scheduler.stills import StillService
 from tests.api.world import World
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, parts_for
 
 
@@ -26,12 +27,12 @@ def drawing(world: World, folder: Path) -> Iterator[DummyWork]:
     work, started, stop = DummyWork(storage), threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(world, folder, storage, work, started, stop)))
     thread.start()
-    assert started.wait(30)
+    assert started.wait(HANG_SECONDS)
     try:
         yield work
     finally:
         stop.set()
-        thread.join(30)
+        thread.join(HANG_SECONDS)
 
 
 async def _serve(

@@ -20,6 +20,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.ids import new_id
 from farm_core.settings import Settings
 from tests.clock import ManualClock
+from tests.patience import HANG_SECONDS
 
 ALL_SCOPES = ["renders:read", "renders:write", "templates:read", "templates:write", "usage:read"]
 
@@ -82,7 +83,7 @@ class World:
         self.origin = origin
         self.settings = settings
         self.clock = clock
-        self.client = httpx.Client(base_url=origin, timeout=30)
+        self.client = httpx.Client(base_url=origin, timeout=HANG_SECONDS)
 
     @cached_property
     def database(self) -> psycopg.Connection:

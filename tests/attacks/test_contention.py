@@ -21,12 +21,13 @@ from farm_core.storage.local import LocalStorage
 from scheduler.scheduler import Scheduler
 from tests.api.world import Someone, World, document, field, layer
 from tests.deadlocks import deadlocks
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, parts_for
 
 CLIENTS = 30
 ROUNDS = 12
 
-pytestmark = pytest.mark.service
+pytestmark = [pytest.mark.service, pytest.mark.alone]
 
 
 def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[..., World], tmp_path: Path) -> None:
@@ -53,7 +54,7 @@ def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[...
 def client(account: Someone, template: str) -> Counter[int]:
     """Create jobs, repeat each creation, and cancel every second job; return how often each status came."""
     seen: Counter[int] = Counter()
-    with httpx.Client(base_url=account.world.origin, timeout=60, headers=account.headers) as http:
+    with httpx.Client(base_url=account.world.origin, timeout=HANG_SECONDS, headers=account.headers) as http:
         for number in range(ROUNDS):
             headers = {"Idempotency-Key": new_id("key-0")}
             body = {"templateId": template, "inputs": {"headline": "The same for all"}}
@@ -85,7 +86,7 @@ def scheduling(world: World, folder: Path) -> Iterator[None]:
         yield
     finally:
         stop.set()
-        thread.join(60)
+        thread.join(HANG_SECONDS)
 
 
 async def _schedule(world: World, folder: Path, stop: threading.Event) -> None:

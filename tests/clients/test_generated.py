@@ -17,6 +17,7 @@ import pytest
 
 from tests.api.conftest import httpserver_jwks, own_world, settings, start, world
 from tests.api.world import World, bundle, document, layer, picture
+from tests.patience import HANG_SECONDS
 
 __all__ = ["httpserver_jwks", "own_world", "settings", "start", "world"]
 
@@ -95,7 +96,13 @@ def test_a_generated_typescript_client_compiles_and_renders(world: World, tmp_pa
         "ORIGIN": world.origin, "AUTHORIZATION": caller.headers["Authorization"], "TEMPLATE": caller.template(),
     }  # fmt: skip
     run = subprocess.run(
-        ["node", "render.js"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+        ["node", "render.js"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) == {"status": "queued", "total": 1}

@@ -16,6 +16,7 @@ import redis
 
 from cluster.embedded import postgres, process, valkey
 from farm_core.db.urls import libpq_url
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +40,7 @@ def has_ended(pid: int) -> bool:
     import psutil
 
     try:
-        psutil.Process(pid).wait(20)
+        psutil.Process(pid).wait(HANG_SECONDS)
     except psutil.NoSuchProcess:
         return True
     except psutil.TimeoutExpired:

@@ -15,6 +15,7 @@ import httpx
 from farm_core.db.database import Database
 from farm_core.sign_in import repository
 from tests.api.world import Someone, World
+from tests.patience import HANG_SECONDS
 
 COOKIE = "farm_console"
 
@@ -78,7 +79,7 @@ def link_token(world: World, account_id: str, *, read_only: bool = False) -> str
 @contextmanager
 def browser(world: World) -> Iterator[httpx.Client]:
     """A browser without scripts that nobody is signed in to."""
-    with httpx.Client(base_url=world.origin, timeout=30) as client:
+    with httpx.Client(base_url=world.origin, timeout=HANG_SECONDS) as client:
         yield client
 
 

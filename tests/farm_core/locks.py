@@ -7,12 +7,13 @@ import asyncio
 from sqlalchemy import text
 
 from farm_core.db.database import Database
+from tests.patience import HANG_SECONDS
 
 _WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
 
 
 async def somebody_waits_for_a_lock(database: Database, transactions: int = 1) -> None:
     """Return once so many transactions ask for locks that others hold. Raises TimeoutError after 30 s."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while await database.single(lambda connection: connection.scalar(_WAITING)) != transactions:  # noqa: ASYNC110 - it is in the database
             await asyncio.sleep(0.01)

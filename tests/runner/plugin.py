@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="leave out tests that start servers or take seconds")
     parser.addoption(
         "--servers", choices=selection.PARTS,
-        help="run only tests without servers, those with servers that can run in lanes, or those of a whole farm",
+        help="run only tests without servers, those with servers that can run in lanes, or those that use every core",
     )  # fmt: skip
 
 

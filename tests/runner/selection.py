@@ -21,12 +21,12 @@ STAGES: Final = ("gl", "service", "acceptance", "chaos", "slow")
 """Marks from cheap to expensive. A test without any of them runs first."""
 WITH_SERVERS: Final = ("service", "acceptance", "chaos")
 """Marks of tests that start servers or processes of the farm."""
-WHOLE_FARM: Final = ("acceptance", "chaos")
-"""Marks of tests that start Ray and use every core themselves."""
+USE_EVERY_CORE: Final = ("alone", "acceptance", "chaos")
+"""Marks of tests that load every core, with Ray or by themselves."""
 LEFT_OUT_OF_FAST: Final = (*WITH_SERVERS, "thorough")
 WITHOUT, LANES, ALONE = "without", "lanes", "alone"
 PARTS: Final = (WITHOUT, LANES, ALONE)
-"""Tests without servers; tests with servers of their own, which several processes run side by side; tests of a whole farm."""
+"""Tests without servers; tests with servers of their own, which several processes run side by side; tests that use every core."""
 
 
 def mark_services(items: Iterable[pytest.Item]) -> None:
@@ -80,7 +80,7 @@ def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> lis
 def _part(marks: set[str]) -> str:
     if marks.isdisjoint(WITH_SERVERS):
         return WITHOUT
-    return LANES if marks.isdisjoint(WHOLE_FARM) else ALONE
+    return LANES if marks.isdisjoint(USE_EVERY_CORE) else ALONE
 
 
 def _stage(item: pytest.Item) -> int:

@@ -17,7 +17,7 @@ from tests.runner.progress import CLEAR, Progress
 pytestmark = pytest.mark.thorough  # each starts pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = {
-    "pytest.ini": "[pytest]\nmarkers = service\n  gl\n  acceptance\n  chaos\n  thorough\n  slow\n",
+    "pytest.ini": "[pytest]\nmarkers = service\n  gl\n  alone\n  acceptance\n  chaos\n  thorough\n  slow\n",
     "test_a_farm.py": "import pytest\n\n@pytest.mark.acceptance\ndef test_farm(): pass\n",
     "test_b_long.py": "def test_long(): pass\n",
     "test_c_server.py": (

@@ -41,6 +41,7 @@ from motion.errors import PropertyRefused
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 from tests.scheduler.inline_executor import InlineExecutor
 
 DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
@@ -125,7 +126,7 @@ class FarmUnderTest:
             return (await session.execute(select(Job).where(col(Job.id) == job_id))).scalar_one()
 
     async def ended(self, job_id: str) -> Job:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while (job := await self.job(job_id)).status not in JOB_TERMINAL:  # noqa: ASYNC110 - it is in the database
                 await asyncio.sleep(0.02)
         return job
@@ -232,7 +233,7 @@ class Gate:
 
     def __call__(self, assignment: TaskAssignment) -> None:
         self.arrived.set()
-        assert self._open.wait(30), "the gate was never opened"
+        assert self._open.wait(HANG_SECONDS), "the gate was never opened"
 
     def open(self) -> None:
         self._open.set()

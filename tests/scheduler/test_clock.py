@@ -19,6 +19,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.__main__ import parts_of
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import Gate, farm, parts_for
 
 pytestmark = pytest.mark.service
@@ -74,7 +75,7 @@ def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str
 
     async def story() -> None:
         app = create_app(app_state_from(chosen, ahead))
-        async with asyncio.timeout(20), app.router.lifespan_context(app):
+        async with asyncio.timeout(HANG_SECONDS), app.router.lifespan_context(app):
             while abs(ahead.now() - datetime.now(UTC)) > timedelta(seconds=5):  # noqa: ASYNC110 - a clock has no event
                 await asyncio.sleep(0.05)
 

@@ -25,6 +25,7 @@ from farm_core.storage.local import LocalStorage
 from scheduler.maintenance.lease_reaper import PATIENCE_TICKS, LeaseReaper
 from scheduler.ports import AssemblyAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, Gate, farm, parts_for
 
 pytestmark = pytest.mark.service
@@ -142,7 +143,7 @@ def test_a_scheduler_that_is_not_told_its_cluster_says_so(words: tuple[str, ...]
     }
     ended = subprocess.run(
         [sys.executable, "-m", "scheduler", "--data", str(tmp_path), *words],
-        env=environment, capture_output=True, text=True, check=False, timeout=60,
+        env=environment, capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
     )  # fmt: skip
     assert ended.returncode == 2
     assert "RAY_ADDRESS names 2 clusters" in ended.stderr

@@ -20,6 +20,7 @@ from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
 from farm_core.webhooks.schedule import Outcome, outcome
 from tests.clock import ManualClock
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.sender import deliverer, ended_job
 
@@ -54,7 +55,7 @@ async def receiver(*statuses: int) -> AsyncIterator[Receiver]:
 
 
 async def delivered(under_test: FarmUnderTest, job_id: str, *, attempts: int = 1) -> Delivery:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             async with under_test.database.work() as session:
                 found = await session.execute(select(Delivery).where(col(Delivery.job_id) == job_id))

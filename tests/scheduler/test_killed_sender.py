@@ -23,6 +23,7 @@ from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
 from farm_core.webhooks.models import Delivery
 from tests.clock import ManualClock
+from tests.patience import HANG_SECONDS
 from tests.scheduler.sender import deliverer, ended_job
 
 pytestmark = pytest.mark.service
@@ -99,7 +100,7 @@ async def open_scenario(database_url: str, folder: Path, kill_on: str) -> AsyncI
     server = await asyncio.start_server(scenario.serve, "127.0.0.1", 0)
     await ended_job(database, folder, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
     try:
-        async with server, asyncio.timeout(60):
+        async with server, asyncio.timeout(HANG_SECONDS):
             yield scenario
     finally:
         scenario.kill()

@@ -18,6 +18,7 @@ from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad
 from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
 from tests.clock import ManualClock
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.inline_executor import InlineExecutor
 from tests.scheduler.test_placement import job
@@ -54,7 +55,7 @@ def test_a_worker_that_a_cancelled_job_holds_is_restarted_for_those_who_wait(
             await gate.reached()
             honest = await under_test.create(seconds=1, account_id="acc_b", width=640)
             await cancel(under_test, "job_poison")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 while not restarted:  # noqa: ASYNC110 - the executor is told on this loop
                     await asyncio.sleep(0.01)
             gate.open()
@@ -116,7 +117,7 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
         async with farm(database_url, tmp_path, deadly, workers=4, held_up=counted) as under_test:
             await under_test.ended(await under_test.create(seconds=1, id="job_poison", width=640))
             circuit = under_test.scheduler.breaker
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 while "acc_a" not in circuit.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
                     await asyncio.sleep(0.01)
             slow = await under_test.ended(await under_test.create(seconds=6))

@@ -9,6 +9,7 @@ import pytest
 
 from farm_core import redis
 from farm_core.progress.changes import JobChange, listen
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import farm
 
 pytestmark = pytest.mark.service
@@ -23,7 +24,7 @@ def test_a_listener_hears_every_state_and_progress_that_never_goes_back(
             assert await anext(heard) is None
             job_id = await under_test.create(seconds=6)
             changes: list[JobChange] = []
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 while not changes or changes[-1].get("status") != "completed":
                     change = await anext(heard)
                     assert change is not None

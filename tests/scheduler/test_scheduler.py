@@ -19,6 +19,7 @@ from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
 from scheduler import scheduler
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
+from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
 
@@ -163,7 +164,7 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
         async with farm(database_url, tmp_path, storage=storage) as under_test:
             server.kill()
             job_id = await under_test.create(seconds=1)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(HANG_SECONDS):
                 while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
                     await asyncio.sleep(0.05)
             assert (await under_test.job(job_id)).attempt <= 1

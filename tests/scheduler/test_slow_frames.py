@@ -18,6 +18,7 @@ from farm_core.jobs.status import TaskStatus
 from scheduler import breaker
 from scheduler.ports import SegmentAssignment, TaskAssignment
 from scheduler.watch import RunningTaskWatcher
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
 from tests.scheduler.inline_executor import InlineExecutor
 
@@ -91,7 +92,7 @@ def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_
     async def story() -> None:
         async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
             job_id = await under_test.create(seconds=60)
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 while not await _one_is_rendered(under_test, job_id):  # noqa: ASYNC110 - it is in the database
                     await asyncio.sleep(0.02)
             clock.ahead_seconds = 10.0
@@ -114,7 +115,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
     def slow(assignment: TaskAssignment) -> None:
         if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a":
             frames.append(threading.Event())
-            assert frames[-1].wait(30)
+            assert frames[-1].wait(HANG_SECONDS)
 
     def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
         executor._threads[worker_id].fail_active(stall(worker_id, 0.2))

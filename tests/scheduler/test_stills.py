@@ -26,6 +26,7 @@ from farm_core.stills.options import frames_of
 from scheduler import still_drawing
 from scheduler.still_drawing import best_worker
 from scheduler.still_turns import ACCOUNT_WAITING_MAX, StillTurns
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
@@ -207,7 +208,7 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
         async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
 
             def held_up(_: object) -> None:
-                assert go_on.wait(30)
+                assert go_on.wait(HANG_SECONDS)
 
             def restart(worker_id: str, *, is_blameless: bool = False) -> None:
                 restarted.append((worker_id, is_blameless))

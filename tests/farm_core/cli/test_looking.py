@@ -24,6 +24,7 @@ from farm_core.jobs.models import Task, Worker
 from farm_core.settings import settings
 from farm_core.webhooks.models import Delivery
 from tests.farm_core.rows import account, job, template
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
@@ -155,7 +156,7 @@ def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> 
             shown += "job_half" in line
         watching.send_signal(signal.SIGINT)
         watching.stdout.read()
-        assert watching.wait(20) == 0
+        assert watching.wait(HANG_SECONDS) == 0
 
 
 def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:

@@ -24,6 +24,7 @@ from farm_core.settings import settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from tests.gpu_renderer.documents import document, layer, write_document
+from tests.patience import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parents[3]
 CommandError = Callable[..., str]
@@ -135,7 +136,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(folder_of_comma
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         up = start_command("up", "--port", port, "--data", "data", folder=folder_of_commands)
-        _, error = up.communicate(timeout=60)
+        _, error = up.communicate(timeout=HANG_SECONDS)
     assert up.returncode == 1
     assert error == f"farm: cannot listen on 127.0.0.1, port {port}: Address already in use; see --host and --port\n"
     assert not (folder_of_commands / "data" / "postgres").exists()
@@ -168,7 +169,7 @@ def test_a_reader_that_has_read_enough_ends_a_command_quietly(folder_of_commands
     ) as shown:
         assert shown.stdout is not None and shown.stderr is not None
         shown.stdout.close()
-        assert (shown.stderr.read(), shown.wait(60)) == ("", 128 + signal.SIGPIPE)
+        assert (shown.stderr.read(), shown.wait(HANG_SECONDS)) == ("", 128 + signal.SIGPIPE)
 
 
 @pytest.mark.gl
@@ -197,12 +198,12 @@ def test_a_render_that_is_told_to_end_leaves_nothing_behind(folder_of_commands: 
     out.mkdir()
     for number in (signal.SIGINT, signal.SIGTERM):
         render = start_command("render", str(file), "-o", str(out / "a.mp4"), folder=folder_of_commands)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + HANG_SECONDS
         while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it draws
             time.sleep(0.01)
         assert len(list(out.iterdir())) == 1
         render.send_signal(number)
-        _, error = render.communicate(timeout=60)
+        _, error = render.communicate(timeout=HANG_SECONDS)
         assert render.returncode == 128 + number
         assert "Traceback" not in error
         assert list(out.iterdir()) == []

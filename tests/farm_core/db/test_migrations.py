@@ -18,6 +18,7 @@ from farm_core.db import migrate
 from farm_core.db.database import driver_url
 from farm_core.db.tables import metadata
 from tests.deadlocks import deadlocks
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,7 +50,7 @@ def test_running_the_migrations_at_once_from_many_processes_is_running_them_once
     words = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
     environment = os.environ | {"DATABASE_URL": empty_database_url}
     running = [subprocess.Popen(words, cwd=ROOT, env=environment) for _ in range(3)]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert [process.wait(HANG_SECONDS) for process in running] == [0, 0, 0]
     with psycopg.connect(empty_database_url) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(migrate.head(),)]
 
@@ -121,5 +122,5 @@ def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empt
                 time.sleep(0.02)
         farm.execute("SELECT count(*) FROM jobs")
         farm.commit()
-        migration.result(30)
+        migration.result(HANG_SECONDS)
     assert deadlocks(empty_database_url) == 1

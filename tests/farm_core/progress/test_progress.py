@@ -19,6 +19,7 @@ from farm_core.progress.changes import ChangePublisher, JobChange, changed, list
 from farm_core.progress.reader import ProgressReader
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from tests.farm_core import rows
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 NOWHERE = "redis://127.0.0.1:1"
@@ -255,7 +256,7 @@ def test_a_listener_connects_again_and_says_so(tmp_path: Path, monkeypatch: pyte
             assert await anext(heard) is None
             server.stop()
             server = valkey.start(tmp_path / "valkey")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(HANG_SECONDS):
                 assert await anext(heard) is None
             await heard.aclose()
 
@@ -266,13 +267,13 @@ def test_a_listener_connects_again_and_says_so(tmp_path: Path, monkeypatch: pyte
 
 
 async def _heard(heard: AsyncIterator[JobChange | None]) -> JobChange:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         change = await anext(heard)
     assert change is not None
     return change
 
 
 async def _until(under_test: Progress, percent: float) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while await under_test.percent() < percent:  # noqa: ASYNC110 - it is in Valkey
             await asyncio.sleep(0.02)
