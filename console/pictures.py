@@ -79,9 +79,9 @@ async def _answer(
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
     except BadRequest:
-        return (
-            await _answer(request, state, instead, time, width) if instead is not None else _placeholder(_NEVER_WIDTH)
-        )
+        if instead is None:
+            return _placeholder(_NEVER_WIDTH)
+        return await _answer(request, state, instead, time, width)
     except (FarmError, TimeoutError):
         return _placeholder(_LATER_WIDTH)
     return Response(still.picture, media_type=still.media_type, headers=headers)
