@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -29,8 +30,9 @@ CROWDS: dict[str, tuple[str, Any, str]] = {
 @pytest.mark.parametrize("kind", CROWDS)
 def test_a_crowd_of_faults_is_one_fault(world: World, kind: str) -> None:
     path, body, field = CROWDS[kind]
+    caller, content = world.account(), json.dumps(body).encode()
     began = time.process_time()  # the server runs in this process
-    answer = world.account().post(path, json=body)
+    answer = caller.post(path, content=content, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
     (fault,) = answer.json()["errors"]
     assert fault["field"] == field and f"at most {MEMBERS_MAX}" in fault["message"]
@@ -39,9 +41,10 @@ def test_a_crowd_of_faults_is_one_fault(world: World, kind: str) -> None:
 
 @pytest.mark.service
 def test_a_long_name_is_compared_with_no_field(world: World) -> None:
+    caller, content = world.account(), json.dumps({"x" * 9_000 + str(n): 1 for n in range(MEMBERS_MAX)}).encode()
     began = time.process_time()
-    body = {"x" * 9_000 + str(number): 1 for number in range(MEMBERS_MAX)}
-    assert world.account().post("/keys", json=body).status_code == 400
+    answer = caller.post("/keys", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
     assert time.process_time() - began < 3
 
 

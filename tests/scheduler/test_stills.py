@@ -201,6 +201,7 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(still_drawing, "LOOK_SECONDS", 0.02)
+    frame_seconds_max = still_drawing.FRAME_SECONDS_MAX
     monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", 0.1)
     go_on, restarted = threading.Event(), []
 
@@ -224,6 +225,7 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
             assert [blameless for _, blameless in restarted] == [True] * STRIKES_MAX, "no segment is the reason"
             with pytest.raises(RateLimited, match="took workers too long"):
                 await request_still(asked, SUBJECT, StillOptions(frame=9))
+            monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", frame_seconds_max)
             go_on.set()
             assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
 
