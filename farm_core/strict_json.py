@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -34,11 +33,14 @@ _TOLD_LENGTH: Final = 200
 _Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class RawObject:
     """JSON text of an object that has been checked, and is not parsed again."""
 
-    text: bytes
+    # No dataclass: pydantic would describe it in the API's document.
+    __slots__ = ("text",)
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
 
 
 def text_of(value: dict[str, Any] | RawObject) -> bytes:
