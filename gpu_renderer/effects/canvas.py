@@ -42,7 +42,7 @@ from gpu_renderer.opengl.targets import Target
 FIELD_RADIUS_MAX_PX = 80
 """Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
 BOTH_AXES: tuple[Axis, ...] = (0, 1)
-BLUR_REACH = 4.0
+BLUR_SIGMAS = 4.0
 """Sigmas from its content at which nothing of a blur is left."""
 MIP_SHARPENING = 0.5
 """Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
@@ -329,7 +329,7 @@ class Canvas(Surface):
 
         What the blur spreads beyond the canvas counts: it may be displaced onto it (effects.md 4.2).
         """
-        margin = math.ceil(min(BLUR_REACH * max(0.0, sigma), max(abs(dx), abs(dy))))
+        margin = math.ceil(min(BLUR_SIGMAS * max(0.0, sigma), max(abs(dx), abs(dy))))
         soft = self.soft(self.target, sigma, self.target.region.grown(margin))
         shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # as a browser reads a colour
         self.apply(
