@@ -51,11 +51,13 @@
     if (pending.has(key)) return;
     pending.set(key, setTimeout(() => { pending.delete(key); act(); }, wait));
   }
+  // Ask for a part of the page anew. The part is the source too: of several requests of one source htmx keeps but the last.
+  const renew = (part, url) => window.htmx.ajax("GET", url, { source: part, target: part, swap: "outerHTML" });
   function refreshRow(id) {
     const row = document.getElementById(`row-${id}`);
     if (!row) return;
     const chosen = row.querySelector("input:checked");
-    window.htmx.ajax("GET", `/console/renders/${id}/row`, { target: row, swap: "outerHTML" }).then(() => {
+    renew(row, `/console/renders/${id}/row`).then(() => {
       const box = document.querySelector(`#row-${id} input[name=job]`);
       if (chosen && box) { box.checked = true; countSelection(); }
     });
@@ -68,7 +70,7 @@
     const ended = () => ENDED.has(document.getElementById("live")?.dataset.status);
     if (ended()) return;
     const unfolded = document.getElementById("technical")?.open;
-    window.htmx.ajax("GET", location.pathname, { target: live, swap: "outerHTML" }).then(() => {
+    renew(live, location.pathname).then(() => {
       if (ended()) return location.reload(); // the head changes too
       const technical = document.getElementById("technical");
       if (technical && unfolded !== undefined) technical.open = unfolded;
@@ -84,7 +86,7 @@
       return;
     }
     if (arrived) arrived.hidden = true;
-    window.htmx.ajax("GET", list.dataset.url, { target: list, swap: "outerHTML" });
+    renew(list, list.dataset.url);
   }
   function refreshAll() { if (!window.htmx) return; refreshList(); refreshDetail(); }
   function apply(changes) {

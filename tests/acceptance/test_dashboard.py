@@ -20,15 +20,17 @@ from farm_core.storage.local import LocalStorage
 from motion.bundle import read_document
 from scheduler.ports import Advanced, Finished, SegmentAssignment, VideoFormat
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(500), pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
+ANSWER_SECONDS = 60
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
 @pytest.fixture
 def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A Ray node with four cores and its dashboard."""
+    import ray
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
@@ -36,6 +38,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port()}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     yield cluster
+    ray.shutdown()  # the executor gives up on a cluster that does not let it go
     cluster.shutdown()
 
 
@@ -82,7 +85,7 @@ async def _actors() -> dict[str, str]:
     """Each actor's name, and what it calls itself."""
     from ray.util.state import list_actors
 
-    actors = await asyncio.to_thread(list_actors, detail=True)
+    actors = await asyncio.wait_for(asyncio.to_thread(list_actors, detail=True), ANSWER_SECONDS)
     return {str(actor.name): str(actor.repr_name) for actor in actors if actor.state == "ALIVE"}
 
 
@@ -111,9 +114,14 @@ async def _reported_calls() -> dict[str, set[str]]:
 
 
 async def _raster_threads(name: str) -> int:
+    process_id = await asyncio.wait_for(asyncio.to_thread(_process_id, name), ANSWER_SECONDS)
+    return _threads(process_id, "llvmpipe-")
+
+
+def _process_id(name: str) -> int:
     import ray
 
-    return _threads(await ray.get_actor(name, NAMESPACE).process_id.remote(), "llvmpipe-")
+    return int(ray.get(ray.get_actor(name, NAMESPACE).process_id.remote(), timeout=ANSWER_SECONDS))
 
 
 def _threads(process_id: int, prefix: str) -> int:

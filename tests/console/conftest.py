@@ -19,7 +19,8 @@ __all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 
-
+SHOWN_SECONDS = 60
+"""How long a test waits for what a page shows. Beside other tests a browser takes ten times as long as alone."""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 
@@ -71,8 +72,9 @@ def chromium() -> Iterator[Any]:
     """
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=SHOWN_SECONDS * 1000)
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment()) as browser,
@@ -88,7 +90,7 @@ def window(chromium: Any) -> Iterator[Callable[..., Any]]:
     def new(person: Person, *, phone: bool = False, dark: bool = False, **options: Any) -> Any:
         size = {"width": 360, "height": 740} if phone else {"width": 1440, "height": 900}
         context = chromium.new_context(viewport=size, color_scheme="dark" if dark else "light", **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(SHOWN_SECONDS * 1000)
         context.add_cookies([person.cookie])
         opened.append(context)
         return context.new_page()

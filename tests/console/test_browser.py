@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,13 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from redis import Redis
 
 from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
-from farm_core.progress.store import channel
 from tests.api.workers import drawing
 from tests.api.world import World
+from tests.console.changes import publish_until
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
@@ -376,14 +374,3 @@ def test_the_console_works_without_scripts(operator: Person, window: Window) -> 
     page.fill("#in-headline", "plain")
     page.click("button:has-text('Preview')")
     assert "input.headline=plain" in (page.get_attribute("#frame", "src") or "")
-
-
-def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[], bool]) -> None:
-    """Publish a change until the page shows it: its stream may only just be opening."""
-    with Redis.from_url(str(world.settings.redis_url)) as client:
-        for _ in range(100):
-            client.publish(channel(change["account_id"]), json.dumps(change))
-            if seen():
-                return
-            page.wait_for_timeout(200)
-    raise AssertionError("the page does not show the change")

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from tests.api.world import World, picture
 from tests.console.people import Person, signed_in
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 

@@ -1,0 +1,65 @@
+"""Lists of renders in a real browser while renders change: every row is renewed, and a filter wins over what is on its way."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Error, Route, expect
+
+from farm_core.progress.changes import JobChange
+from tests.console.changes import publish, publish_until
+from tests.console.people import Person
+
+pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+
+
+def show_list(person: Person, window: Window, job: str) -> Any:
+    """A page with the list of renders whose stream of changes is open; it has read again what it may have missed before."""
+    page = window(person)
+    with page.expect_response(lambda answer: "hx-request" in answer.request.headers):
+        page.goto(f"{person.origin}/console/renders")
+    percent = page.locator(f"#row-{job} [data-percent]")
+    change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 42.5}
+    publish_until(page, person.api.world, change, lambda: percent.inner_text() == "42.5 %")
+    return page
+
+
+def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window: Window) -> None:
+    world, template = member.api.world, member.api.template()
+    jobs = [str(member.api.render(template).json()["jobId"]) for _ in range(6)]
+    for job in jobs:
+        world.move(job, "processing")
+    page = show_list(member, window, jobs[0])
+    for job in jobs:
+        world.move(job, "completed", video_key="results/x.mp4")
+    changes: list[JobChange] = [
+        {"job_id": job, "account_id": member.api.account_id, "status": "completed"} for job in jobs
+    ]
+    publish(world, *changes)
+    expect(page.locator("tr .state.completed")).to_have_count(len(jobs))
+
+
+def test_a_filter_wins_over_a_list_that_is_being_renewed(member: Person, window: Window) -> None:
+    world, template = member.api.world, member.api.template()
+    processing, failed = (str(member.api.render(template).json()["jobId"]) for _ in range(2))
+    world.move(processing, "processing")
+    world.move(failed, "failed", error="The photo is gone.")
+    page = show_list(member, window, processing)
+    held: list[Route] = []
+    page.route(f"{member.origin}/console/renders", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    page.route("**/console/renders?*status=failed*", lambda route: held.append(route))  # noqa: PLW0108
+    with page.expect_request(f"{member.origin}/console/renders"):
+        publish(world, {"job_id": "job_new", "account_id": member.api.account_id, "status": "queued"})
+    with page.expect_request("**/console/renders?*status=failed*"):
+        page.select_option("select[name=status]", "failed")
+    for route in held:
+        with contextlib.suppress(Error):  # the page has given the request up
+            route.continue_()
+            page.wait_for_timeout(500)
+    expect(page.locator("tr[data-job]")).to_have_count(1)
+    expect(page.locator(f"#row-{failed}")).to_be_visible()
