@@ -1,7 +1,7 @@
 """Render random segments of a completed job again, here, and compare them with what its receipt says.
 
-Equal bytes are promised between workers of one renderer: build, GL renderer, encoder, fonts. Where this machine is another
-kind than the receipt names, that is said, and the comparison fails with status 2 instead of 1.
+Equal bytes are promised between workers of one renderer: build, GL renderer, encoder, fonts. The exit status is 1 if bytes differ
+or there is no such job, and 2 if this machine is another kind than the receipt names, or the receipt is gone.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
+from farm_core.failure import Failure
 from farm_core.jobs.models import Job
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
@@ -33,8 +34,12 @@ from gpu_renderer.encode.formats import FORMATS
 from scheduler.ports import SegmentAssignment, VideoFormat
 
 
+class NothingToVerify(Failure):
+    """There is no completed job of that id."""
+
+
 class Unverifiable(Exception):
-    """The job cannot be compared; the message says why."""
+    """The job is there, but this machine cannot compare it; the message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell."""
+    """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell. Raises NothingToVerify."""
     chosen = data_folder.settings_of(arguments)
-    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))
+    storage = storage_of(
+        chosen, Links(farm_secret(chosen))
+    )  # after the job is known: it makes what a data folder lacks
     try:
-        job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))
         receipt = _receipt(storage, job)
         return _compared(chosen, storage, job, video_format, receipt, arguments.segments)
     except Unverifiable as problem:
@@ -60,8 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
 async def _job(database: Database, job_id: str) -> tuple[Job, VideoFormat]:
     async with database.work() as session:
         job: Job | None = await session.get(Job, job_id)
-        if job is None or job.receipt_key is None:
-            raise Unverifiable(f"there is no completed job {job_id!r}")
+        if job is None:
+            raise NothingToVerify(f"there is no job {job_id!r}; `./farm jobs` lists the last ones")
+        if job.receipt_key is None:
+            raise NothingToVerify(f"job {job_id} is {job.status}: only a completed job can be verified")
         template: Template = await session.get_one(Template, job.template_id)
     return job, VideoFormat(
         job.width,

@@ -6,6 +6,7 @@ A worker finishes the segments that it holds. A drained node also drains workers
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table, 1 where no worker lives; or the workers that were controlled. Raises Refused, NoSuchTarget."""
+    """Print a table, 1 where no worker takes work; or the workers that were controlled. Raises Refused, NoSuchTarget."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -54,9 +55,24 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
         return await _control(database, arguments)
     async with connection.progress_of(arguments, database) as progress:
         await screen.show(lambda: _workers(database, progress), watch=arguments.watch)
+    return await _report_live(database)
+
+
+async def _report_live(database: Database) -> int:
+    """0 where a worker takes work, else 1 with the reason on standard error."""
     now = SystemClock().now()
     async with database.work() as session:
-        return 0 if any(_state(worker, now) == "live" for worker in await session.scalars(select(Worker))) else 1
+        drained = frozenset(await controls.drained_nodes(session))
+        states = {_state(worker, now, drained) for worker in await session.scalars(select(Worker))}
+    if "live" in states:
+        return 0
+    if states <= {"gone"}:
+        advice = "`./farm up` starts some; if the farm runs, `./farm doctor` checks this machine"
+        print(f"farm: no render worker runs: {advice}", file=sys.stderr)
+    else:
+        advice = "`./farm workers resume WORKER` or `resume --node NODE` gives work to what is drained or quarantined"
+        print(f"farm: no render worker takes work: {advice}", file=sys.stderr)
+    return 1
 
 
 async def _control(database: Database, arguments: argparse.Namespace) -> int:

@@ -18,6 +18,8 @@ NUMBERS = {
     "durationSeconds": (10.0, MAX_SECONDS),
 }
 """Default and largest value of what must be above 0."""
+NAMED_MAX = 20
+"""Compositions that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,15 @@ def compositions(document: Document) -> dict[str, CompositionSettings]:
     return {key: _settings(key, stored) for key, stored in _table(document).items()}
 
 
+def _unknown(document: Document, composition_id: str) -> str:
+    """Name the compositions that there are, by id and name: an id is seen nowhere in the editor."""
+    known = [
+        f"{key[:60]!r} ({one.name[:60]})" for key, one in compositions(document).items() if _has_node(document, key)
+    ]
+    more = f" and {len(known) - NAMED_MAX} more" if len(known) > NAMED_MAX else ""
+    return f"The project has no composition {composition_id!r}. It has {', '.join(known[:NAMED_MAX]) or 'none'}{more}."
+
+
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:
     """Return the composition to render.
 
@@ -53,7 +64,7 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
     table = _table(document)
     if composition_id is not None:
         if composition_id not in table or not _has_node(document, composition_id):
-            raise CompositionUnknown(f"The project has no composition {composition_id!r}.", "compId")
+            raise CompositionUnknown(_unknown(document, composition_id), "compId")
         key = composition_id
     else:
         key = DEFAULT_ID if DEFAULT_ID in table else next(iter(table), "comp_default")

@@ -57,8 +57,10 @@ def test_text_layers_are_inputs_where_asked_for(world: World) -> None:
     ada = world.account()
     ids = [one["id"] for one in imported(ada, bundle(PROJECT), includeText="true").json()["inputs"]]
     assert ids == ["backgroundVideo", "myPhoto", "myPhoto2", "input1stTitle"]
-    for other in ("false", "TRUE", "1", ""):
-        assert len(imported(ada, bundle(PROJECT), includeText=other).json()["inputs"]) == 3
+    for other, warned in (("false", False), ("TRUE", True), ("1", True), ("", False)):
+        made = imported(ada, bundle(PROJECT), includeText=other).json()
+        assert len(made["inputs"]) == 3
+        assert any("includeText" in warning for warning in made["warnings"]) is warned
 
 
 def test_name_and_description_are_taken_from_the_form_and_truncated(world: World) -> None:

@@ -90,11 +90,11 @@ def test_layers_of_placed_compositions_are_found_and_of_other_compositions_are_n
         node("inner", "image", parent="comp_b", name="Inner", src=""),
         node("other", "image", parent="comp_c", name="Other", src=""),
         roots=(root("inner", node_id="comp_b"), root("other", node_id="comp_c")),
-        comps={"comp_b": {"id": "comp_b"}, "comp_c": {"id": "comp_c"}},
+        comps={"comp_b": {"id": "comp_b", "name": "Intro"}, "comp_c": {"id": "comp_c"}},
     )
     assert [entry.id for entry in discover(doc).fields] == ["inner"]
     assert [entry.id for entry in discover(doc, "comp_c").fields] == ["other"]
-    with pytest.raises(CompositionUnknown, match="comp_z"):
+    with pytest.raises(CompositionUnknown, match=r"no composition 'comp_z'. It has 'comp_root' .*, 'comp_b' \(Intro\)"):
         discover(doc, "comp_z")
 
 

@@ -231,12 +231,34 @@ def test_every_control_takes_yes(command: Command) -> None:
 def test_workers_are_drained_and_resumed(command: Command) -> None:
     drained = "render-1: gets no new segments, and finishes those that it holds\n"
     assert command("workers", "drain", "render-1")[1] == drained
-    assert "│ drained │" in command("workers")[1]
+    status, table, reason = command("workers")
+    assert (status, "│ drained │" in table, "no render worker takes work" in reason) == (1, True, True)
     assert command("workers", "resume", "--node", "n")[1] == "render-1: gets segments again\n"
-    assert command("workers")[0] == 0
+    assert command("workers")[::2] == (0, "")
+    command("workers", "drain", "--node", "n")
+    assert command("workers")[0] == 1
     status, _, err = command("workers", "drain")
     assert (status, "--node" in err) == (1, True)
     assert "There is no worker render-9" in command("workers", "restart", "render-9")[2]
+
+
+def test_a_farm_whose_workers_are_gone_says_what_starts_some(command: Command, database_url: str) -> None:
+    async def gone(database: Database) -> None:
+        async with database.work() as session:
+            (await session.get_one(Worker, "render-1")).seen_at = utc_now() - timedelta(hours=1)
+
+    on(database_url, gone)
+    status, _, reason = command("workers")
+    assert (status, "no render worker runs: `./farm up`" in reason) == (1, True)
+
+
+def test_only_a_completed_job_is_verified(command: Command) -> None:
+    assert command("verify", "job_none")[::2] == (
+        1,
+        "farm: there is no job 'job_none'; `./farm jobs` lists the last ones\n",
+    )
+    status, _, reason = command("verify", "job_bad")
+    assert (status, "job_bad is failed: only a completed job" in reason) == (1, True)
 
 
 def test_accounts_become_operators_and_are_suspended_and_deleted_and_all_is_audited(

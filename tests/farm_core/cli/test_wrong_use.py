@@ -209,7 +209,9 @@ def test_a_render_that_is_told_to_end_leaves_nothing_behind(folder_of_commands: 
         assert list(out.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["jobs"], ["workers"], ["queue"], ["account", "list"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["jobs"], ["workers"], ["queue"], ["account", "list"], ["verify", "job_one"]], ids=" ".join
+)
 def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(
     command_error: CommandError, folder_of_commands: Path, words: list[str]
 ) -> None:
@@ -217,7 +219,7 @@ def test_a_command_in_a_folder_without_a_farm_says_so_and_makes_none(
     error = command_error(*words, "--data", str(folder_of_commands / "elsewhere"))
     assert "no farm has run on" in error
     assert "--data" in error
-    assert not (folder_of_commands / "elsewhere" / "postgres").exists()
+    assert not (folder_of_commands / "elsewhere").exists()
 
 
 def test_a_project_that_is_not_there_is_not_taken_for_a_template(
