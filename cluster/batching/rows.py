@@ -55,6 +55,8 @@ def read_rows(path: Path, pattern: str) -> list[Row]:
         except (csv.Error, UnicodeDecodeError) as error:
             raise RowsRefused([f"{path} is not a CSV file in UTF-8: {error}"]) from error
     names = reader.fieldnames or []
+    if len(names) == 1 and (other := next((sign for sign in ";\t" if sign in names[0]), None)):
+        raise RowsRefused([f"{path} has {other!r} between its columns: save it with commas"])
     faults = [
         f"--out names a column {name!r}, and the file has {', '.join(names)}"
         for name in _names(pattern)

@@ -64,6 +64,8 @@ def _remedy(settings: Settings, url: str | None, name: str) -> str:
         return (
             f"Read {settings.data_folder / 'logs'}, or restart the farm. Run the doctor as the user who runs the farm."
         )
+    if url is None:
+        return f"The embedded server does not start. Mend the reason, or name a server of your own in {name}."
     return f"Check {name}, or unset it to use the embedded server."
 
 

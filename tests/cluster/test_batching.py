@@ -55,6 +55,7 @@ def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
         ("name\nAda\n", "{nome}.mp4", "a column 'nome'"),
         ("name\n", "{name}.mp4", "no rows"),
         ("name\nAda,Bob\n", "{name}.mp4", "more cells"),
+        ("name;headline\nAda;Hello\n", "{name}.mp4", "';' between its columns: save it with commas"),
         ("name\nAda\n", "{name.mp4", "--out"),
     ],
 )

@@ -67,3 +67,20 @@ def test_the_doctor_says_how_many_workers_of_a_gpu_the_processor_can_encode_for(
         (0, 16, Settings()), (1, 2, Settings()), (1, 16, Settings(workers_per_gpu=8)), (1, 16, Settings(workers=3)),
     ):  # fmt: skip
         assert not list(workers_findings(gpus, cores, settings))
+
+
+def test_the_doctor_asks_for_no_setting_to_be_unset_that_is_not_set(tmp_path: Path) -> None:
+    """A disk of 4 MB is too small for a database."""
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+    mounted = 'mount -t tmpfs -o size=4m,mode=1777 none "$TMPDIR" && exec "$@"'
+    program = (
+        "from cluster.diagnosis.stores import store_findings; from farm_core.settings import Settings; "
+        "found = next(store_findings(Settings(database_url=None))); print(found.grade, found.remedy)"
+    )
+    command = [*namespace, "sh", "-c", mounted, "sh", sys.executable, "-c", program]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.stderr.startswith(("unshare:", "mount:")):
+        pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
+    assert done.stdout.startswith("bad The embedded server does not start."), done.stderr
+    assert "DATABASE_URL" in done.stdout
