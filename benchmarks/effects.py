@@ -23,7 +23,8 @@ from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, c
 from gpu_renderer.frame.renderer import Optimisations, backend_of
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import Backdrop, DrawOps
+from gpu_renderer.kernels.bindings import Backdrop
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.context import create_context
 from gpu_renderer.opengl.painter import Painter

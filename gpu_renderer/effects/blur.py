@@ -110,7 +110,7 @@ class DirectionalBlur(Effect):
         weights = np.floor(255 * (1 - np.abs(places) / (count + 1)) / (count + 1) + 0.5).astype(np.int32)
         moves = (places / count * length / 2)[:, None] * np.array([math.cos(angle), math.sin(angle)])
         canvas.write(
-            native.streaked(
+            native.directional_blur(
                 canvas.pixels(), moves.astype(np.float32), weights, thread_count=canvas.painter.thread_count
             )
         )
@@ -127,7 +127,7 @@ class VectorBlur(Effect):
         count = min(max(math.floor(amount + 0.5), 2), KERNEL_RADIUS_MAX)
         steps = (np.arange(-count, count + 1) * (amount / count)).astype(np.float32)
         field, threads = canvas.heights(native, smoothness), canvas.painter.thread_count
-        canvas.write_straight(native.contoured(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
+        canvas.write_straight(native.contour_blur(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
 
 
 @effect("unsharp-mask")

@@ -27,7 +27,8 @@ from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
-from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
+from gpu_renderer.kernels.bindings import Backdrop, Kernels
+from gpu_renderer.kernels.draw_ops import DrawOp, DrawOps
 from gpu_renderer.opengl.targets import Target
 
 BackdropOf = Callable[[Region], Backdrop]

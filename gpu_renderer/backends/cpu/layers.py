@@ -24,7 +24,7 @@ from gpu_renderer.display_list.operations import (
 )
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
+from gpu_renderer.kernels.draw_ops import NOTHING, DrawOp, quantise_op
 
 Found = Sequence[DrawOp | None]
 """Kernel operations from bottom to top, or None for an operation that needs OpenGL."""
@@ -96,7 +96,7 @@ class KernelLayers:
     def _bare(self, operation: DrawQuad) -> DrawOp | None:
         layer = operation.layer
         if layer.paint is None or layer.placed is None:
-            return _nothing()
+            return NOTHING
         style = Style(layer.step.opacity, self._contents.filter(layer.step, layer.scene))
         paint = smooth(layer.paint)
         return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
@@ -106,7 +106,7 @@ class KernelLayers:
 
     def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
-            return _nothing()
+            return NOTHING
         if routing.fixed_function(plane.step) != "over" or plane.lighting:
             return None
         quad, style = quad_of(plane.shown, plane.step.placement), Style(plane.step.opacity, plane.filter)
@@ -116,7 +116,7 @@ class KernelLayers:
         layer, step = operation.layer, operation.layer.step
         if has_passes(step.layer) or step.samples:
             return None
-        quantise = draw_op(Variant(QUANTISE), self._within)
+        quantise = quantise_op(self._within)
         content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, cache_path)
         if content is None:
             return [quantise]
@@ -138,7 +138,3 @@ class KernelLayers:
             return [behind]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
         return [behind, of_drawable(content, quad_of(content, step.placement), self._texels, self._within, style)]
-
-
-def _nothing() -> DrawOp:
-    return draw_op(Variant(QUANTISE), Region(0, 0, 0, 0))

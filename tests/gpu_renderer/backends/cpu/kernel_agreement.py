@@ -25,7 +25,8 @@ from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import (
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, Kernels
+from gpu_renderer.kernels.draw_ops import (
     BUFFER,
     CELLS,
     COVERAGE,
@@ -34,16 +35,13 @@ from gpu_renderer.kernels.bindings import (
     GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
-    HALF_PATTERNS,
     IMAGE,
     QUANTISE,
     RECTANGLE,
-    Backdrop,
     DrawOp,
     DrawOps,
-    Kernels,
     Variant,
-    draw_op,
+    quantise_op,
 )
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -120,7 +118,7 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
             yield from _buffer(painter, texels, opacity, variant, rng)
             continue
         if variant.kind == QUANTISE:
-            yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
+            yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [quantise_op(_FRAME)])
             continue
         quad = _quad(variant, number, rng)
         tint = _filter(variant, rng)
@@ -159,7 +157,7 @@ def _shown(
             merged = Inputs({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
             quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
 
-    return _Trial(draw_blended, [draw_op(Variant(QUANTISE), _FRAME), op]) if mode else _Trial(draw, [op])
+    return _Trial(draw_blended, [quantise_op(_FRAME), op]) if mode else _Trial(draw, [op])
 
 
 def _buffer(
