@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels, of_drawable
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_drawable
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.paint import Filter, Image
@@ -92,7 +92,7 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     shown, quad, frame = Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), Region(0, 0, WIDTH, HEIGHT)
     native = kernels()
     if backend_of(painter, Optimisations()) == "cpu" and native is not None:
-        draw_op = of_drawable(shown, quad, HostTexels(painter), frame, style)
+        draw_op = of_drawable(shown, quad, KernelTexels(painter), frame, style)
         assert draw_op is not None, "the kernels have the colour stage"
         native.composite_linear(Backdrop(), DrawOps([draw_op]), _COMPOSITED, frame, painter.thread_count)
         return

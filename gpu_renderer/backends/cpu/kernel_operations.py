@@ -73,7 +73,7 @@ def is_within_limits(quad: Matrix3) -> bool:
     return max(quad) <= QUAD_MAX and min(quad) >= -QUAD_MAX
 
 
-class HostTexels:
+class KernelTexels:
     """Texels of content in main memory. The texels of a target are read back once for each of its versions.
 
     A target whose version is asked for in two frames running is kept in main memory alone, as long as it lives.
@@ -141,7 +141,7 @@ class HostTexels:
 
 
 def of_glow(
-    glow: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
+    glow: GlowBuffer, texels: KernelTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
 ) -> DrawOp | None:
     """Return the operation of a glow, or None if its cells are not RGBA floats."""
     region, matte_mode = glow.region.intersection(within), 0 if matte is None else matte.variant.mode
@@ -159,7 +159,7 @@ def of_glow(
     return buffer_op(variant, region, content, opacity, matte=matte, cells_per_px=1 / glow.cell_px)
 
 
-def of_buffer(layer: LayerBuffer, texels: HostTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
+def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
     """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte."""
     through, opacity = None, how.opacity
     if how.matte is not None:
@@ -199,7 +199,7 @@ def _region_of(target: Target) -> tuple[float, float, float, float]:
 def of_drawable(
     shown: Drawable,
     quad: Matrix3,
-    texels: HostTexels,
+    texels: KernelTexels,
     within: Region,
     style: Style,
     *,
@@ -253,7 +253,7 @@ def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:
     )
 
 
-def _content_of(shown: Drawable, texels: HostTexels) -> tuple[int, Content] | None:
+def _content_of(shown: Drawable, texels: KernelTexels) -> tuple[int, Content] | None:
     """Return the kind and the content of a drawable for the kernels, or None if they cannot read its texels."""
     if isinstance(shown, Shape):
         kind = RECTANGLE if shown.primitive == "rect" else ELLIPSE

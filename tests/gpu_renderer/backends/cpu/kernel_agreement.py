@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.cpu import kernel_operations
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.backends.gl import backdrop as below
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs
@@ -108,7 +108,7 @@ def _noise() -> npt.NDArray[np.float16]:
 
 
 def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iterator[_Trial]:
-    texels = HostTexels(painter)
+    texels = KernelTexels(painter)
     is_one_colour = variant.kind in (RECTANGLE, ELLIPSE, COVERAGE) and not variant.gradient
     for number in range(_COLOURS if variant.mode and is_one_colour else _ROUNDS):
         opacity, alpha = (1.0, rng.random())[number % 2], (1.0, rng.random())[number // 2 % 2]
@@ -142,7 +142,13 @@ def _filter(variant: Variant, rng: np.random.Generator) -> Filter:
 
 
 def _shown(
-    painter: Painter, texels: HostTexels, shown: Drawable, quad: Matrix3, opacity: float, variant: Variant, tint: Filter
+    painter: Painter,
+    texels: KernelTexels,
+    shown: Drawable,
+    quad: Matrix3,
+    opacity: float,
+    variant: Variant,
+    tint: Filter,
 ) -> _Trial:
     is_smooth, mode = variant.samples != 1 and not variant.mode, variant.mode
     style = Style(opacity, tint, is_smooth=is_smooth)
@@ -161,7 +167,7 @@ def _shown(
 
 
 def _buffer(
-    painter: Painter, texels: HostTexels, opacity: float, variant: Variant, rng: np.random.Generator
+    painter: Painter, texels: KernelTexels, opacity: float, variant: Variant, rng: np.random.Generator
 ) -> Iterator[_Trial]:
     """A picture, its light, or both."""
     is_fine = variant.is_nearest

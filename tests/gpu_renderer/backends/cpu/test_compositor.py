@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.backdrop_cache import TEXTURE_FRAMES
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop
@@ -260,7 +260,7 @@ def test_so_have_frames_of_several_strips(software: Painter, name: str) -> None:
 
 
 def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> None:
-    texels = HostTexels(software)
+    texels = KernelTexels(software)
     assert texels.bytes_of(np.zeros((2, 2), np.uint8)) is not None
     assert texels.bytes_of(np.zeros((1, 9), np.uint8)) is None
     assert texels.bytes_of(np.zeros((9, 1, 4), np.uint8)) is None
@@ -269,7 +269,7 @@ def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> 
 
 
 def test_a_target_that_stands_for_two_frames_is_kept_in_main_memory_alone(software: Painter) -> None:
-    texels = HostTexels(software)
+    texels = KernelTexels(software)
     with software.pool.acquired(Region(0, 0, 9, 7), "f1") as target:
         target.framebuffer.clear(1.0, 0.2, 0.0, 1.0)
         for is_made in (True, False, False):
