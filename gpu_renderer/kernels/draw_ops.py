@@ -103,7 +103,9 @@ def content_op(
     shape (rows, columns). `grade`: None if colours stay as they are.
     """
     stage = None if grade is None else _packed_grade(grade)
-    return _draw_op(variant, region, content, opacity, to_unit, inputs=_Inputs(mask=mask, stage=stage, grade=grade))
+    columns, rows = (0, 0) if mask is None else mask.shape[::-1]
+    pointers = 0, 0, _address(mask), columns, rows, _address(stage)
+    return _draw_op(variant, region, content, opacity, to_unit, pointers=pointers, kept=(mask, stage, grade))
 
 
 def buffer_op(
@@ -121,23 +123,11 @@ def buffer_op(
     `glow`: the glow behind a GLOWING_BUFFER. `matte`: a BUFFER whose `mode` is that of shaders/include/matte.glsl.
     `cells_per_px`: resolution of a GLOW that is not nearest.
     """
-    inputs = _Inputs(
-        None if glow is None else np.frombuffer(glow.packed, np.uint8),
-        None if matte is None else np.frombuffer(matte.packed, np.uint8),
-    )
-    made = _draw_op(variant, region, content, opacity, cells_per_px=cells_per_px, inputs=inputs)
-    return made._replace(texels=(made.texels, glow, matte))
-
-
-class _Inputs(NamedTuple):
-    """Arrays and structures that a draw operation points to, besides its texels."""
-
-    glow: npt.NDArray[np.uint8] | None = None
-    matte: npt.NDArray[np.uint8] | None = None
-    mask: npt.NDArray[np.uint8] | None = None
-    stage: npt.NDArray[np.uint8] | None = None
-    grade: Grade | None = None
-    """Content of `stage`, whose table must stay alive."""
+    behind = None if glow is None else np.frombuffer(glow.packed, np.uint8)
+    through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
+    pointers = _address(behind), _address(through), 0, 0, 0, 0
+    kept = glow, behind, matte, through
+    return _draw_op(variant, region, content, opacity, cells_per_px=cells_per_px, pointers=pointers, kept=kept)
 
 
 def _draw_op(
@@ -147,22 +137,25 @@ def _draw_op(
     opacity: float = 1.0,
     to_unit: tuple[float, ...] = (0.0,) * 9,
     cells_per_px: float = 0.0,
-    inputs: _Inputs = _Inputs(),  # noqa: B008  # immutable
+    pointers: tuple[int, ...] = (0,) * 6,
+    kept: object = None,
 ) -> DrawOp:
-    """Pack a draw operation in the order of `struct draw_op`."""
+    """Pack a draw operation in the order of `struct draw_op`.
+
+    `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
+    `kept`: arrays that the pointers lead to.
+    """
     geometry, color, texels = content
     if variant.gradient:
         columns, rows = variant.ramp_count, variant.gradient
     else:
         rows, columns = (0, 0) if texels is None else texels.shape[:2]
     x, y, width, height = region
-    glow, matte, mask, stage, _ = inputs
     packed = _DRAW_OP(
         *variant[:6], x, y, x + width, y + height, *to_unit, opacity, *color, *geometry, cells_per_px, columns, rows,
-        _address(texels), _address(glow), _address(matte), _address(mask),
-        *((0, 0) if mask is None else mask.shape[::-1]), _address(stage),
+        _address(texels), *pointers,
     )  # fmt: skip
-    return DrawOp(region, variant, packed, (texels, inputs))
+    return DrawOp(region, variant, packed, (texels, kept))
 
 
 def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:
