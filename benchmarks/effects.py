@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels, of_drawable
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_drawable
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.paint import Filter, Image
@@ -23,7 +23,8 @@ from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, c
 from gpu_renderer.frame.renderer import Optimisations, backend_of
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import Backdrop, DrawOps
+from gpu_renderer.kernels.bindings import Backdrop
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.context import create_context
 from gpu_renderer.opengl.painter import Painter
@@ -91,7 +92,7 @@ def _graded(painter: Painter, entry: EffectSnapshot) -> None:
     shown, quad, frame = Image(_PICTURE, WIDTH, HEIGHT), matrix.scaling(WIDTH, HEIGHT), Region(0, 0, WIDTH, HEIGHT)
     native = kernels()
     if backend_of(painter, Optimisations()) == "cpu" and native is not None:
-        draw_op = of_drawable(shown, quad, HostTexels(painter), frame, style)
+        draw_op = of_drawable(shown, quad, KernelTexels(painter), frame, style)
         assert draw_op is not None, "the kernels have the colour stage"
         native.composite_linear(Backdrop(), DrawOps([draw_op]), _COMPOSITED, frame, painter.thread_count)
         return

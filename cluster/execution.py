@@ -15,7 +15,7 @@ def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
 ) -> TaskRunner:
     """Return a worker's runner. Its GL context belongs to the calling thread, which must execute all assignments."""
-    from cluster.segment_maker import SessionMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
+    from cluster.segment_maker import SessionSegmentMaker  # noqa: PLC0415 - loads the GPU's libraries, in workers only
 
     storage = storage_of(settings, Links(farm_secret(settings)))
-    return TaskRunner(worker_id, SessionMaker(settings, cuda_index, raster_threads), storage, scratch)
+    return TaskRunner(worker_id, SessionSegmentMaker(settings, cuda_index, raster_threads), storage, scratch)

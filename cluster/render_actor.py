@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import psutil
 import ray
@@ -163,7 +163,7 @@ class RenderActor:
         return True
 
     @ray.method(concurrency_group="control")
-    def leave(self) -> Any:
+    def leave(self) -> None:
         """End the process at once. An ordinary exit can hang in a driver and hold the GPU."""
         self._leaving = True
         self._thread.close()

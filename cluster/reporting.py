@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from opentelemetry.trace import StatusCode
 
 from cluster.still_queue import Drawer
-from cluster.task_runner import Progress, Stopped
+from cluster.task_runner import OnProgress, ShouldStop
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from farm_core.telemetry import logs, traces
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
@@ -18,13 +18,13 @@ _log = logs.logger(__name__)
 class Runner(Drawer, Protocol):
     """Execute assignments on the calling thread (`TaskRunner`)."""
 
-    def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
+    def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
         """Return the assignment's one report; nothing is raised."""
         ...
 
 
 def execute_and_report(
-    runner: Runner, assignment: TaskAssignment, writer: ProgressWriter, on_progress: Progress, should_stop: Stopped
+    runner: Runner, assignment: TaskAssignment, writer: ProgressWriter, on_progress: OnProgress, should_stop: ShouldStop
 ) -> Finished | Ended:
     """Execute the assignment; its progress goes to `on_progress` and, at a bounded rate, to Redis.
 
@@ -49,7 +49,7 @@ def execute_and_report(
 
 
 def _traced(
-    runner: Runner, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped
+    runner: Runner, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop
 ) -> Finished | Ended:
     """Execute the assignment as a span of its job's trace, and log its end."""
     name = "segment" if isinstance(assignment, SegmentAssignment) else "assembly"

@@ -11,7 +11,7 @@ import orjson
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
-from cluster.task_runner import Progress, StillPicture, Stopped
+from cluster.task_runner import OnProgress, ShouldStop, StillPicture
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
@@ -36,8 +36,8 @@ class _DocumentKey(NamedTuple):
     media: tuple[tuple[str, str], ...]
 
 
-class SessionMaker:
-    """A render session, and the documents that it has open."""
+class SessionSegmentMaker:
+    """`SegmentMaker` by a render session, with the documents that are open in it."""
 
     def __init__(self, settings: Settings, cuda_index: int | None = None, raster_threads: int | None = None) -> None:
         self._session = RenderSession(
@@ -77,7 +77,12 @@ class SessionMaker:
         return hashlib.sha256(orjson.dumps(facts)).hexdigest()
 
     def render(
-        self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+        self,
+        assignment: SegmentAssignment,
+        media: MediaCache,
+        path: Path,
+        on_progress: OnProgress,
+        should_stop: ShouldStop,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draw and encode the segment."""
         opened = self._open(assignment, media)
@@ -122,7 +127,7 @@ class SessionMaker:
         )
         self._close_surplus(documents)
         documents[key] = self._session.open(document, output, media.resolver(assignment.media))
-        media.trim({stored for opened in (*self._opened, *self._opened_stills) for _, stored in opened.media})
+        media.trim({stored for opened_key in (*self._opened, *self._opened_stills) for _, stored in opened_key.media})
         return documents[key]
 
     def _close_surplus(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> None:

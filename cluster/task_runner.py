@@ -26,10 +26,10 @@ from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignme
 _log = logs.logger(__name__)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
-Progress = Callable[[int], None]
+OnProgress = Callable[[int], None]
 """Called with the frames done of a segment."""
 
-Stopped = Callable[[], bool]
+ShouldStop = Callable[[], bool]
 """Called between frames. Returns True if the assignment must stop."""
 
 
@@ -82,7 +82,12 @@ class SegmentMaker(Protocol):
         ...
 
     def render(
-        self, assignment: SegmentAssignment, media: MediaCache, path: Path, on_progress: Progress, should_stop: Stopped
+        self,
+        assignment: SegmentAssignment,
+        media: MediaCache,
+        path: Path,
+        on_progress: OnProgress,
+        should_stop: ShouldStop,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Write the segment; return milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
         ...
@@ -104,7 +109,7 @@ class TaskRunner:
         self._scratch = scratch
         self._media = MediaCache(storage, scratch / "media", media_bytes_max)
 
-    def execute(self, assignment: TaskAssignment, on_progress: Progress, should_stop: Stopped) -> Finished | Ended:
+    def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
         """Execute the assignment and return its one report. Nothing is raised."""
         try:
             if should_stop():
@@ -127,7 +132,9 @@ class TaskRunner:
         """Draw one frame of a still on the drawing thread. Raises the errors that `failure_of` translates."""
         return self.maker.still(assignment, frame_index, self._media)
 
-    def _render_or_reuse(self, assignment: SegmentAssignment, on_progress: Progress, should_stop: Stopped) -> Finished:
+    def _render_or_reuse(
+        self, assignment: SegmentAssignment, on_progress: OnProgress, should_stop: ShouldStop
+    ) -> Finished:
         began = time.perf_counter()
         ending = FORMATS[assignment.video_format.format].segment_ending
         key = f"segments/{self.maker.segment_key(assignment, self._media)}{ending}"
@@ -150,8 +157,8 @@ class TaskRunner:
         key: str,
         path: Path,
         began: float,
-        on_progress: Progress,
-        should_stop: Stopped,
+        on_progress: OnProgress,
+        should_stop: ShouldStop,
     ) -> Finished:
         stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, should_stop)
         upload_began = time.perf_counter()

@@ -28,8 +28,8 @@ ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 """Tasks that one round leases: its statements stay short however many workers are free. It reads for 512 places."""
 
 SPARE_WORKERS: Final = 32
-"""Workers that a round asks about beyond those it has tasks for: other schedulers may have filled some. As many that have no room
-may be among them, for accounts that have nothing running."""
+"""Workers that a round asks about beyond the number of its tasks, because other schedulers may have filled some; and full workers that
+it asks about besides, because an account that has nothing running can still get a task on one of them."""
 
 _KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
@@ -53,7 +53,7 @@ class Dispatcher(Service):
         living = self.dependencies.executor.workers()
         if not living:
             return 0
-        # Of workers that are full, an account that has nothing running may still have one.
+        # At least one task even if all workers are full: an account that has nothing running can get it (`place_tasks`).
         room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
         for task in leased:

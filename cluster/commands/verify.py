@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from cluster.media_cache import MediaCache
-from cluster.segment_maker import SessionMaker
+from cluster.segment_maker import SessionSegmentMaker
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
 from farm_core.cli.words import whole
@@ -96,7 +96,7 @@ def _receipt(storage: Storage, job: Job) -> Mapping[str, Any]:
 def _compared(
     chosen: Settings, storage: Storage, job: Job, video_format: VideoFormat, receipt: Mapping[str, Any], count: int
 ) -> int:
-    maker = SessionMaker(chosen)
+    maker = SessionSegmentMaker(chosen)
     if maker.renderer != receipt["renderer"]:
         raise Unverifiable(f"the receipt names {receipt['renderer']!r}, this machine is {maker.renderer!r}")
     segments: Sequence[Mapping[str, Any]] = receipt["segments"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from gpu_renderer.opengl.targets import Target, TargetPool
 
@@ -15,9 +15,10 @@ LAYER_BYTES_MAX = 256 << 20
 class Entry(NamedTuple):
     """A cached result at a path. It can be reused only if `key` equals the wanted key."""
 
-    key: Any
-    made: Any
-    """A target, or what was made of the targets: a layer buffer, a glow, a flattened plane."""
+    key: object
+    made: object
+    """A target, or what was made of the targets: a layer buffer, a glow, a flattened plane. The prefix of the path, such as
+    `glow:`, says which."""
     targets: tuple[Target, ...]
 
 
@@ -41,18 +42,19 @@ class LayerCache:
 
     def get(self, path: str, key: object, make: Callable[[], T], targets_of: Callable[[T], tuple[Target, ...]]) -> T:
         """Return what was made at a path if its key is equal; make and cache it otherwise."""
-        found: T | None = self.find(path, key)
-        if found is None:
-            found = make()
-            self.put(path, key, found, *targets_of(found))
-        return found
-
-    def find(self, path: str, key: object) -> Any:
-        """Return what was made at a path if its key is equal, else None."""
         entry = self.at(path)
-        return entry.made if entry is not None and entry.key == key else None
+        if entry is not None and entry.key == key:
+            return cast(T, entry.made)
+        made = make()
+        self.put(path, key, made, *targets_of(made))
+        return made
 
-    def put(self, path: str, key: object, made: Any, *targets: Target) -> None:
+    def find(self, path: str, key: object, kind: type[T]) -> T | None:
+        """Return what was made at a path, an object of a class, if its key is equal, else None."""
+        entry = self.at(path)
+        return entry.made if entry is not None and entry.key == key and isinstance(entry.made, kind) else None
+
+    def put(self, path: str, key: object, made: object, *targets: Target) -> None:
         """Cache targets. Targets of the former entry are released, unless they are the same."""
         old = self._entries.pop(path, None)
         if old is not None and old.targets != targets:

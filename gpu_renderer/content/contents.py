@@ -17,7 +17,7 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
-from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
@@ -72,7 +72,7 @@ class Contents:
         """Return a line for everything that is drawn differently or not at all."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
-    def counter_faces(self) -> Chain:
+    def counter_faces(self) -> FontChain:
         """Return the faces of the system's fixed-width family: what counters are written in."""
         return self._fonts.chain(Style("monospace", 400, italic=False))
 

@@ -15,9 +15,9 @@ CONTINUOUS_TIERS = (*TIERS, 8.0, 16.0, 32.0, 64.0)
 SIDE_PX_MAX = 4096.0
 CONTINUOUS_AREA_PX_MAX = 16_777_216.0
 
-Share = tuple[float, float, float, float]
-"""Left, top, width and height of a part, as fractions of the whole."""
-WHOLE: Share = (0.0, 0.0, 1.0, 1.0)
+UnitRect = tuple[float, float, float, float]
+"""Left, top, width and height of a part, as fractions of the whole: (0, 0, 1, 1) is all of it."""
+WHOLE: UnitRect = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Raster:
     """True if every pixel is known to be opaque."""
     is_fleeting: bool = False
     """True for one of many pictures in a row, such as a video frame, which is not worth caching."""
-    content_box: Share = WHOLE
+    content_box: UnitRect = WHOLE
     """Beyond it every pixel is transparent."""
 
 

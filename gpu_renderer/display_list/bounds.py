@@ -70,7 +70,7 @@ def is_culled(layer: Layer) -> bool:
 
 def buffer_region(layer: Layer) -> Region:
     """Return the frame pixels of a layer's own buffer: paint bounds without glows, rounded out to the pool's grid."""
-    painted = _painted(layer, layer.content_bounds, is_lit=True)
+    painted = _painted(layer, layer.content_bounds, without_glow=True)
     return painted if painted.is_empty else painted.snapped(layer.scene.frame)
 
 
@@ -102,14 +102,14 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     )  # fmt: skip
 
 
-def _painted(layer: Layer, content: Region, *, is_lit: bool = False) -> Region:
+def _painted(layer: Layer, content: Region, *, without_glow: bool = False) -> Region:
     step, frame = layer.step, layer.scene.frame
     if content.is_empty:
         return content
     if step.plane is not None or not has_passes(step.layer):
         return content.grown(1).intersection(frame)
     baked = effects.needs_baking(step.layer)
-    spread = effects.spread_px(step.layer.effects, effect_scene(layer), after_baking=baked, is_lit=is_lit)
+    spread = effects.spread_px(step.layer.effects, effect_scene(layer), after_baking=baked, without_glow=without_glow)
     if spread >= max(frame.width, frame.height):
         return frame
     return content.grown(1 + spread).intersection(frame)

@@ -1,6 +1,8 @@
 """Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
-A paint list is compiled layer by layer, bottom first: `_List.steps` gives the order, `_List._layer` a layer's steps.
+`_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. The steps of a layer depend on three things, each
+with a method of its own: its place in space (`_placed_steps`), its ghosts (`_steps`) and the kind of its source
+(`_steps_of_source`). A group that is not isolated is compiled into the same list; an isolated one becomes a graph of its own.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from gpu_renderer import effects
-from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import routing
-from gpu_renderer.display_list.graph import Draw, MatteUse, PlacedSample, Plane, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.display_list.graph import Adjustment, Draw, MatteUse, PlacedSample, Plane, RenderGraph, Scene, Step
 from gpu_renderer.display_list.routing import blend_of, routed, with_grouped
 from gpu_renderer.display_list.space import camera, extrusion, lights
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
@@ -54,22 +56,31 @@ def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source]
     frame = Region(0, 0, width, height)
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
-    return _List(snapshot, camera.eye(snapshot), frame, clip, view, scale, box).graph()
+    return _ListCompiler(snapshot, camera.eye(snapshot), frame, clip, view, scale, box).graph()
 
 
 @dataclass(frozen=True)
-class _List:
+class _ListCompiler:
     """Compiler of one paint list: its target, and the state that its layers inherit."""
 
     snapshot: Snapshot
+    """Composition whose layers are compiled."""
     eye: Eye
+    """Its camera."""
     frame: Region
+    """Pixels of the output."""
     clip: Region
+    """Pixels of the composition on the frame."""
     view: Matrix3
+    """Matrix from composition px to frame px."""
     view_scale: float
+    """Same as `Scene.view_scale`."""
     box: Callable[[Source], Size]
+    """Same as for `compiled`."""
     opacity: float = 1.0
-    levels: int = 0
+    """Opacity of the groups around the list that are not isolated."""
+    nesting: int = 0
+    """Number of isolated groups around the list."""
     is_group: bool = False
     """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
     relatives: tuple[LayerSnapshot, ...] = ()
@@ -78,6 +89,7 @@ class _List:
     """True while a layer is drawn as a map. The effects inside read no maps: the buffer that would hold one is in use."""
 
     def graph(self) -> RenderGraph:
+        """Return the graph of the list, with the background of its composition."""
         snapshot, references = self.snapshot, tuple(self._references())
         scene = Scene(
             self.frame, self.clip, self.view, self.view_scale, snapshot.width, snapshot.height, snapshot.color,
@@ -93,67 +105,73 @@ class _List:
         named = {value for layer in own if layer.effects for entry in layer.effects for _, value in entry.stored}
         as_map = replace(self, is_map=True)
         for layer in self.relatives or own if named else ():
-            if layer.id in named and (drawn := as_map._whole(routing.without_passes(layer))) is not None:
+            if layer.id in named and (drawn := as_map._drawn_alone(routing.without_passes(layer))) is not None:
                 yield layer.id, drawn
 
     def steps(self) -> tuple[Step, ...]:
+        """Return the steps of all layers in drawing order."""
         sources = self._matte_sources
         shown = [layer for layer in self._layers if (layer.visible and not layer.shadow_only) or layer.id in sources]
         ordered: Iterable[Step | None]
         if self.is_group:
-            ordered = [step for layer in shown for _, step in self._layer(layer)]
+            ordered = [step for layer in shown for _, step in self._placed_steps(layer)]
         else:
-            ordered = camera.depth_sorted(shown, self._layer, sources)
+            ordered = camera.depth_sorted(shown, self._placed_steps, sources)
         return routing.made_exact(list(routing.depth_grouped(ordered)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
+        """Layers of the list, with the shadows that lights cast."""
         return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
+        """Layers that are track mattes of others, by id."""
         if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
         return {layer.id: layer for layer in self._layers if layer.id in named} if named else {}
 
-    def _layer(self, layer: LayerSnapshot) -> Iterable[Placed]:
+    def _placed_steps(self, layer: LayerSnapshot) -> Iterable[Placed]:
         """Return the steps of a layer, each with its depth in space. A matte source is drawn through its mattes alone."""
         if layer.id in self._matte_sources:
             return ()
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
-            return [(0.0, step) for step in self._steps_of(layer, matte)]
+            return [(0.0, step) for step in self._steps(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
-            placed = self._in_space(layer, transform, matte)
+            placed = self._planes_in_space(layer, transform, matte)
             if transform.sorted_at is None:
                 return placed
             shared = self.eye.depth_of(transform.sorted_at)
             return [(shared, step) for _, step in placed]
-        return [(self.eye.depth(transform), step) for step in self._steps_of(layer, matte)]
+        return [(self.eye.depth(transform), step) for step in self._steps(layer, matte)]
 
-    def _steps_of(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+    def _steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+        """Return the steps of a layer between those of its ghosts, without depths."""
         if isinstance(layer.source, AdjustmentSource):
-            return (Regrade(layer),) if layer.effects else ()
+            return (Adjustment(layer),) if layer.effects else ()
         if isinstance(layer.source, MissingSource) or routing.is_faded_out(layer, matte):
             return ()
-        drawn = self._body(routed(layer, matte), matte)
+        drawn = self._steps_of_source(routed(layer, matte), matte)
         if not layer.ghosts:
             return drawn
         behind = [step for ghost in layer.ghosts if not ghost.in_front for step in self._ghost(layer, ghost)]
         in_front = [step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost)]
         return [*behind, *drawn, *in_front]
 
-    def _body(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+    def _steps_of_source(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+        """Return the steps of a group, of a layer in space, or of a layer in two dimensions."""
         if isinstance(layer.source, CompositionSource):
-            return self._group(layer, layer.source, matte)
+            return self._group_steps(layer, layer.source, matte)
         if isinstance(layer.transform, Transform3D):
-            return [step for _, step in self._in_space(layer, layer.transform, matte)]
-        return (self._flat(layer, layer.transform, matte),)
+            return [step for _, step in self._planes_in_space(layer, layer.transform, matte)]
+        return (self._draw_flat(layer, layer.transform, matte),)
 
-    def _flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
+    def _draw_flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
+        """Return the step of a layer in two dimensions, with its sub-frames of motion blur."""
         scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
         placed, samples = matrix.placed(transform, self.view), tuple(map(self._sample, layer.samples))
         # Samples carry the opacity. The reference fades them a second time if effects run, a defect (compositing.md 11).
@@ -170,52 +188,57 @@ class _List:
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
+        """Return the affine map that replaces the projection of a plane."""
         return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
         """Return the steps of a copy at another time. It takes a route of its own (compositing.md 2.9)."""
         copy = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
-        return self._body(routed(replace(copy, transform=ghost.transform), None), None)
+        return self._steps_of_source(routed(replace(copy, transform=ghost.transform), None), None)
 
     def _matte(self, layer: LayerSnapshot) -> MatteUse | None:
+        """Return the track matte of a layer, or None if it has none or lies in a precomp group."""
         if layer.matte is None or self.is_group:
             return None
         source = self._matte_sources.get(layer.matte.source_id)
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
-        picture = self._whole(replace(source, effects=routing.without_maps(source.effects)))
+        picture = self._drawn_alone(replace(source, effects=routing.without_maps(source.effects)))
         return MatteUse(picture, layer.matte.mode, layer.matte.inverted)
 
-    def _whole(self, layer: LayerSnapshot) -> Draw | None:
+    def _drawn_alone(self, layer: LayerSnapshot) -> Draw | None:
         """Return the step that draws a layer on its own, without depth, at full opacity, or None for an empty layer."""
         samples = tuple(replace(sample, opacity=1.0) for sample in layer.samples)
         alone = replace(layer, opacity=1.0, blend="normal", matte=None, samples=samples, ghosts=())
         own = replace(self, opacity=1.0)
         if isinstance(alone.source, CompositionSource):
-            return own._isolated(alone, alone.source, None)
+            return own._isolated_group(alone, alone.source, None)
         if not isinstance(alone.transform, Transform3D):
-            return own._flat(alone, alone.transform)
-        front = next((step for _, step in own._in_space(alone, alone.transform, None, is_front_alone=True)), None)
+            return own._draw_flat(alone, alone.transform)
+        front = next(
+            (step for _, step in own._planes_in_space(alone, alone.transform, None, is_front_alone=True)), None
+        )
         return None if front is None else replace(front, plane=None)
 
-    def _group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
+    def _group_steps(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
+        """Return the step of an isolated group, or the steps of the layers of another one."""
         if not self._is_isolated(layer, source, matte):
-            inner = self._inner(layer, source, self._carrier(layer, source))
+            inner = self._group_compiler(layer, source, self._group_placement(layer, source))
             return replace(inner, opacity=layer.opacity * self.opacity).steps()
-        drawn = self._isolated(layer, source, matte)
+        drawn = self._isolated_group(layer, source, matte)
         return () if drawn is None else (drawn,)
 
-    def _isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Draw | None:
+    def _isolated_group(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Draw | None:
         """Return the step of a group that is rendered on its own, or None for an empty group."""
-        placed, opacity = self._carrier(layer, source), layer.opacity * self.opacity
-        graph = replace(self._inner(layer, source, placed), opacity=1.0, levels=self.levels + 1).graph()
+        placed, opacity = self._group_placement(layer, source), layer.opacity * self.opacity
+        graph = replace(self._group_compiler(layer, source, placed), opacity=1.0, nesting=self.nesting + 1).graph()
         if source.black:
             graph = replace(graph, background="#000000")
         if not (graph.steps or graph.background):
             return None
         return Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte)
 
-    def _inner(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _List:
+    def _group_compiler(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _ListCompiler:
         """Return the list of a group. A precomp group has the lights and the camera of its composition.
 
         The scale of a placed composition moves its layers, but neither refines their rasters nor lengthens their effects.
@@ -234,7 +257,7 @@ class _List:
             relatives=(), is_map=False,
         )  # fmt: skip
 
-    def _carrier(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
+    def _group_placement(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
         """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
         if not source.sealed:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
@@ -243,14 +266,15 @@ class _List:
         return matrix.placed(Transform2D(t.x, t.y, t.rotation, t.scale_x, t.scale_y), self.view)
 
     def _is_isolated(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> bool:
-        if self.levels >= ISOLATED_LEVELS_MAX:
+        """Return True for a group that is drawn into a buffer of its own before it is composited (compositing.md 2.4)."""
+        if self.nesting >= ISOLATED_LEVELS_MAX:
             return False
         if source.sealed or blend_of(layer) != "normal" or layer.masks or matte or layer.id in self._matte_sources:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
 
-    def _in_space(
+    def _planes_in_space(
         self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None, *, is_front_alone: bool = False
     ) -> Iterator[tuple[float, Draw]]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
@@ -283,18 +307,20 @@ class _List:
         if not strips:
             yield depth, draw_front(front)
 
-    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, Share]]:
+    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, UnitRect]]:
+        """Return the strips, with their depths, that depth of field blurs by different amounts; none for a layer drawn whole."""
         width, height = self.box(layer.source)
         if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
             return []
         return camera.strips(self.snapshot.camera, transform.matrix, self.eye, width, height)
 
     def _raster_scale(self, transform: Transform3D) -> float:
+        """Return the raster px per layer px of a plane, at its origin."""
         affine = self.eye.affine(transform)
         larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
         return self.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
 
-    def _plane(self, face: Face, part: Share = WHOLE) -> Draw:
+    def _plane(self, face: Face, part: UnitRect = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
         plane = Plane(camera.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
@@ -302,10 +328,10 @@ class _List:
         opacity, scale = layer.opacity * self.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
-    def _without_depth(self, face: Face, matte: MatteUse | None = None, part: Share = WHOLE) -> Draw:
+    def _without_depth(self, face: Face, matte: MatteUse | None = None, part: UnitRect = WHOLE) -> Draw:
         """Return the affine replacement of a plane. A strip is as narrow as its part, about the layer's origin."""
         layer, transform = face.layer, face.transform
-        flat, placed = self._flat(layer, transform.flat, matte), self._without_perspective(transform)
+        flat, placed = self._draw_flat(layer, transform.flat, matte), self._without_perspective(transform)
         if part != WHOLE and not flat.samples:
             placed = Placement(matrix.boxed(placed.matrix, *part))
         red, green, blue = (face.gain * light for light in lights.gain_at_origin(transform, self.snapshot.lights))

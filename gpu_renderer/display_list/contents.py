@@ -8,7 +8,7 @@ from gpu_renderer import effects
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content import masks
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.raster import WHOLE, Raster, Share, field_scale, supersample, tier
+from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, supersample, tier
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
@@ -50,8 +50,8 @@ class LayerContents:
     object, with everything else that it depends on, while consecutive frames use it.
     """
 
-    def __init__(self, source: Contents) -> None:
-        self.source = source
+    def __init__(self, rasters: Contents) -> None:
+        self.rasters = rasters
         self._now: dict[tuple[object, ...], tuple[Source, Content]] = {}
         self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
@@ -62,7 +62,7 @@ class LayerContents:
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
         """Return the layer's own box, px, without padding."""
-        return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.source.box(layer.source)
+        return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.rasters.box(layer.source)
 
     def content(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Content:
         """Return the layer's paint, None without any, and its own box. `is_smooth`: a mesh has four samples a pixel."""
@@ -86,7 +86,7 @@ class LayerContents:
             return _shape(step, scene)
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
-        raster = self.source.raster(layer.source, self._samples(step))
+        raster = self.rasters.raster(layer.source, self._samples(step))
         if raster is None:
             return None
         if layer.mesh is not None and not _is_undeformed(layer, raster):
@@ -116,8 +116,8 @@ class LayerContents:
         return self.image_of(ShapeSource("rect", scene.width * scale, scene.height * scale, (paint,)), scene)
 
     def image_of(self, source: ShapeSource, scene: Scene) -> Image | None:
-        """A raster of a source that belongs to no layer, at its own size."""
-        raster = self.source.raster(source, 1.0)
+        """Return the image of a source that belongs to no layer, at its own size, or None without pixels."""
+        raster = self.rasters.raster(source, 1.0)
         if raster is None:
             return None
         shown = None if raster.color is None else scene.linear(raster.color)
@@ -126,7 +126,7 @@ class LayerContents:
     def _samples(self, step: Draw) -> float:
         """Return the raster px per layer px of an unbaked layer's content."""
         layer = step.layer
-        width, height = self.source.box(layer.source)
+        width, height = self.rasters.box(layer.source)
         if isinstance(layer.source, ParticleSource):
             return field_scale(step.raster_scale, width, height)
         scale = tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
@@ -144,8 +144,8 @@ class LayerContents:
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """Return the content with the pending effects of the raster route."""
         layer = step.layer
-        plan = effects.baking(layer, scene.view_scale, *self.source.box(layer.source), requested=step.raster_scale)
-        raster = self.source.raster(layer.source, plan.scale, plan.bleed_px)
+        plan = effects.baking(layer, scene.view_scale, *self.rasters.box(layer.source), requested=step.raster_scale)
+        raster = self.rasters.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None
         paths = masks.paths(layer, raster.width, raster.height)
@@ -168,9 +168,9 @@ class LayerContents:
         )  # fmt: skip
 
     def _mask(self, layer: LayerSnapshot) -> Pixels | None:
-        box = self.source.box(layer.source)
+        box = self.rasters.box(layer.source)
         paths = masks.paths(layer, *box)
-        return self.source.mask(paths, *box, MASK_SUPERSAMPLE) if masks.is_masked(paths) else None
+        return self.rasters.mask(paths, *box, MASK_SUPERSAMPLE) if masks.is_masked(paths) else None
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
@@ -255,7 +255,7 @@ def has_passes(layer: LayerSnapshot) -> bool:
     return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
 
 
-def part_shown(source: Source, columns: int, rows: int) -> Share:
+def part_shown(source: Source, columns: int, rows: int) -> UnitRect:
     """Return the visible part of content of a texel size: the middle of a covering picture (layers.md 9.2)."""
     if not (isinstance(source, (ImageSource, VideoSource)) and source.cover):
         return WHOLE
@@ -279,7 +279,7 @@ def _linear(encoded: Rgba, gain: Tint, scene: Scene) -> Rgba:
     return scene.linear(Rgba(red * gain[0], green * gain[1], blue * gain[2], alpha))
 
 
-def _crop(step: Draw, raster: Raster) -> Share:
+def _crop(step: Draw, raster: Raster) -> UnitRect:
     """Return the visible part of the texture."""
     rows, columns = raster.pixels.shape[:2]
     x, y, width, height = part_shown(step.layer.source, columns, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba, decoded, linear
 from gpu_renderer.geometry.matrix import Matrix3, Placement
@@ -75,7 +75,7 @@ class Draw:
     plane: Plane | None = None
     tint: Tint = UNTINTED
     """Factor of the content's encoded colours: the light on a plane drawn without perspective."""
-    part: Share = WHOLE
+    part: UnitRect = WHOLE
     """Part of the texture that is shown on the whole quad."""
     is_hard: bool = False
     """True for shapes without a soft edge: the walls of a body touch without gaps."""
@@ -106,7 +106,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class Regrade:
+class Adjustment:
     """An adjustment layer: its effects apply to everything drawn below it."""
 
     layer: LayerSnapshot
@@ -119,7 +119,7 @@ class DepthGroup:
     planes: tuple[Draw, ...]
 
 
-Step = Draw | Regrade | DepthGroup
+Step = Draw | Adjustment | DepthGroup
 
 
 @dataclass(frozen=True, slots=True)

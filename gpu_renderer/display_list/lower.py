@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes, part_shown
-from gpu_renderer.display_list.graph import DepthGroup, Draw, Regrade, RenderGraph, Scene, Step
+from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, RenderGraph, Scene, Step
 from gpu_renderer.display_list.operations import (
     Adjust,
     BlendLayer,
@@ -45,7 +45,7 @@ class _Lowering:
 
     def operation(self, step: Step) -> Operation | None:
         """Return the operation of a step, or None for a layer outside the frame."""
-        if isinstance(step, Regrade):
+        if isinstance(step, Adjustment):
             return Adjust(step, self._maps(step.layer), self.scene.clip)
         if isinstance(step, DepthGroup):
             layers = tuple(self.layer(plane) for plane in step.planes)
@@ -90,7 +90,7 @@ class _Lowering:
         source = step.layer.source
         quad = step.placement.quad(source.width, source.height)
         is_unchanged = keeps_colors and is_whole and step.is_bare and not has_passes(step.layer)
-        shown = self.contents.source.footage(source) if is_unchanged and _covers(quad, frame) else None
+        shown = self.contents.rasters.footage(source) if is_unchanged and _covers(quad, frame) else None
         if shown is None or not shown.is_opaque:
             return None
         is_exact = matrix.pixel_aligned(quad) and (quad[0], quad[4]) == frame[2:]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from gpu_renderer import effects
 from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.raster import Share
-from gpu_renderer.display_list.graph import Draw, Regrade, Scene
+from gpu_renderer.content.raster import UnitRect
+from gpu_renderer.display_list.graph import Adjustment, Draw, Scene
 from gpu_renderer.display_list.paint import Paint, PlacedQuad
 from gpu_renderer.geometry import color, damage, matrix
 from gpu_renderer.geometry.color import Rgba
@@ -85,7 +85,7 @@ class BlendLayer(LayerOperation):
 class Adjust:
     """Run the effects of an adjustment layer over everything drawn so far."""
 
-    step: Regrade
+    step: Adjustment
     maps: Maps
     """Same as `Layer.maps`."""
     bounds: Region = field(compare=False)
@@ -108,7 +108,7 @@ class DrawVideo:
     shown: DecodedFrame
     quad: Matrix3
     """Matrix from the unit square to the frame."""
-    crop: Share
+    crop: UnitRect
     is_own_size: bool
     """True if the video covers the output pixel for pixel, so that an encoder can use its samples."""
 

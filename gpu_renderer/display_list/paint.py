@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.content.raster import WHOLE, Raster, Share
+from gpu_renderer.content.raster import WHOLE, Raster, UnitRect
 from gpu_renderer.content.vector import paints
 from gpu_renderer.content.vector.mesh import PlacedMesh
 from gpu_renderer.display_list.graph import UNTINTED, Tint
@@ -64,11 +64,11 @@ class Image:
     width: float
     height: float
     padding: float = 0.0
-    crop: Share = WHOLE
+    crop: UnitRect = WHOLE
     is_nearest: bool = False
     is_opaque: bool = False
     color: Rgba | None = None
-    content_box: Share = WHOLE
+    content_box: UnitRect = WHOLE
     """Part of the box, as fractions, outside which the image is transparent."""
     is_transient: bool = False
     """True if the pixels are used for one frame only, as those of a video."""

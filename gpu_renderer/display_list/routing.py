@@ -9,7 +9,7 @@ from typing import Literal
 
 from gpu_renderer import effects
 from gpu_renderer.display_list.contents import has_passes
-from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, DepthGroup, Draw, MatteUse, Regrade, Step
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, Adjustment, DepthGroup, Draw, MatteUse, Step
 from gpu_renderer.display_list.operations import (
     Adjust,
     DisplayList,
@@ -214,7 +214,7 @@ def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
     """
 
     def amplifies(step: Step) -> bool:
-        return isinstance(step, Regrade) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
+        return isinstance(step, Adjustment) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
 
     end = max((index + 1 for index, step in enumerate(steps) if amplifies(step)), default=0)
     return (*map(_exact, steps[:end]), *steps[end:])
@@ -241,7 +241,7 @@ def unsupported(step: Step) -> Iterator[str]:
         for plane in step.planes:
             yield from unsupported(plane)
         return
-    if isinstance(step, Regrade):
+    if isinstance(step, Adjustment):
         return
     layer, source = step.layer, step.layer.source
     if isinstance(source, TextSource) and source.per_character_3d and step.plane is not None:

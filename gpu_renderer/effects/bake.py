@@ -22,7 +22,7 @@ import numpy.typing as npt
 from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content import masks
 from gpu_renderer.content.raster import Raster, tier
-from gpu_renderer.content.text.families import Chain
+from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.gaussian import canvas_boxes
 from gpu_renderer.effects.registry import Effect, find
@@ -140,7 +140,7 @@ def bake(
     raster: Raster,
     layer: LayerSnapshot,
     masking: Masking,
-    counter_faces: Callable[[], Chain] | None = None,
+    counter_faces: Callable[[], FontChain] | None = None,
     *,
     scale_max: float = math.inf,
     mask_scale: float | None = None,

@@ -15,7 +15,7 @@ from gpu_renderer.kernels.windows import Axis
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 KERNEL_RADIUS_MAX = 24
 """Largest radius of a window in which pixels are compared with its middle, px."""
@@ -37,7 +37,7 @@ class Blur(Effect):
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("amount") * scene.length_scale
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         across, down = (values.number("amount") * scale for scale in chain.scene.length_scales)
         if across == down:
             chain.soften(across)
@@ -62,7 +62,7 @@ class CompoundBlur(Effect):
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return max(0.0, values.number("maxBlur")) * scene.length_scale
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         other = chain.map_layer(values.layer("blurLayerId")) or chain.target
         chain.apply(self.shader, values, textures={"u_map": other})
 
@@ -110,7 +110,7 @@ class DirectionalBlur(Effect):
         weights = np.floor(255 * (1 - np.abs(places) / (count + 1)) / (count + 1) + 0.5).astype(np.int32)
         moves = (places / count * length / 2)[:, None] * np.array([math.cos(angle), math.sin(angle)])
         canvas.write(
-            native.streaked(
+            native.directional_blur(
                 canvas.pixels(), moves.astype(np.float32), weights, thread_count=canvas.painter.thread_count
             )
         )
@@ -127,7 +127,7 @@ class VectorBlur(Effect):
         count = min(max(math.floor(amount + 0.5), 2), KERNEL_RADIUS_MAX)
         steps = (np.arange(-count, count + 1) * (amount / count)).astype(np.float32)
         field, threads = canvas.heights(native, smoothness), canvas.painter.thread_count
-        canvas.write_straight(native.contoured(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
+        canvas.write_straight(native.contour_blur(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
 
 
 @effect("unsharp-mask")

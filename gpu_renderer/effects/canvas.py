@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Chain
+from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.gaussian import (
     BOX_SIGMA_MIN,
@@ -68,7 +68,7 @@ class Canvas(Surface):
         """True if it holds an image: pictures drawn onto it are enlarged by a cubic (shaders/include/cubic.glsl)."""
         self.blur_kernel: Callable[[float], Kernel] = canvas_gaussian
         """Weights of a blur of a given sigma."""
-        self.counter_faces: Callable[[], Chain] | None = None
+        self.counter_faces: Callable[[], FontChain] | None = None
         """Gives the faces that counters are written in; without them they draw nothing."""
 
     @classmethod

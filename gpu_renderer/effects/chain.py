@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
-from gpu_renderer.effects.passes import Chain, PointwisePass
+from gpu_renderer.effects.passes import EffectChain, PointwisePass
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
@@ -39,10 +39,10 @@ def chain(
     the returned target, of the same region. Matrix, table, raster and time effects are skipped. `first`: a pass before
     the effects. With `in_place` pointwise passes run on the target itself, if the driver can; the bytes are the same.
     """
-    run = Chain(painter, source, scene, source.region, in_place=in_place)
+    run = EffectChain(painter, source, scene, source.region, in_place=in_place)
     if first is not None:
         run.wait(first)
-    return flattened(painter, _lit(run, effects, after_baking=False))
+    return flattened(painter, _run_passes(run, effects, after_baking=False))
 
 
 def buffer_chain(
@@ -56,10 +56,10 @@ def buffer_chain(
 ) -> LayerBuffer:
     """Run like `chain` within the frame, and keep the glow of soft effects at the end of the stack apart.
 
-    `source` needs no margin for glows: `spread_px` with `is_lit`. With `after_baking` only effects without a raster form
+    `source` needs no margin for glows: `spread_px` with `without_glow`. With `after_baking` only effects without a raster form
     run: the layer came from `bake`.
     """
-    return _lit(Chain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
+    return _run_passes(EffectChain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
 
 
 def retouch(
@@ -75,31 +75,33 @@ def retouch(
 
     `first`: a pass before the effects.
     """
-    run = Chain(painter, target, scene, target.region, in_place=True, rects=rects)
+    run = EffectChain(painter, target, scene, target.region, in_place=True, rects=rects)
     if first is not None:
         run.wait(first)
-    _lit(run, effects, after_baking=False)
+    _run_passes(run, effects, after_baking=False)
 
 
-def _lit(run: Chain, effects: Iterable[EffectSnapshot], after_baking: bool) -> LayerBuffer:
+def _run_passes(run: EffectChain, effects: Iterable[EffectSnapshot], after_baking: bool) -> LayerBuffer:
     for effect, values in _passes(effects, after_baking):
         if not effect.is_soft:
             run.flatten()
         effect.draw(run, values)
     run.release()
-    return run.lit
+    return run.buffer
 
 
 def spread_px(
-    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False, is_lit: bool = False
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False, without_glow: bool = False
 ) -> int:
     """Return the distance that the chain draws outside the layer, output px. The frame's longer side means everything.
 
     Grow the region of the layer's buffer by this distance, and clip it to the frame, before drawing the layer. With
-    `is_lit` the soft effects at the end are left out, for `buffer_chain`.
+    `without_glow` the soft effects at the end are left out, for `buffer_chain`.
     """
     passes = _passes(effects, after_baking)
-    margin = sum((effect.margin_px(values, scene) for effect, values in (_body(passes) if is_lit else passes)), 0.0)
+    margin = sum(
+        (effect.margin_px(values, scene) for effect, values in (_body(passes) if without_glow else passes)), 0.0
+    )
     limit = max(scene.frame.width, scene.frame.height)
     return limit if margin >= limit else math.ceil(margin) + MARGIN_PX
 

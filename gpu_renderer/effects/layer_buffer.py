@@ -56,12 +56,12 @@ class GlowBuffer:
     @property
     def uniforms(self) -> dict[str, UniformValue]:
         """Return the uniforms of shaders/include/glow.glsl."""
-        share: dict[str, UniformValue] = {"u_glow_share": 1 / self.cell_px}
+        scale: dict[str, UniformValue] = {"u_glow_cells_per_px": 1 / self.cell_px}
         if self.origin == (0.0, 0.0):
-            return share
+            return scale
         x, y, width, height = self.target.region
         right, down = self.origin
-        return share | {"u_glow_region": (x + right / self.cell_px, y + down / self.cell_px, width, height)}
+        return scale | {"u_glow_region": (x + right / self.cell_px, y + down / self.cell_px, width, height)}
 
     @property
     def defines(self) -> dict[str, object]:

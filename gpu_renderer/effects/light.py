@@ -22,7 +22,7 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 GLOW_SPREAD = 1.15
 GLOW_WIDE = 2.2
@@ -58,7 +58,7 @@ class DropShadow(Effect):
         (right, down), (across, along) = shadow_offset(values), scene.offset_scales
         return right * across, down * along
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         color, scene = values.color_with("color", values.fraction("opacity")), chain.scene
         offset = self.offset_px(values, scene)
         chain.cast(GlowPass(color, self.sigma_px(values, scene), offset=offset, axis_shares=scene.axis_shares))
@@ -80,7 +80,7 @@ class Glow(Effect):
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return GLOW_SPREAD * values.number("radius") * scene.length_scale
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         sigma, shares = self.sigma_px(values, chain.scene), chain.scene.axis_shares
         color = values.color_with("color", values.fraction("intensity"))
         wide_sigma = GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0
@@ -98,7 +98,7 @@ class Stroke(Effect):
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return min(STROKE_MAX_PX, max(1.0, values.number("width"))) * scene.length_scale
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         margin = math.ceil(self.margin_px(values, chain.scene))
         x, y, width, height = chain.target.region
         spans = chain.painter.applied(

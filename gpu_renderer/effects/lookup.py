@@ -15,7 +15,7 @@ from motion.snapshot import ParameterValue
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 Vector = tuple[float, float, float]
 VOLUME_MAX, LINE_MAX = 256, 16384
@@ -102,7 +102,7 @@ def _vector(value: ParameterValue, default: float) -> Vector:
 
 @effect("apply-color-lut")
 class ApplyColorLut(Effect):
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         table = LookupTable.read(values.filled("lut"))
         if table is None:
             return

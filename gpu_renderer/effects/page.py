@@ -14,7 +14,7 @@ import skia
 from PIL import Image
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, every_effect
 from gpu_renderer.effects.canvas import Canvas
@@ -111,7 +111,7 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     return pixels
 
 
-def _counter_faces() -> Chain:
+def _counter_faces() -> FontChain:
     return Fonts(FontFolders(fonts_folder()).files()).chain(Style("monospace", 400, italic=False))
 
 

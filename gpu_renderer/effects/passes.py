@@ -30,8 +30,11 @@ class PointwisePass(NamedTuple):
     uniforms: Uniforms
 
 
-class Chain(Surface):
-    """Buffer of a layer on its way through the passes. Soft passes put a glow behind it. `limit`: no pixel lies beyond."""
+class EffectChain(Surface):
+    """A layer's buffer while the passes of its effects run over it. Soft passes put a glow behind it.
+
+    `limit`: region that contains all pixels of the buffer and of its glow.
+    """
 
     def __init__(
         self,
@@ -48,8 +51,8 @@ class Chain(Surface):
         self.scene = scene
         self._in_place = in_place and painter.can_read_in_place
         self._rects = rects
-        self._light: GlowBuffer | None = None
-        self._is_light_alone = False
+        self._glow: GlowBuffer | None = None
+        self._is_glow_alone = False
         self._halves: MipChain | None = None
         self._limit = limit
         self._waiting: list[PointwisePass] = []
@@ -58,9 +61,9 @@ class Chain(Surface):
         """What the effects of a kind share, by their class: the first of them sets it."""
 
     @property
-    def lit(self) -> LayerBuffer:
-        """Result of the last pass."""
-        return LayerBuffer(self.target, self._light, self._is_light_alone)
+    def buffer(self) -> LayerBuffer:
+        """Picture after the last pass, with its glow."""
+        return LayerBuffer(self.target, self._glow, self._is_glow_alone)
 
     def run_pass(
         self,
@@ -118,14 +121,14 @@ class Chain(Surface):
         """Put one more glow or shadow behind the picture."""
         self._halves = self._halves or MipChain(self.painter, self.target)
         frame, exact = self.scene.frame, self.scene.exact_blur
-        lit = with_glow(self.painter, self.lit, self._halves, glow_pass, self._limit, frame, exact=exact)
-        self._light = lit.glow
+        buffer = with_glow(self.painter, self.buffer, self._halves, glow_pass, self._limit, frame, exact=exact)
+        self._glow = buffer.glow
 
     def soften(self, sigma: float) -> None:
         """Blur the picture by a Gaussian."""
         self.flatten()
-        lit = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
-        self.target, self._light, self._is_light_alone = lit.sharp, lit.glow, lit.is_glow_alone
+        buffer = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
+        self.target, self._glow, self._is_glow_alone = buffer.sharp, buffer.glow, buffer.is_glow_alone
 
     def soften_apart(self, across: float, down: float) -> None:
         """Blur the picture by Gaussians of two sigmas, px, for a buffer whose pixels are not square on the layer."""
@@ -136,10 +139,10 @@ class Chain(Surface):
 
     def flatten(self) -> None:
         """Draw the picture and its glow into one target."""
-        if self._light is None:
+        if self._glow is None:
             return
         self.release()
-        self.target, self._light, self._is_light_alone = flattened(self.painter, self.lit), None, False
+        self.target, self._glow, self._is_glow_alone = flattened(self.painter, self.buffer), None, False
 
     def release(self) -> None:
         """Give back what was kept beside the picture."""

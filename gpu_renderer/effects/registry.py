@@ -44,7 +44,7 @@ from gpu_renderer.effects.values import Condition, Declaration, EffectValues, Ro
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 CATALOG = Path(__file__).parent / "catalog"
 FAMILIES = (
@@ -84,7 +84,7 @@ class Effect(Declaration):
         del values, scene
         return 0.0, 0.0
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         """Run the GPU form: passes over the layer's linear premultiplied buffer, in screen space."""
         chain.apply(self.shader, values)
 

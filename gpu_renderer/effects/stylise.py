@@ -16,14 +16,14 @@ from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 SMOOTHNESS_MAX_PX = 12
 
 
 @effect("mosaic")
 class Mosaic(Effect):
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         if values.flag("sharpColors"):
             chain.apply(self.shader, values)
             return
@@ -43,7 +43,7 @@ class Mosaic(Effect):
 
 @effect("halftone")
 class Halftone(Effect):
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         cell, turn = values.whole("cellSize", 2), values.radians("screenAngle")
         chain.apply_by_cells(self.shader, values, turned_cells(chain.scene, chain.target.region, cell, turn), "f4")
 
@@ -99,7 +99,7 @@ class StrobeLight(Effect):
 
 @effect("gradient-ramp")
 class GradientRamp(Effect):
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         x, y, width, height = chain.scene.layer_box
         frame = np.array(chain.scene.frame[2:], np.float64)
         direction = np.array((math.cos(values.radians("angle")), math.sin(values.radians("angle"))))

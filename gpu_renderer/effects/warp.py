@@ -15,7 +15,7 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 Points = npt.NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class DisplacementMap(Effect):
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         return math.hypot(1, 1) * abs(values.number("amount")) * scene.length_scale
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         other = chain.map_layer(values.layer("mapLayerId")) or chain.target
         chain.apply(self.shader, values, textures={"u_map": other})
 

@@ -15,7 +15,7 @@ from gpu_renderer.kernels.windows import Axis, Channels, Operation
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
-    from gpu_renderer.effects.passes import Chain
+    from gpu_renderer.effects.passes import EffectChain
 
 ALPHA: Channels = (False, False, False, True)
 AXES: tuple[Axis, ...] = (0, 1)
@@ -66,7 +66,7 @@ class SetMatte(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return not values.layer("matteLayerId")
 
-    def draw(self, chain: Chain, values: EffectValues) -> None:
+    def draw(self, chain: EffectChain, values: EffectValues) -> None:
         matte = chain.map_layer(values.layer("matteLayerId"))
         if matte is not None:
             chain.apply(self.shader, values, textures={"u_map": matte})

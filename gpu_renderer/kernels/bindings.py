@@ -1,150 +1,27 @@
-"""Bindings of the native kernels (`native/src/kernels.c`, `composite.c`): functions of arrays, and their arguments."""
+"""Bindings of the native kernels (`native/src/kernels.c`, `composite.c`) as functions of arrays."""
 
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections import deque
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_float, c_int, c_ssize_t, c_void_p
 from functools import cache
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
-RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE = range(11)
-"""`enum kind` of `draw_op.h`."""
-MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
-"""Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
 THREADS_MAX, BAND_PX = 8, 1 << 17
 """Threads of a process that composite, and pixels of a band that is worth another thread."""
-_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq").pack
-"""`struct draw_op` of `draw_op.h`."""
-_GRADE = struct.Struct("<3f2i12f4xq").pack
-"""`struct grade` of `draw_op.h`."""
 Indices = npt.NDArray[np.int32]
 Halves = npt.NDArray[np.uint16]
 """Patterns of half floats."""
-Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
-
-
-class Variant(NamedTuple):
-    """Features of a draw operation; each combination corresponds to one shader."""
-
-    kind: int
-    samples: int = 0
-    is_projective: bool = False
-    is_nearest: bool = False
-    mode: int = 0
-    is_exact: bool = False
-    """Bytes are filtered in single floats instead of 8 bits."""
-    gradient: int = 0
-    """1 linear, 2 radial."""
-    ramp_count: int = 0
-    is_masked: bool = False
-    matte_mode: int = 0
-    grading: tuple[str, ...] = ()
-    """Steps of the colour stage, by the names of their defines in the quad shader."""
-
-
-class Grade(NamedTuple):
-    """The colour stage of a draw operation, in the order of its steps."""
-
-    gain: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    """Factor of encoded colours."""
-    is_aces: bool = False
-    """Convert linear colours from Rec.709 to ACEScg."""
-    matrix: tuple[float, ...] | None = None
-    """Affine map of linear colours, clamped to 0..1 after it: three columns, then the offset."""
-    table: npt.NDArray[np.uint32] | None = None
-    """Result of `table_pairs`."""
-
-
-class DrawOp(NamedTuple):
-    """A draw operation of the kernels: content on a quad, a layer buffer, a glow, or quantisation of the backdrop."""
-
-    region: Region
-    """Pixels that the operation can touch."""
-    variant: Variant
-    packed: bytes
-    """Operation as `struct draw_op`."""
-    texels: object = None
-    """Arrays that the operation reads, kept alive with it."""
-
-
-NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
-"""An operation that touches no pixel."""
-
-
-def draw_op(
-    variant: Variant,
-    region: Region,
-    *,
-    columns: tuple[float, ...] = (0.0,) * 9,
-    opacity: float = 1.0,
-    color: tuple[float, ...] = (0.0,) * 4,
-    own: tuple[float, ...] = (0.0,) * 4,
-    share: float = 0.0,
-    texels: Texels | None = None,
-    light: DrawOp | None = None,
-    matte: DrawOp | None = None,
-    mask: npt.NDArray[np.uint8] | None = None,
-    grade: Grade | None = None,
-) -> DrawOp:
-    """Pack a draw operation. The arguments are the fields of `struct draw_op`.
-
-    `texels`: without padding, of shape (rows, columns) or (rows, columns, 4), or a gradient's numbers.
-    """
-    if variant.gradient:
-        rows, across = variant.gradient, variant.ramp_count
-    else:
-        rows, across = (0, 0) if texels is None else texels.shape[:2]
-    behind = None if light is None else np.frombuffer(light.packed, np.uint8)
-    through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
-    x, y, width, height = region
-    stage = None if grade is None else _packed_grade(grade)
-    packed = _DRAW_OP(
-        *variant[:6], x, y, x + width, y + height, *columns, opacity, *color, *own, share, across, rows,
-        _address(texels), _address(behind), _address(through), _address(mask),
-        *((0, 0) if mask is None else mask.shape[::-1]), _address(stage),
-    )  # fmt: skip
-    return DrawOp(region, variant, packed, (texels, behind, light, through, matte, mask, stage, grade))
-
-
-def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:
-    """Return a colour table as the kernels read it.
-
-    `table`: RGB8, 256 entries. Returns a level and, in the upper half of the number, the next one, of shape (3, 257).
-    The first entry stands before the first level, and repeats it.
-    """
-    levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.uint32)
-    repeated = np.pad(levels, ((0, 0), (1, 1)), "edge")
-    return np.ascontiguousarray(repeated[:, :-1] | repeated[:, 1:] << 16)
-
-
-def _packed_grade(grade: Grade) -> npt.NDArray[np.uint8]:
-    matrix = (0.0,) * 12 if grade.matrix is None else grade.matrix
-    packed = _GRADE(*grade.gain, grade.is_aces, grade.matrix is not None, *matrix, _address(grade.table))
-    return np.frombuffer(packed, np.uint8)
-
-
-def _address(array: npt.NDArray[Any] | None) -> int:
-    return 0 if array is None else array.ctypes.data
-
-
-class DrawOps:
-    """Draw operations from bottom to top, packed for the kernel."""
-
-    def __init__(self, draw_ops: Sequence[DrawOp]) -> None:
-        self.visible = tuple([op for op in draw_ops if not op.region.is_empty])
-        self.packed = b"".join([op.packed for op in self.visible])
 
 
 class Backdrop:
@@ -178,13 +55,15 @@ class Backdrop:
 class FilterTaps:
     """Filter taps of each column, or each row, of an image.
 
-    int32: two texels of the texture, and the share of the second one in 256ths.
+    int32 arrays: two texels of the texture, and the weight of the second one in 256ths.
     """
 
-    def __init__(self, first: Indices, second: Indices, share: Indices) -> None:
-        self.first, self.second, self.share = (np.ascontiguousarray(each, np.int32) for each in (first, second, share))
+    def __init__(self, first: Indices, second: Indices, weight: Indices) -> None:
+        self.first, self.second, self.weight = (
+            np.ascontiguousarray(each, np.int32) for each in (first, second, weight)
+        )
         self.count = len(self.first)
-        self.packed = _FilterTaps(self.first.ctypes.data, self.second.ctypes.data, self.share.ctypes.data, self.count)
+        self.packed = _FilterTaps(self.first.ctypes.data, self.second.ctypes.data, self.weight.ctypes.data, self.count)
 
 
 class _Footage(ctypes.Structure):
@@ -197,9 +76,9 @@ class _Footage(ctypes.Structure):
 
 
 class _FilterTaps(ctypes.Structure):
-    """`struct places` of `kernels.c`: filter taps along one side."""
+    """`struct filter_taps` of `kernels.c`: filter taps along one side."""
 
-    _fields_ = (("first", c_void_p), ("second", c_void_p), ("share", c_void_p), ("count", c_int))
+    _fields_ = (("first", c_void_p), ("second", c_void_p), ("weight", c_void_p), ("count", c_int))
 
 
 class _Backdrop(ctypes.Structure):
@@ -216,7 +95,7 @@ class Kernels:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12
         self._interleave, self._colour_decode = library.interleave, library.colour_decode
-        self._composite, self._resample = library.composite, library.resampled
+        self._composite, self._resample = library.composite, library.resample
         self._composite.argtypes = (
             POINTER(_Backdrop), c_int, c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
         )  # fmt: skip
@@ -276,11 +155,11 @@ class Kernels:
         `source`: samples, whose weights are `by`, or uint8 RGBA of shape (rows, columns, 4) without padding.
         """
         assert picture.shape == (rows.count, columns.count, 4), "a texel for each column and row"
-        room = np.empty(_width_of(source) + 2 * columns.count, np.uint32)
+        scratch = np.empty(_width_of(source) + 2 * columns.count, np.uint32)
         of = _footage(source) if isinstance(source, Samples) else _Footage(width=_width_of(source))
         pixels = None if isinstance(source, Samples) else source.ctypes.data
         self._resample(
-            of, None if by is None else by.ctypes.data, pixels, columns.packed, rows.packed, room.ctypes.data,
+            of, None if by is None else by.ctypes.data, pixels, columns.packed, rows.packed, scratch.ctypes.data,
             picture.ctypes.data, picture.strides[0],
         )  # fmt: skip
 

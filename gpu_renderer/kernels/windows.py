@@ -1,4 +1,4 @@
-"""Bindings of `native/src/windows.c` and `streaks.c`: means, extremes and ranks of windows over a layer's canvas, and means along lines.
+"""Bindings of `native/src/windows.c` and `line_blurs.c`: means, extremes and ranks of windows over a layer's canvas, and means along lines.
 
 Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided among `thread_count` threads.
 """
@@ -35,31 +35,31 @@ class WindowKernels:
     """The kernels of windows as functions of arrays. They release the interpreter's lock."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._window, self._ranked, self._straighten = library.window, library.ranked, library.straighten
+        self._window, self._medians, self._straighten = library.window, library.medians, library.straighten
         self._window.argtypes = (
             c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p, c_int, c_int, c_void_p,
         )  # fmt: skip
-        self._ranked.argtypes = (
+        self._medians.argtypes = (
             c_void_p, c_ssize_t, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int,
         )  # fmt: skip
-        self._streaked, self._contoured = library.streaked, library.contoured
-        self._streaked.argtypes = (
+        self._directional_blur, self._contour_blur = library.directional_blur, library.contour_blur
+        self._directional_blur.argtypes = (
             c_void_p, c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int, c_void_p,
         )  # fmt: skip
-        self._contoured.argtypes = (
+        self._contour_blur.argtypes = (
             c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int, c_float, c_float, c_int, c_int,
         )  # fmt: skip
-        self._heights, self._smoothed = library.heights, library.smoothed
+        self._heights, self._box_means = library.heights, library.box_means
         self._heights.argtypes = c_void_p, c_void_p, c_int, c_int, c_int
-        self._smoothed.argtypes = c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int
-        for function in (self._streaked, self._contoured, self._heights, self._smoothed):
+        self._box_means.argtypes = c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int
+        for function in (self._directional_blur, self._contour_blur, self._heights, self._box_means):
             function.restype = None
         self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
         self._premultiply = library.premultiply
         self._premultiply.argtypes, self._premultiply.restype = (c_void_p, c_ssize_t), None
         self._count_levels = library.count_levels
         self._count_levels.argtypes, self._count_levels.restype = (c_void_p, c_ssize_t, c_void_p), None
-        self._window.restype = self._ranked.restype = self._straighten.restype = None
+        self._window.restype = self._medians.restype = self._straighten.restype = None
 
     def window(
         self,
@@ -108,7 +108,7 @@ class WindowKernels:
         start = source[margin:, margin:].ctypes.data
 
         def run_lines(first: int, last: int) -> None:
-            self._ranked(
+            self._medians(
                 start, source.strides[0], offsets.ctypes.data, len(offsets), across.ctypes.data, down.ctypes.data,
                 found.ctypes.data, width, first, last,
             )  # fmt: skip
@@ -116,10 +116,10 @@ class WindowKernels:
         _in_bands(run_lines, rows, thread_count)
         return np.ascontiguousarray(found[:, :columns])
 
-    def streaked(
+    def directional_blur(
         self, pixels: Pixels, moves: Floats, weights: npt.NDArray[np.int32], *, thread_count: int = 1
     ) -> Pixels:
-        """Return the sum of displaced copies of premultiplied pixels, filtered linearly, each rounded almost up.
+        """Return the sum of displaced copies of premultiplied pixels, filtered linearly. Each is rounded as (value * weight + 255) / 256.
 
         `moves`: px across and down, shape (copies, 2). `weights`: in 255ths, together about 255. Outside all is transparent.
         """
@@ -128,7 +128,7 @@ class WindowKernels:
 
         def run_lines(first: int, last: int) -> None:
             sums = np.empty(4 * columns, np.uint16)
-            self._streaked(
+            self._directional_blur(
                 pixels.ctypes.data, found.ctypes.data, columns, rows, moves.ctypes.data, weights.ctypes.data, len(weights),
                 first, last, sums.ctypes.data,
             )  # fmt: skip
@@ -150,12 +150,14 @@ class WindowKernels:
             at = source.ctypes.data, field.ctypes.data
 
             def average_lines(first: int, last: int, axis: int = axis, at: tuple[int, int] = at) -> None:
-                self._smoothed(*at, columns, rows, axis, margin, first, last)
+                self._box_means(*at, columns, rows, axis, margin, first, last)
 
             _in_bands(average_lines, rows, thread_count)
         return field
 
-    def contoured(self, pixels: Pixels, field: Floats, steps: Floats, angle: float, *, thread_count: int = 1) -> Pixels:
+    def contour_blur(
+        self, pixels: Pixels, field: Floats, steps: Floats, angle: float, *, thread_count: int = 1
+    ) -> Pixels:
         """Return the means of straight pixels along the contours of a field of shape (rows, columns), turned by an angle (radians).
 
         `steps`: at most 64 distances in px. Where the field is level the pixel stays.
@@ -164,7 +166,7 @@ class WindowKernels:
         found, margin = np.empty_like(pixels), math.ceil(float(np.abs(steps).max())) + 1
 
         def run_lines(first: int, last: int) -> None:
-            self._contoured(
+            self._contour_blur(
                 pixels.ctypes.data, field.ctypes.data, found.ctypes.data, columns, rows, steps.ctypes.data, len(steps),
                 margin, math.cos(angle), math.sin(angle), first, last,
             )  # fmt: skip

@@ -44,7 +44,7 @@ QUEUED_DRAWS_MAX = 3
 _LARGE_PX = 512
 """Side of a drawing that takes a millisecond."""
 PARTS_MAX = INSTANCE_BYTES // 16
-_SHARES = struct.Struct("4f").pack
+_FRACTIONS = struct.Struct("4f").pack
 _PARTS: Layout = (("i_part", 4),)
 Blend = Literal["replace", "over", "add", "screen", "brightest"]
 """`brightest`: colours add up, and the alpha is the larger one."""
@@ -149,7 +149,7 @@ class Painter:
         self._aim(into, into.region)
         for first in range(0, len(rects), PARTS_MAX):
             these = rects[first : first + PARTS_MAX]
-            self._render(program, _PARTS, b"".join([_shares(into, part) for part in these]), len(these))
+            self._render(program, _PARTS, b"".join([_fractions(into, part) for part in these]), len(these))
 
     def _render(self, program: Program, layout: Layout, packed: bytes, times: int) -> None:
         if not self.is_software:  # a software rasteriser has read what was written before
@@ -321,11 +321,11 @@ def _box(into: Target, part: Region) -> Region:
     return Region(part.x - into.region.x, part.y - into.region.y, part.width, part.height)
 
 
-def _shares(into: Target, part: Region) -> bytes:
+def _fractions(into: Target, part: Region) -> bytes:
     """Return a part of a target as packed fractions of its size."""
     x, y, width, height = into.region
     left, top = part.x - x, part.y - y
-    return _SHARES(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
+    return _FRACTIONS(left / width, top / height, (left + part.width) / width, (top + part.height) / height)
 
 
 def bands(boxes: Iterable[Region], bytes_per_pixel: int, band_bytes: int = BAND_BYTES) -> Iterator[Region]:

@@ -5,265 +5,270 @@
 #include "blending.h"
 #include "contents.h"
 
-// A draw operation clipped to a strip of columns, with values that hold for all of its rows.
-struct piece {
-    const struct draw_op *of;
-    struct draw_op recoloured;               // a copy of one colour that its stage has changed
-    int32_t top, bottom, first, end;         // its pixels inside the strip
+// A draw operation clipped to the columns of a strip, with values that hold for all of its rows.
+struct clipped_op {
+    const struct draw_op *op;
+    struct draw_op graded;            // a copy of an operation of one colour, after its colour stage
+    int32_t top, bottom, first, end;  // rows and columns of the frame inside the strip
     int square_count, inner_count, outer_count;
-    struct edge square[4], inner[EDGES_MAX];  // of its quad; and of the interior that the shape's edge does not touch
-    struct edge outer[4];                     // outside these an ellipse touches no pixel
-    struct row_cache texels;                  // unused if `first` is 0
+    struct edge square[4], inner[EDGES_MAX];  // edges of its quad, and of the interior that no edge of its shape touches
+    struct edge outer[4];                     // an ellipse touches no pixel outside these
+    struct row_cache texels;                  // unused if `taps` is 0
 };
 
 // ---------------------------------------------------------------------------------------------------------------- contents
 
-// Apply the colour stage of an operation of one colour.
-static void recolour(struct piece *p, struct row *r) {
-    p->recoloured = *p->of;
-    for (int channel = 0; channel < 3; channel++) r->source[channel][0] = p->of->color[channel];
-    graded(p->of->grade, r, 1);
-    for (int channel = 0; channel < 3; channel++) p->recoloured.color[channel] = r->source[channel][0];
-    p->of = &p->recoloured;
+// Replace an operation of one colour by a copy whose colour has passed its stage.
+static void grade_one_colour(struct clipped_op *clipped, struct strip *s) {
+    clipped->graded = *clipped->op;
+    for (int channel = 0; channel < 3; channel++) s->source[channel][0] = clipped->op->color[channel];
+    apply_grade(clipped->op->grade, s, 1);
+    for (int channel = 0; channel < 3; channel++) clipped->graded.color[channel] = s->source[channel][0];
+    clipped->op = &clipped->graded;
 }
 
-static void mask_applied(const struct draw_op *of, struct row *r, int row, int first, int count) {
-    (of->is_projective ? projective : affine)(of->to_unit, row, first, count, r->u, r->v);
-    found_codes(of->mask, of->mask_columns, of->mask_rows, r, count);
-    masked(r->found[0], r->shares[0], r->shares[1], r->alpha, count);
+static void apply_mask(const struct draw_op *op, struct strip *s, int row, int first, int count) {
+    (op->is_projective ? projective_positions : affine_positions)(op->to_unit, row, first, count, s->u, s->v);
+    gather_codes_around(op->mask, op->mask_columns, op->mask_rows, s, count);
+    multiply_by_mask(s->words[0], s->weights[0], s->weights[1], s->alpha, count);
 }
 
-enum place { CUT, WHOLE, INSIDE };  // may contain the quad's edge; only the shape's edge; no edge
+// A span of columns that the quad's edge can cross, only the edge of its shape, or no edge.
+enum span_kind { QUAD_EDGE, SHAPE_EDGE, INTERIOR };
 
 // Composite content over columns [first, end) of a row. `left`: the column of the row's first number.
-static void composite_span(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int left, int first, int end,
-                 enum place where) {
+static void composite_span(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int left, int first,
+                           int end, enum span_kind kind) {
     if (first >= end) return;
     int count = end - first, at = first - left;
-    const float *covered = where == CUT && of->samples ? r->covered : 0;
-    if (covered) coverage(of, row, first, count, r->covered);
-    drawn(of, k, r, row, first, count, where == INSIDE);
-    if (of->mask) mask_applied(of, r, row, first, count);
-    blend_function *function = function_of(of->mode);
-    if (of->mode) cut_alpha(covered, r->alpha, count);
+    const float *covered = kind == QUAD_EDGE && op->samples ? s->coverage : 0;
+    if (covered) quad_coverage(op, row, first, count, s->coverage);
+    shade_and_grade(op, cache, s, row, first, count, kind == INTERIOR);
+    if (op->mask) apply_mask(op, s, row, first, count);
+    blend_function *function = blend_function_of(op->mode);
+    if (op->mode) prepare_alpha(covered, s->alpha, count);
     for (int channel = 0; channel < 3; channel++) {
-        float *below = r->scene[channel] + at;
-        if (of->mode) {
-            if (is_of_one_colour(of)) set_all(r->source[channel], of->color[channel], count);
-            if (function) function(below, r->source[channel], r->alpha, count);
-        } else if (is_of_one_colour(of)) {
-            over_tinted(below, of->color[channel], r->alpha, covered, count);
-        } else if (where == INSIDE && is_opaque(of)) {
-            over_opaque(below, r->source[channel], count);
+        float *below = s->backdrop[channel] + at;
+        if (op->mode) {
+            if (has_one_colour(op)) fill(s->source[channel], op->color[channel], count);
+            if (function) function(below, s->source[channel], s->alpha, count);
+        } else if (has_one_colour(op)) {
+            over_one_colour(below, op->color[channel], s->alpha, covered, count);
+        } else if (kind == INTERIOR && is_opaque_gradient(op)) {
+            over_opaque(below, s->source[channel], count);
         } else {
-            over_straight(below, r->source[channel], r->alpha, covered, count);
+            over_straight(below, s->source[channel], s->alpha, covered, count);
         }
     }
 }
 
-// One colour over columns that it covers completely.
-static void flat(const struct draw_op *of, struct row *r, int at, int count) {
+// Composite one colour over columns that it covers completely.
+static void composite_flat_span(const struct draw_op *op, struct strip *s, int at, int count) {
     for (int channel = 0; channel < 3; channel++) {
-        over_flat(r->scene[channel] + at, of->color[channel], of->color[3] * of->opacity, count);
+        over_flat(s->backdrop[channel] + at, op->color[channel], op->color[3] * op->opacity, count);
     }
 }
 
 // Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first
 // number.
-static void composite_content(struct piece *p, struct row_cache *k, struct row *r, int row, int left, int first, int end) {
-    const struct draw_op *of = p->of;
-    span_of(p->square, p->square_count, row, -1.0, &first, &end);
-    if (p->outer_count) span_of(p->outer, p->outer_count, row, 0.0, &first, &end);
-    int whole_first = first, whole_end = end;
-    span_of(p->square, p->square_count, row, 1.0, &whole_first, &whole_end);
-    if (whole_first >= whole_end) {
-        composite_span(of, k, r, row, left, first, end, CUT);
+static void composite_content(struct clipped_op *clipped, struct row_cache *cache, struct strip *s, int row, int left, int first,
+                              int end) {
+    const struct draw_op *op = clipped->op;
+    clip_span(clipped->square, clipped->square_count, row, -1.0, &first, &end);
+    if (clipped->outer_count) clip_span(clipped->outer, clipped->outer_count, row, 0.0, &first, &end);
+    int covered_first = first, covered_end = end;
+    clip_span(clipped->square, clipped->square_count, row, 1.0, &covered_first, &covered_end);
+    if (covered_first >= covered_end) {
+        composite_span(op, cache, s, row, left, first, end, QUAD_EDGE);
         return;
     }
-    int inner_first = whole_first, inner_end = whole_end;
-    if (p->inner_count) {
-        span_of(p->inner, p->inner_count, row, 1.0, &inner_first, &inner_end);
-    } else if (!is_hard(of)) {
+    int inner_first = covered_first, inner_end = covered_end;
+    if (clipped->inner_count) {
+        clip_span(clipped->inner, clipped->inner_count, row, 1.0, &inner_first, &inner_end);
+    } else if (!is_hard(op)) {
         inner_end = inner_first;
     }
-    composite_span(of, k, r, row, left, first, whole_first, CUT);
+    composite_span(op, cache, s, row, left, first, covered_first, QUAD_EDGE);
     if (inner_first >= inner_end) {
-        composite_span(of, k, r, row, left, whole_first, whole_end, WHOLE);
+        composite_span(op, cache, s, row, left, covered_first, covered_end, SHAPE_EDGE);
     } else {
-        composite_span(of, k, r, row, left, whole_first, inner_first, WHOLE);
-        if (of->mode || of->texels) {
-            composite_span(of, k, r, row, left, inner_first, inner_end, INSIDE);
+        composite_span(op, cache, s, row, left, covered_first, inner_first, SHAPE_EDGE);
+        if (op->mode || op->texels) {
+            composite_span(op, cache, s, row, left, inner_first, inner_end, INTERIOR);
         } else {
-            flat(of, r, inner_first - left, inner_end - inner_first);
+            composite_flat_span(op, s, inner_first - left, inner_end - inner_first);
         }
-        composite_span(of, k, r, row, left, inner_end, whole_end, WHOLE);
+        composite_span(op, cache, s, row, left, inner_end, covered_end, SHAPE_EDGE);
     }
-    composite_span(of, k, r, row, left, whole_end, end, CUT);
+    composite_span(op, cache, s, row, left, covered_end, end, QUAD_EDGE);
 }
 
 // ------------------------------------------------------------------------------------------------------ glows and buffers
 
-// A buffer in front of its glow: `resampled` of the buffer, plus the glow where the buffer is transparent.
-static void before_light(const struct row *r, float (*restrict light)[CHUNK], int count) {
-    const float *alpha = r->sharp[3];
+// Put s->buffer in front of its glow: `resampled` of shaders/include/color.glsl of the buffer, plus the glow where that is
+// transparent.
+static void put_buffer_over_glow(const struct strip *s, float (*restrict glow)[CHUNK], int count) {
+    const float *alpha = s->buffer[3];
     for (int channel = 0; channel < 4; channel++) {
-        const float *sharp = r->sharp[channel];
-        float *restrict found = light[channel];
+        const float *colours = s->buffer[channel];
+        float *restrict combined = glow[channel];
         for (int i = 0; i < count; i++) {
-            float own = picked(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i]);
-            float colour = picked(alpha[i] < 1.0f / 255.0f, 0.0f, clamped(sharp[i], 0.0f, alpha[i]));
-            found[i] = (channel < 3 ? colour : own) + found[i] * (1.0f - own);
+            float own = select_float(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i]);
+            float colour = select_float(alpha[i] < 1.0f / 255.0f, 0.0f, clamp(colours[i], 0.0f, alpha[i]));
+            combined[i] = (channel < 3 ? colour : own) + combined[i] * (1.0f - own);
         }
     }
 }
 
-// `resampled` of shaders/include/color.glsl times `shares`: r->source, premultiplied, and r->through.
-static void colour_of_glow(struct row *r, const float *restrict shares, int count) {
-    const float *alpha = r->texels[3];
+// Write `resampled` of shaders/include/color.glsl times `opacities` to s->source, premultiplied, and to s->transmittance.
+static void apply_opacity(struct strip *s, const float *restrict opacities, int count) {
+    const float *alpha = s->texels[3];
     for (int channel = 0; channel < 3; channel++) {
-        const float *restrict texels = r->texels[channel];
-        float *restrict source = r->source[channel];
+        const float *restrict texels = s->texels[channel];
+        float *restrict source = s->source[channel];
         for (int i = 0; i < count; i++) {
-            float colour = clamped(texels[i], 0.0f, alpha[i]) * shares[i];
-            source[i] = picked(alpha[i] < 1.0f / 255.0f, 0.0f, colour);
+            float colour = clamp(texels[i], 0.0f, alpha[i]) * opacities[i];
+            source[i] = select_float(alpha[i] < 1.0f / 255.0f, 0.0f, colour);
         }
     }
     for (int i = 0; i < count; i++) {
-        r->through[i] = 1.0f - picked(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i] * shares[i]);
+        s->transmittance[i] = 1.0f - select_float(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i] * opacities[i]);
     }
 }
 
-// Shares that a matte leaves: `matte` of shaders/include/matte.glsl.
-static void matte_shares(float (*restrict texels)[CHUNK], int mode, float *restrict shares, int count) {
+// Write the opacity that a matte gives to each pixel: `matte` of shaders/include/matte.glsl.
+static void matte_opacities(float (*restrict texels)[CHUNK], int mode, float *restrict opacities, int count) {
     for (int i = 0; i < count; i++) {
-        float red = floorf(clamped(texels[0][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float green = floorf(clamped(texels[1][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float blue = floorf(clamped(texels[2][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float alpha = floorf(clamped(texels[3][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
+        float red = floorf(clamp(texels[0][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
+        float green = floorf(clamp(texels[1][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
+        float blue = floorf(clamp(texels[2][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
+        float alpha = floorf(clamp(texels[3][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
         float luma = (green * 0.7152f + blue * 0.0722f) + red * 0.2126f;
-        float of_alpha = picked(mode == 1, alpha, 1.0f - alpha);
-        float of_luma = picked(mode == 3, luma * alpha, (1.0f - luma) * alpha);
-        shares[i] = picked(mode <= 2, of_alpha, of_luma);
+        float of_alpha = select_float(mode == 1, alpha, 1.0f - alpha);
+        float of_luma = select_float(mode == 3, luma * alpha, (1.0f - luma) * alpha);
+        opacities[i] = select_float(mode <= 2, of_alpha, of_luma);
     }
 }
 
-// r->alpha = opacity times matte. Overwrites r->texels.
-static void matted(const struct draw_op *of, struct row *r, int row, int first, int count) {
-    const struct draw_op *matte = of->matte;
-    set_all(r->alpha, of->opacity, count);
+// Write opacity times matte to s->alpha. Overwrites s->texels.
+static void apply_matte(const struct draw_op *op, struct strip *s, int row, int first, int count) {
+    const struct draw_op *matte = op->matte;
+    fill(s->alpha, op->opacity, count);
     if (!matte) return;
-    set_all(r->alpha, of->opacity * (matte->mode == 2 ? 1.0f : 0.0f), count);
-    int left = (int)matte->own[0], top = (int)matte->own[1], from = first > left ? first : left, to = first + count;
+    fill(s->alpha, op->opacity * (matte->mode == 2 ? 1.0f : 0.0f), count);
+    int left = (int)matte->region.left, top = (int)matte->region.top, from = first > left ? first : left, to = first + count;
     to = to < left + matte->columns ? to : left + matte->columns;
     if (row < top || row >= top + matte->rows || from >= to) return;
-    own_pixels(matte, r, row, from, to - from, r->texels);
-    matte_shares(r->texels, matte->mode, r->alpha + (from - first), to - from);
-    scaled(r->alpha + (from - first), of->opacity, to - from);
+    read_frame_pixels(matte, s, row, from, to - from, s->texels);
+    matte_opacities(s->texels, matte->mode, s->alpha + (from - first), to - from);
+    multiply_all(s->alpha + (from - first), op->opacity, to - from);
 }
 
-// Sample a glow on some columns of a row into r->texels.
-static void lit(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count) {
-    if (of->is_nearest) {
-        own_pixels(of, r, row, first, count, r->texels);
-    } else if (k) {
-        found_upright(k, r, first, count);
+// Sample a glow on columns of a row into s->texels.
+static void sample_glow(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int first, int count) {
+    if (op->is_nearest) {
+        read_frame_pixels(op, s, row, first, count, s->texels);
+    } else if (cache) {
+        sample_cached_rows(cache, s, first, count);
     } else {
-        placed(of, r, row, first, count);
-        found_numbers(of, r, count);
+        texel_positions(op, s, row, first, count);
+        sample_texels(op, s, count);
     }
 }
 
 // Composite a glow, a layer buffer, or a buffer with its glow.
-static void composite_buffer(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int left, int first, int end) {
+static void composite_buffer(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int left, int first,
+                             int end) {
     int count = end - first;
-    matted(of, r, row, first, count);
-    if (of->kind == BUFFER) {
-        own_pixels(of, r, row, first, count, r->texels);
-    } else if (of->kind == GLOW) {
-        lit(of, k, r, row, first, count);
+    apply_matte(op, s, row, first, count);
+    if (op->kind == BUFFER) {
+        read_frame_pixels(op, s, row, first, count, s->texels);
+    } else if (op->kind == GLOW) {
+        sample_glow(op, cache, s, row, first, count);
     } else {
-        lit(of->light, k, r, row, first, count);
-        own_pixels(of, r, row, first, count, r->sharp);
-        before_light(r, r->texels, count);
+        sample_glow(op->glow, cache, s, row, first, count);
+        read_frame_pixels(op, s, row, first, count, s->buffer);
+        put_buffer_over_glow(s, s->texels, count);
     }
-    colour_of_glow(r, r->alpha, count);
+    apply_opacity(s, s->alpha, count);
     for (int channel = 0; channel < 3; channel++) {
-        over(r->scene[channel] + (first - left), r->source[channel], r->through, count);
+        over(s->backdrop[channel] + (first - left), s->source[channel], s->transmittance, count);
     }
 }
 
 // --------------------------------------------------------------------------------------------------------------- the frame
 
 // Quantise columns [first, end) of a row to 8 bits. Columns that are already quantised are skipped.
-static void quantise_row(struct row *r, int left, int first, int end) {
-    int from = first > r->fine_first ? first : r->fine_first, to = end < r->fine_end ? end : r->fine_end;
-    for (int channel = 0; channel < 3 && from < to; channel++) quantise(r->scene[channel] + (from - left), to - from);
-    if (first <= r->fine_first && end >= r->fine_end) r->fine_first = r->fine_end = left;
+static void quantise_row(struct strip *s, int left, int first, int end) {
+    int from = first > s->unquantised_first ? first : s->unquantised_first,
+        to = end < s->unquantised_end ? end : s->unquantised_end;
+    for (int channel = 0; channel < 3 && from < to; channel++) quantise(s->backdrop[channel] + (from - left), to - from);
+    if (first <= s->unquantised_first && end >= s->unquantised_end) s->unquantised_first = s->unquantised_end = left;
 }
 
-// Mark columns [first, end) of a row as not quantised.
-static void fine(struct row *r, int first, int end) {
-    int is_none = r->fine_first >= r->fine_end;
-    r->fine_first = is_none || first < r->fine_first ? first : r->fine_first;
-    r->fine_end = is_none || end > r->fine_end ? end : r->fine_end;
+// Extend the columns that are not quantised by [first, end).
+static void mark_unquantised(struct strip *s, int first, int end) {
+    int is_none = s->unquantised_first >= s->unquantised_end;
+    s->unquantised_first = is_none || first < s->unquantised_first ? first : s->unquantised_first;
+    s->unquantised_end = is_none || end > s->unquantised_end ? end : s->unquantised_end;
 }
 
-// Find the pieces of a strip, columns [left, right) and rows [top, bottom), from bottom to top. Returns their count.
-static int found_pieces(const struct draw_op *ops, int count, struct row *r, int left, int top, int right, int bottom,
-                        struct piece *pieces) {
-    struct piece *p = pieces;
-    for (const struct draw_op *of = ops; of < ops + count; of++) {
-        p->of = of;
-        p->top = of->top > top ? of->top : top, p->bottom = of->bottom < bottom ? of->bottom : bottom;
-        p->first = of->left > left ? of->left : left, p->end = of->right < right ? of->right : right;
-        if (p->top >= p->bottom || p->first >= p->end) continue;
-        if (of->grade && is_of_one_colour(of)) recolour(p, r);
-        p->square_count = square_of(of, p->square, 0, 0);
-        p->inner_count = is_shape(of) && !is_hard(of) ? inner_of(of, p->inner) : 0;
-        p->outer_count = of->kind == ELLIPSE && p->inner_count ? outer_of(of, p->outer) : 0;
-        const struct draw_op *shown = of->kind == GLOWING_BUFFER ? of->light : of;
-        p->texels.first = 0;
-        if (is_upright(shown)) begin(&p->texels, shown, r, p->first, p->end - p->first);
-        p++;
+// Clip operations to a strip, columns [left, right) and rows [top, bottom), from bottom to top. Returns the number of visible ones.
+static int clip_ops(const struct draw_op *ops, int count, struct strip *s, int left, int top, int right, int bottom,
+                    struct clipped_op *clipped_ops) {
+    struct clipped_op *clipped = clipped_ops;
+    for (const struct draw_op *op = ops; op < ops + count; op++) {
+        clipped->op = op;
+        clipped->top = op->top > top ? op->top : top, clipped->bottom = op->bottom < bottom ? op->bottom : bottom;
+        clipped->first = op->left > left ? op->left : left, clipped->end = op->right < right ? op->right : right;
+        if (clipped->top >= clipped->bottom || clipped->first >= clipped->end) continue;
+        if (op->grade && has_one_colour(op)) grade_one_colour(clipped, s);
+        clipped->square_count = quad_edges(op, clipped->square, 0, 0);
+        clipped->inner_count = is_shape(op) && !is_hard(op) ? interior_edges(op, clipped->inner) : 0;
+        clipped->outer_count = op->kind == ELLIPSE && clipped->inner_count ? ellipse_edges(op, clipped->outer) : 0;
+        const struct draw_op *shown = op->kind == GLOWING_BUFFER ? op->glow : op;
+        clipped->texels.taps = 0;
+        if (has_upright_texels(shown)) begin_row_cache(&clipped->texels, shown, s, clipped->first, clipped->end - clipped->first);
+        clipped++;
     }
-    return (int)(p - pieces);
+    return (int)(clipped - clipped_ops);
 }
 
-static void composite_row(struct piece *p, struct row *r, int row, int left) {
-    const struct draw_op *of = p->of;
-    struct row_cache *k = p->texels.first ? &p->texels : 0;
-    int first = p->first, end = p->end;
-    if (of->kind == QUANTISE) {
-        quantise_row(r, left, first, end);
+static void composite_row(struct clipped_op *clipped, struct strip *s, int row, int left) {
+    const struct draw_op *op = clipped->op;
+    struct row_cache *cache = clipped->texels.taps ? &clipped->texels : 0;
+    int first = clipped->first, end = clipped->end;
+    if (op->kind == QUANTISE) {
+        quantise_row(s, left, first, end);
         return;
     }
-    if (k) {
+    if (cache) {
         int shown = first, shown_end = end;
-        cache_rows(k, r, row, &shown, &shown_end);
-        if (of->kind != GLOWING_BUFFER && !of->mode) first = shown, end = shown_end;
+        cache_rows(cache, s, row, &shown, &shown_end);
+        if (op->kind != GLOWING_BUFFER && !op->mode) first = shown, end = shown_end;
         if (first >= end) return;
     }
-    fine(r, first, end);
-    switch (of->kind) {
+    mark_unquantised(s, first, end);
+    switch (op->kind) {
         case BUFFER:
         case GLOWING_BUFFER:
-        case GLOW: composite_buffer(of, k, r, row, left, first, end); break;
-        default: composite_content(p, k, r, row, left, first, end);
+        case GLOW: composite_buffer(op, cache, s, row, left, first, end); break;
+        default: composite_content(clipped, cache, s, row, left, first, end);
     }
 }
 
-static void read_backdrop(const struct backdrop *on, struct row *r, ptrdiff_t row, int left, int count) {
+static void read_backdrop(const struct backdrop *on, struct strip *s, ptrdiff_t row, int left, int count) {
     if (on->footage) {
         const uint8_t *pixels = on->footage + row * on->stride + 4 * (ptrdiff_t)left;
         for (int i = 0; i < count; i++) {
-            for (int channel = 0; channel < 3; channel++) r->scene[channel][i] = on->linear[pixels[4 * i + channel]];
+            for (int channel = 0; channel < 3; channel++) s->backdrop[channel][i] = on->linear[pixels[4 * i + channel]];
         }
     } else if (on->halves) {
         const uint16_t *pixels = (const uint16_t *)((const uint8_t *)on->halves + row * on->stride) + 4 * (ptrdiff_t)left;
-        numbers_of(pixels, r->beside, 4 * count);
-        apart(r->beside, r->scene, count);
+        read_half_patterns(pixels, s->interleaved, 4 * count);
+        deinterleave(s->interleaved, s->backdrop, count);
     } else {
-        for (int channel = 0; channel < 3; channel++) set_all(r->scene[channel], on->color[channel], count);
+        for (int channel = 0; channel < 3; channel++) fill(s->backdrop[channel], on->color[channel], count);
     }
 }
 
@@ -272,20 +277,20 @@ INLINE uint32_t pixel_of(const uint8_t *levels, uint16_t red, uint16_t green, ui
 }
 
 #ifdef __AVX2__
-// Return whether eight patterns are equal.
-INLINE int are_same(const uint16_t *patterns) {
+// Return 1 if eight patterns are equal, else 0.
+INLINE int are_equal(const uint16_t *patterns) {
     __m128i all = _mm_loadu_si128((const __m128i *)patterns);
     return _mm_movemask_epi8(_mm_cmpeq_epi16(all, _mm_broadcastw_epi16(all))) == 0xffff;
 }
 #endif
 
-static void shown_by(const uint8_t *restrict levels, const uint16_t *restrict red, const uint16_t *restrict green,
-                     const uint16_t *restrict blue, uint8_t *restrict picture, int count) {
+static void display_encode_row(const uint8_t *restrict levels, const uint16_t *restrict red, const uint16_t *restrict green,
+                               const uint16_t *restrict blue, uint8_t *restrict picture, int count) {
     int i = 0;
 #ifdef __AVX2__
     for (; i + 8 <= count; i += 8) {
         __m256i known = _mm256_set1_epi32((int)pixel_of(levels, red[i], green[i], blue[i]));
-        if (are_same(red + i) & are_same(green + i) & are_same(blue + i)) {
+        if (are_equal(red + i) & are_equal(green + i) & are_equal(blue + i)) {
             _mm256_storeu_si256((__m256i *)(picture + 4 * i), known);
             continue;
         }
@@ -303,31 +308,32 @@ static void shown_by(const uint8_t *restrict levels, const uint16_t *restrict re
 
 // Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
 // begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
-// half float; without them the picture takes half floats of RGBA as they are. Works in strips of columns. Returns 0 if memory ran out.
+// half float; without them the picture takes half floats of RGBA as they are. Works in strips of columns. Returns 0 if memory ran
+// out.
 int composite(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
-             uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
-    struct row r;
-    struct piece *pieces = malloc((size_t)count * sizeof *pieces + 1);
-    if (!pieces) return 0;
+              uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
+    struct strip s;
+    struct clipped_op *clipped_ops = malloc((size_t)count * sizeof *clipped_ops + 1);
+    if (!clipped_ops) return 0;
     for (int x = left, columns; x < right; x += columns) {
         columns = right - x < CHUNK ? right - x : CHUNK;
-        struct piece *end = pieces + found_pieces(ops, count, &r, x, top, x + columns, bottom, pieces);
+        struct clipped_op *end = clipped_ops + clip_ops(ops, count, &s, x, top, x + columns, bottom, clipped_ops);
         for (int row = top; row < bottom; row++) {
-            read_backdrop(on, &r, backdrop_row + row - top, x - left, columns);
-            r.fine_first = x, r.fine_end = x + columns;
-            for (struct piece *p = pieces; p < end; p++) {
-                if (row >= p->top && row < p->bottom) composite_row(p, &r, row, x);
+            read_backdrop(on, &s, backdrop_row + row - top, x - left, columns);
+            s.unquantised_first = x, s.unquantised_end = x + columns;
+            for (struct clipped_op *clipped = clipped_ops; clipped < end; clipped++) {
+                if (row >= clipped->top && row < clipped->bottom) composite_row(clipped, &s, row, x);
             }
-            for (int channel = 0; channel < 3; channel++) patterns_of(r.scene[channel], r.patterns[channel], columns);
+            for (int channel = 0; channel < 3; channel++) write_half_patterns(s.backdrop[channel], s.patterns[channel], columns);
             uint8_t *shown = picture + row * stride + (levels ? 4 : 8) * (ptrdiff_t)x;
             if (levels) {
-                shown_by(levels, r.patterns[0], r.patterns[1], r.patterns[2], shown, columns);
+                display_encode_row(levels, s.patterns[0], s.patterns[1], s.patterns[2], shown, columns);
             } else {
-                opaque_halves(r.patterns[0], r.patterns[1], r.patterns[2], shown, columns);
+                opaque_halves(s.patterns[0], s.patterns[1], s.patterns[2], shown, columns);
             }
         }
-        for (struct piece *p = pieces; p < end; p++) free(p->texels.first);
+        for (struct clipped_op *clipped = clipped_ops; clipped < end; clipped++) free(clipped->texels.taps);
     }
-    free(pieces);
+    free(clipped_ops);
     return 1;
 }

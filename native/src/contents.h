@@ -5,13 +5,13 @@
 
 #include "grading.h"
 #include "shapes.h"
-#include "upright.h"
+#include "row_cache.h"
 
 INLINE float linear_or_encoded(float colour, int is_linear) { return is_linear ? linear_of(colour) : colour; }
 
-// Straight colours of one channel of premultiplied pixels, times a gain of the encoded colours.
-INLINE void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque, float gain, int is_linear, float *restrict colours,
-                       int count) {
+// Write straight colours of one channel of premultiplied pixels, times a gain: linear or encoded.
+INLINE void straight_colours_of_pixels(const uint32_t *restrict pixels, int shift, int is_opaque, float gain, int is_linear,
+                                       float *restrict colours, int count) {
     if (is_opaque) {
         for (int i = 0; i < count; i++) {
             colours[i] = linear_or_encoded(channel_of(pixels[i], shift) * gain, is_linear);
@@ -20,23 +20,24 @@ INLINE void colours_of(const uint32_t *restrict pixels, int shift, int is_opaque
     }
     for (int i = 0; i < count; i++) {
         float colour = channel_of(pixels[i], shift), alpha = channel_of(pixels[i], 24);
-        colour = linear_or_encoded(clamped(colour / alpha, 0.0f, 1.0f) * gain, is_linear);
-        colours[i] = picked(alpha < 1.0f / 255.0f, 0.0f, colour);
+        colour = linear_or_encoded(clamp(colour / alpha, 0.0f, 1.0f) * gain, is_linear);
+        colours[i] = select_float(alpha < 1.0f / 255.0f, 0.0f, colour);
     }
 }
 
-static void alphas_of(const uint32_t *restrict pixels, float opacity, float *restrict alphas, int count) {
-    for (int i = 0; i < count; i++) alphas[i] = alpha_of(pixels[i] >> 24, 1.0f, opacity);
+static void alphas_of_pixels(const uint32_t *restrict pixels, float opacity, float *restrict alphas, int count) {
+    for (int i = 0; i < count; i++) alphas[i] = alpha_of_code(pixels[i] >> 24, 1.0f, opacity);
 }
 
-static int are_opaque(const uint32_t *restrict pixels, int count) {
+static int are_all_opaque(const uint32_t *restrict pixels, int count) {
     uint32_t all = 0xff000000u;
     for (int i = 0; i < count; i++) all &= pixels[i];
     return all == 0xff000000u;
 }
 
-// Straight colours of one channel of premultiplied texels. Opaque ones need no division.
-static void straight_colours(const float *restrict texels, const float *restrict own, float *restrict colours, int count) {
+// Write straight colours of one channel of premultiplied texels. `own`: their alpha. Opaque ones need no division.
+static void straight_colours_of_texels(const float *restrict texels, const float *restrict own, float *restrict colours,
+                                       int count) {
     int i = 0;
 #ifdef __AVX2__
     __m256 one = _mm256_set1_ps(1.0f), least = _mm256_set1_ps(1.0f / 255.0f);
@@ -49,84 +50,85 @@ static void straight_colours(const float *restrict texels, const float *restrict
     }
 #endif
     for (; i < count; i++) {
-        colours[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, clamped(texels[i] / own[i], 0.0f, 1.0f));
+        colours[i] = select_float(own[i] < 1.0f / 255.0f, 0.0f, clamp(texels[i] / own[i], 0.0f, 1.0f));
     }
 }
 
-// Straight colours and alpha of premultiplied linear texels.
-static void straightened(struct row *r, float opacity, int count) {
-    const float *own = r->texels[3];
-    for (int channel = 0; channel < 3; channel++) straight_colours(r->texels[channel], own, r->source[channel], count);
-    for (int i = 0; i < count; i++) r->alpha[i] = picked(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
+// Write straight colours and alpha of the premultiplied linear s->texels.
+static void shade_texels(struct strip *s, float opacity, int count) {
+    const float *own = s->texels[3];
+    for (int channel = 0; channel < 3; channel++) straight_colours_of_texels(s->texels[channel], own, s->source[channel], count);
+    for (int i = 0; i < count; i++) s->alpha[i] = select_float(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
 }
 
-static int is_shape(const struct draw_op *of) { return of->kind == RECTANGLE || of->kind == ELLIPSE; }
+static int is_shape(const struct draw_op *op) { return op->kind == RECTANGLE || op->kind == ELLIPSE; }
 
 // True if a shape has no soft edge.
-static int is_hard(const struct draw_op *of) { return is_shape(of) && of->own[3] > 0.5f; }
+static int is_hard(const struct draw_op *op) { return is_shape(op) && op->shape.hardness > 0.5f; }
 
-static int is_of_one_colour(const struct draw_op *of) {
-    return of->kind == COVERAGE || (is_shape(of) && !of->texels);
-}
+static int has_one_colour(const struct draw_op *op) { return op->kind == COVERAGE || (is_shape(op) && !op->texels); }
 
-// Straight colours and alpha of an IMAGE from its texels or pixels.
-INLINE void image_colours(const struct draw_op *of, struct row *r, int is_linear, int count) {
-    if (of->is_exact) {
-        straightened(r, of->opacity, count);
+// Shade an IMAGE from s->texels if it is exact, else from the pixels in s->words[0].
+INLINE void shade_image_ungraded(const struct draw_op *op, struct strip *s, int is_linear, int count) {
+    if (op->is_exact) {
+        shade_texels(s, op->opacity, count);
         for (int channel = 0; channel < 3; channel++) {
-            (is_linear ? made_linear : scaled)(r->source[channel], gain_of(of, channel), count);
+            (is_linear ? decode_srgb : multiply_all)(s->source[channel], gain_of(op, channel), count);
         }
         return;
     }
-    int is_opaque = are_opaque(r->found[0], count);
+    int is_opaque = are_all_opaque(s->words[0], count);
     for (int channel = 0; channel < 3; channel++) {
-        colours_of(r->found[0], 8 * channel, is_opaque, gain_of(of, channel), is_linear, r->source[channel], count);
+        straight_colours_of_pixels(s->words[0], 8 * channel, is_opaque, gain_of(op, channel), is_linear, s->source[channel], count);
     }
-    alphas_of(r->found[0], of->opacity, r->alpha, count);
+    alphas_of_pixels(s->words[0], op->opacity, s->alpha, count);
 }
 
-// Graded linear colours and alpha of an IMAGE. Tables take its encoded colours as they are.
-static void graded_image(const struct draw_op *of, struct row *r, int count) {
-    if (of->grade && is_table_alone(of->grade)) {
-        image_colours(of, r, 0, count);
-        tabled(of->grade, r, count);
+// Shade an IMAGE and apply the colour stage. A stage of tables alone takes encoded colours, without decoding and encoding them.
+static void shade_image(const struct draw_op *op, struct strip *s, int count) {
+    if (op->grade && has_tables_alone(op->grade)) {
+        shade_image_ungraded(op, s, 0, count);
+        apply_tables(op->grade, s, count);
         return;
     }
-    image_colours(of, r, 1, count);
-    if (of->grade) graded(of->grade, r, count);
+    shade_image_ungraded(op, s, 1, count);
+    if (op->grade) apply_grade(op->grade, s, count);
 }
 
-// Shade some columns of a row: r->alpha, and r->source unless the content has one colour. `k`: filtered rows of its texels, or 0.
-static void shaded(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count, int is_inside) {
-    if (is_shape(of)) {
-        shaped(of, r, row, first, count, is_inside || is_hard(of));
+// Shade some columns of a row: s->alpha, and s->source unless the content has one colour. `cache`: filtered rows of its texels, or
+// 0.
+static void shade(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int first, int count,
+                  int is_inside) {
+    if (is_shape(op)) {
+        shade_shape(op, s, row, first, count, is_inside || is_hard(op));
         return;
     }
-    if (of->kind == GROUP) {
-        own_pixels(of, r, row, first, count, r->texels);
-        straightened(r, of->opacity, count);
+    if (op->kind == GROUP) {
+        read_frame_pixels(op, s, row, first, count, s->texels);
+        shade_texels(s, op->opacity, count);
         return;
     }
-    if (k) {
-        found_upright(k, r, first, count);
+    if (cache) {
+        sample_cached_rows(cache, s, first, count);
     } else {
-        placed(of, r, row, first, count);
+        texel_positions(op, s, row, first, count);
     }
-    if (of->kind == COVERAGE) {
-        if (!k) coverage_alpha(of, r, count);
-    } else if (of->kind == IMAGE) {
-        if (!k) (of->is_exact ? found_exact : found_pixels)(of, r, count);
-        graded_image(of, r, count);
+    if (op->kind == COVERAGE) {
+        if (!cache) sample_coverage(op, s, count);
+    } else if (op->kind == IMAGE) {
+        if (!cache) (op->is_exact ? sample_bytes_in_floats : sample_pixels)(op, s, count);
+        shade_image(op, s, count);
     } else {
-        if (!k) found_numbers(of, r, count);
-        straightened(r, of->opacity, count);
+        if (!cache) sample_texels(op, s, count);
+        shade_texels(s, op->opacity, count);
     }
 }
 
-// Shade as `shaded` does, and apply the colour stage.
-static void drawn(const struct draw_op *of, struct row_cache *k, struct row *r, int row, int first, int count, int is_inside) {
-    shaded(of, k, r, row, first, count, is_inside);
-    if (of->grade && of->kind != IMAGE && !is_of_one_colour(of)) graded(of->grade, r, count);
+// Shade as `shade` does, and apply the colour stage.
+static void shade_and_grade(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int first, int count,
+                            int is_inside) {
+    shade(op, cache, s, row, first, count, is_inside);
+    if (op->grade && op->kind != IMAGE && !has_one_colour(op)) apply_grade(op->grade, s, count);
 }
 
 #endif

@@ -9,7 +9,7 @@ enum kind { RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFE
 
 enum { TABLE_ENTRIES = 257 };  // levels -1 to 255: the first and the last level are repeated beyond the ends
 
-// The colour stage of a layer, packed by gpu_renderer/kernels/bindings.py.
+// The colour stage of a layer, packed by gpu_renderer/kernels/draw_ops.py.
 struct grade {
     float gain[3];        // of encoded colours
     int32_t is_aces;      // from linear Rec.709 to ACEScg
@@ -18,30 +18,51 @@ struct grade {
     const uint32_t *tables;  // of each channel TABLE_ENTRIES pairs of a level and, in the upper half, the next one; or 0
 };
 
-// One draw operation of the kernels, packed by gpu_renderer/kernels/bindings.py.
+struct shape { float width, height, radius, hardness; };  // layer px; hardness: 1 for a hard edge, 0 for a soft one
+
+struct rect { float left, top, width, height; };
+
+// One draw operation of the kernels, packed by gpu_renderer/kernels/draw_ops.py.
 struct draw_op {
     int32_t kind, samples, is_projective, is_nearest;
     int32_t mode;                      // of shaders/include/blend.glsl; 0 is source-over
     int32_t is_exact;                  // an image or coverage filtered in single floats
     int32_t left, top, right, bottom;  // pixels of the frame that it can touch
-    float to_unit[9];                  // frame px to the unit square of its quad, column by column
+    float to_unit[9];                  // matrix from frame px to the unit square of its quad, column by column
     float opacity, color[4];           // linear, straight
-    float own[4];                      // of a shape: width, height, radius, and 1 for a hard edge; of an image its crop;
-                                       // of buffers and cells their place in the frame
-    float share;                       // cells of a glow per frame px
-    int32_t columns, rows;             // of the texels; of a gradient its ramp count, and 1 linear or 2 radial
-    const void *texels;                // COVERAGE: bytes; IMAGE: bytes of RGBA; CELLS and GLOW: RGBA of floats; HALF_CELLS and
-                                       // buffers: RGBA of half floats; gradient: its place, its first colour, and for each
-                                       // ramp its start, slope and added colour. Bytes have at least two rows and columns.
-    const struct draw_op *light;       // the GLOW behind a GLOWING_BUFFER
+    union {
+        struct shape shape;   // RECTANGLE, ELLIPSE
+        struct rect crop;     // COVERAGE, IMAGE, CELLS, HALF_CELLS: visible part of the texels, 0 to 1
+        struct rect region;   // GROUP, buffers, GLOW: where the texels lie, in frame px; of a GLOW that is not nearest in cells
+    };
+    float cells_per_px;       // of a GLOW
+    union {
+        struct { int32_t columns, rows; };              // of the texels
+        struct { int32_t ramp_count, gradient_kind; };  // of a shape with a gradient
+    };
+    const void *texels;                // COVERAGE: bytes; IMAGE: bytes of RGBA; CELLS and GLOW: RGBA of floats; HALF_CELLS, GROUP,
+                                       // buffers and a nearest GLOW: RGBA of half floats; shape: `struct gradient`, or 0 for one
+                                       // colour. Bytes have at least two rows and columns.
+    const struct draw_op *glow;        // the GLOW behind a GLOWING_BUFFER
     const struct draw_op *matte;       // of glows and buffers: half floats; its `mode` is of shaders/include/matte.glsl
-    const uint8_t *mask;               // coverage of the unit square, of an image or coverage
+    const uint8_t *mask;               // of an image or coverage: coverage of the unit square
     int32_t mask_columns, mask_rows;
     const struct grade *grade;         // 0 if colours stay as they are
 };
 
+enum gradient_kind { LINEAR = 1, RADIAL };
+
+// Colour stops of a gradient as ramps: each adds its colours in proportion to the position between its start and its end.
+struct gradient {
+    float place[4];  // LINEAR: offset per u, offset per v, offset at (0, 0); RADIAL: centre, and offset per u and per v from it
+    float color[4];  // of the first stop: encoded, straight
+    struct ramp {
+        float start, slope, added[4];  // offset of its start, 1 / length, and colour at its end minus colour at its start
+    } ramps[];
+};
+
 // Gain of the encoded colours of a channel.
-INLINE float gain_of(const struct draw_op *of, int channel) { return of->grade ? of->grade->gain[channel] : 1.0f; }
+INLINE float gain_of(const struct draw_op *op, int channel) { return op->grade ? op->grade->gain[channel] : 1.0f; }
 
 // The backdrop of all operations: `linear[code]` of video pixels, half floats of RGBA, or one colour.
 struct backdrop {
@@ -52,23 +73,24 @@ struct backdrop {
     float color[3];
 };
 
-// Numbers of one strip of a row.
-struct row {
-    float scene[4][CHUNK];             // the backdrop, rounded to half floats; opaque
-    float source[3][CHUNK], alpha[CHUNK]; // the operation's colours: straight with alpha, or premultiplied with
-    float through[CHUNK];              // the share of the backdrop that shows
-    float covered[CHUNK];
-    float u[CHUNK + 2], v[CHUNK + 2];  // one column more on both sides
-    float distances[2][CHUNK + 2];
-    int32_t first[CHUNK];              // upper left of the four texels around each position, and offsets to the others
-    int32_t right[CHUNK], below[CHUNK];
-    float across[CHUNK], down[CHUNK];  // distance of the position from it, in texels
-    uint32_t shares[2][CHUNK];         // the same in 256 parts
-    uint32_t found[4][CHUNK];
-    float texels[4][CHUNK], sharp[4][CHUNK];
-    float beside[4 * CHUNK];           // texels one after the other
-    uint16_t patterns[3][CHUNK];
-    int32_t fine_first, fine_end;      // all columns outside these are quantised
+// Working memory of a strip: up to CHUNK columns of one row of the frame.
+struct strip {
+    float backdrop[4][CHUNK];               // rounded to half floats; opaque
+    float source[3][CHUNK];                 // colours of the operation: straight with `alpha`, or premultiplied with `transmittance`
+    float alpha[CHUNK];
+    float transmittance[CHUNK];             // part of the backdrop that shows through
+    float coverage[CHUNK];                  // part of the pixel that the quad covers
+    float u[CHUNK + 2], v[CHUNK + 2];       // positions on the unit square, or on the texels; one column more on both sides
+    float distances[2][CHUNK + 2];          // from the edge of a shape, of this row and the other one of its pair
+    int32_t tap[CHUNK];                     // index of the upper left of the four texels around each position
+    int32_t tap_right[CHUNK], tap_below[CHUNK];      // offsets of its neighbours
+    float fraction_x[CHUNK], fraction_y[CHUNK];      // distance of the position from it, in texels
+    uint32_t weights[2][CHUNK];             // the same in 256ths, across and down
+    uint32_t words[4][CHUNK];               // the four texels as bytes or pixels; the filtered pixels
+    float texels[4][CHUNK], buffer[4][CHUNK];  // premultiplied colours and alpha: filtered texels; pixels of a buffer
+    float interleaved[4 * CHUNK];           // RGBA of one pixel after the other
+    uint16_t patterns[3][CHUNK];            // half floats
+    int32_t unquantised_first, unquantised_end;  // columns outside these are quantised to 8 bits
 };
 
 #endif

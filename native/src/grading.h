@@ -15,53 +15,53 @@ static void to_aces_cg(float *restrict red, float *restrict green, float *restri
     }
 }
 
-static void transformed(const float *restrict m, float *restrict red, float *restrict green, float *restrict blue, int count) {
+static void apply_matrix(const float *restrict m, float *restrict red, float *restrict green, float *restrict blue, int count) {
     for (int i = 0; i < count; i++) {
         float r = red[i], g = green[i], b = blue[i];
-        red[i] = clamped(((r * m[0] + g * m[3]) + b * m[6]) + m[9], 0.0f, 1.0f);
-        green[i] = clamped(((r * m[1] + g * m[4]) + b * m[7]) + m[10], 0.0f, 1.0f);
-        blue[i] = clamped(((r * m[2] + g * m[5]) + b * m[8]) + m[11], 0.0f, 1.0f);
+        red[i] = clamp(((r * m[0] + g * m[3]) + b * m[6]) + m[9], 0.0f, 1.0f);
+        green[i] = clamp(((r * m[1] + g * m[4]) + b * m[7]) + m[10], 0.0f, 1.0f);
+        blue[i] = clamp(((r * m[2] + g * m[5]) + b * m[8]) + m[11], 0.0f, 1.0f);
     }
 }
 
-// Between which entries of a table each encoded colour lies, and how far from the first one.
-static void table_places(const float *restrict colours, int32_t *restrict entries, float *restrict shares, int count) {
+// Find the entry of each encoded colour in a table, and the weight of the next level, 0 to 1.
+static void find_table_entries(const float *restrict colours, int32_t *restrict entries, float *restrict weights, int count) {
     for (int i = 0; i < count; i++) {
-        float at = clamped(colours[i], 0.0f, 1.0f) * 256.0f - 0.5f;
-        int32_t low = (int32_t)at - (at < 0.0f);  // the floor, without a call on old processors
-        entries[i] = within(low + 1, TABLE_ENTRIES);
-        shares[i] = at - (float)low;
+        float at = clamp(colours[i], 0.0f, 1.0f) * 256.0f - 0.5f;
+        int32_t low = (int32_t)at - (at < 0.0f);  // floorf without a function call where the processor has no instruction for it
+        entries[i] = clamp_index(low + 1, TABLE_ENTRIES);
+        weights[i] = at - (float)low;
     }
 }
 
-// Linear colours of the levels between entries of a table.
-static void looked_up(const uint32_t *restrict table, const int32_t *restrict entries, const float *restrict shares,
-                      float *restrict colours, int count) {
+// Interpolate between the levels of a table, and decode the results.
+static void look_up(const uint32_t *restrict table, const int32_t *restrict entries, const float *restrict weights,
+                    float *restrict colours, int count) {
     for (int i = 0; i < count; i++) {
         uint32_t both = table[entries[i]];
         float level = (float)(int32_t)(both & 0xffff) * (1.0f / 255.0f), next = (float)(int32_t)(both >> 16) * (1.0f / 255.0f);
-        colours[i] = linear_of(level + shares[i] * (next - level));
+        colours[i] = linear_of(level + weights[i] * (next - level));
     }
 }
 
-// Apply the tables to r->source, encoded colours. The results are linear. Overwrites r->first and r->across.
-static void tabled(const struct grade *by, struct row *r, int count) {
+// Apply the tables to the encoded colours in s->source. The results are linear. Overwrites s->tap and s->fraction_x.
+static void apply_tables(const struct grade *grade, struct strip *s, int count) {
     for (int channel = 0; channel < 3; channel++) {
-        table_places(r->source[channel], r->first, r->across, count);
-        looked_up(by->tables + TABLE_ENTRIES * channel, r->first, r->across, r->source[channel], count);
+        find_table_entries(s->source[channel], s->tap, s->fraction_x, count);
+        look_up(grade->tables + TABLE_ENTRIES * channel, s->tap, s->fraction_x, s->source[channel], count);
     }
 }
 
-static int is_table_alone(const struct grade *by) { return by->tables && !by->has_matrix && !by->is_aces; }
+static int has_tables_alone(const struct grade *grade) { return grade->tables && !grade->has_matrix && !grade->is_aces; }
 
-// Apply the stage to r->source, linear colours.
-static void graded(const struct grade *by, struct row *r, int count) {
-    float(*source)[CHUNK] = r->source;
-    if (by->is_aces) to_aces_cg(source[0], source[1], source[2], count);
-    if (by->has_matrix) transformed(by->matrix, source[0], source[1], source[2], count);
-    if (!by->tables) return;
-    for (int channel = 0; channel < 3; channel++) made_encoded(source[channel], count);
-    tabled(by, r, count);
+// Apply the colour stage to the linear colours in s->source.
+static void apply_grade(const struct grade *grade, struct strip *s, int count) {
+    float (*source)[CHUNK] = s->source;
+    if (grade->is_aces) to_aces_cg(source[0], source[1], source[2], count);
+    if (grade->has_matrix) apply_matrix(grade->matrix, source[0], source[1], source[2], count);
+    if (!grade->tables) return;
+    for (int channel = 0; channel < 3; channel++) encode_srgb(source[channel], count);
+    apply_tables(grade, s, count);
 }
 
 #endif

@@ -10,10 +10,10 @@
 #include <immintrin.h>
 #endif
 
-enum { CHUNK = 1024 };  // columns at a time: their sums stay in the first cache
+enum { CHUNK = 1024 };  // columns at a time: their sums stay in the processor's first cache
 
-// Half floats of RGBA, `width` by `height` without padding, to opaque pixels: each of R, G and B by `levels`, which has an
-// entry for each of the 65,536 patterns of a half float. `stride`: bytes from one row of the picture to the next.
+// Convert half floats of RGBA, `width` by `height` without padding, to opaque pixels. `levels`: the byte of each of the 65,536
+// patterns of a half float. `stride`: bytes from one row of the picture to the next.
 void display_encode(const uint16_t *restrict scene, const uint8_t *restrict levels, uint8_t *restrict picture, ptrdiff_t stride,
                     int width, int height) {
     for (int y = 0; y < height; y++, scene += 4 * (ptrdiff_t)width, picture += stride) {
@@ -27,7 +27,7 @@ void display_encode(const uint16_t *restrict scene, const uint8_t *restrict leve
     }
 }
 
-// Y of BT.709 in 15 fractional bits, as in shaders/include/bt709.glsl.
+// Write Y of BT.709, computed with 15 fractional bits as in shaders/include/bt709.glsl.
 static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes, int count) {
     int i = 0;
 #ifdef __AVX2__
@@ -54,7 +54,7 @@ static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes,
     }
 }
 
-// Sums of the pixels of two rows: R and B in the halves of a word, G in another.
+// Add the pixels of two rows: R and B in the halves of one word, G in another.
 static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t *restrict red_blue,
                         uint32_t *restrict green, int count) {
     for (int i = 0; i < count; i++) {
@@ -64,8 +64,8 @@ static void column_sums(const uint32_t *restrict upper, const uint32_t *restrict
 }
 
 #ifdef __AVX2__
-// Weighted sums of eight pairs, a word for each: every other one of sixteen columns with their neighbours.
-static inline __m256i pair_sums(const uint32_t *sums) {
+// Return the weighted sums, 1 2 1, around every other one of sixteen columns: eight words.
+static inline __m256i pair_sums_8(const uint32_t *sums) {
     __m256i found[2];
     for (int j = 0; j < 2; j++) {
         __m256i left = _mm256_loadu_si256((const __m256i *)(sums + 8 * j));
@@ -77,23 +77,22 @@ static inline __m256i pair_sums(const uint32_t *sums) {
     return _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xd8);
 }
 
-// Codes of chroma of eight pairs. `of_red_blue`: weights of R in the lower half of a word, of B in the upper one.
-static inline __m256i chroma_of(__m256i red_blue, __m256i green, int of_red_blue, int of_green) {
+// Return eight codes of Cb or Cr. `of_red_blue`: weights of R in the lower half of a word, of B in the upper one.
+static inline __m256i chroma_codes_8(__m256i red_blue, __m256i green, int of_red_blue, int of_green) {
     __m256i coloured = _mm256_madd_epi16(red_blue, _mm256_set1_epi32(of_red_blue));
     __m256i rest = _mm256_madd_epi16(green, _mm256_set1_epi32(of_green & 0xffff));
     return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(coloured, rest), _mm256_set1_epi32(8421376)), 16);
 }
 #endif
 
-// Pairs of Cb and Cr on every other column, weights 1 2 1 across; the sums begin one column to the left of the first pair.
-static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green, uint16_t *restrict pairs,
-                         int count) {
+// Write Cb and Cr of every other column from sums of two rows, with weights 1 2 1 across. The sums begin one column to the left.
+static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green, uint16_t *restrict pairs, int count) {
     int i = 0;
 #ifdef __AVX2__
     for (; i + 8 <= count; i += 8) {
-        __m256i both = pair_sums(red_blue + 2 * i), g = pair_sums(green + 2 * i);
-        __m256i cb = chroma_of(both, g, 3598 * 65536 + (-824 & 0xffff), -2774);
-        __m256i cr = chroma_of(both, g, -330 * 65536 + 3598, -3268);
+        __m256i both = pair_sums_8(red_blue + 2 * i), g = pair_sums_8(green + 2 * i);
+        __m256i cb = chroma_codes_8(both, g, 3598 * 65536 + (-824 & 0xffff), -2774);
+        __m256i cr = chroma_codes_8(both, g, -330 * 65536 + 3598, -3268);
         __m256i codes = _mm256_or_si256(cb, _mm256_slli_epi32(cr, 8));
         __m128i packed = _mm_packus_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1));
         _mm_storeu_si128((__m128i *)(pairs + i), packed);
@@ -109,8 +108,8 @@ static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *rest
     }
 }
 
-// The samples of columns [left, right) and rows [top, bottom) of a picture, all four even; a column or row past the edge of
-// an odd size is its last one. Both planes have rows of `code_stride` bytes.
+// Convert columns [left, right) and rows [top, bottom) of a picture to NV12. All four are even; a column or row past the edge of an
+// odd size repeats the last one. Rows of both planes are `code_stride` bytes apart.
 void nv12(const uint8_t *restrict picture, ptrdiff_t stride, int width, int height, uint8_t *restrict luma,
           uint8_t *restrict chroma, ptrdiff_t code_stride, int left, int top, int right, int bottom) {
     uint32_t red_blue[CHUNK + 2], green[CHUNK + 2];
@@ -150,33 +149,33 @@ struct footage {
     int width, height;
 };
 
-static void pairs(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
+static void interleave_row(const uint8_t *restrict blue, const uint8_t *restrict red, uint8_t *restrict both, int count) {
     for (int i = 0; i < count; i++) {
         both[2 * i] = blue[i];
         both[2 * i + 1] = red[i];
     }
 }
 
-// A frame's planes as NV12. Rows of both planes that are written are `stride` bytes apart.
-void interleave(const struct footage *of, uint8_t *restrict luma, uint8_t *restrict chroma, ptrdiff_t stride) {
-    for (int row = 0; row < of->height; row++) {
-        memcpy(luma + row * stride, of->y + row * of->luma_stride, (size_t)of->width);
+// Write a frame's planes as NV12. Rows of both planes are `stride` bytes apart.
+void interleave(const struct footage *frame, uint8_t *restrict luma, uint8_t *restrict chroma, ptrdiff_t stride) {
+    for (int row = 0; row < frame->height; row++) {
+        memcpy(luma + row * stride, frame->y + row * frame->luma_stride, (size_t)frame->width);
     }
-    for (int row = 0; row < of->height / 2; row++) {
-        ptrdiff_t own = row * of->chroma_stride;
-        pairs(of->cb + own, of->cr + own, chroma + row * stride, of->width / 2);
+    for (int row = 0; row < frame->height / 2; row++) {
+        ptrdiff_t own = row * frame->chroma_stride;
+        interleave_row(frame->cb + own, frame->cr + own, chroma + row * stride, frame->width / 2);
     }
 }
 
-// Chroma between two rows, in quarters.
-static void blended(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters, int count) {
+// Interpolate chroma between two rows, in quarters.
+static void blend_chroma_rows(const uint8_t *restrict near, const uint8_t *restrict far, uint16_t *restrict quarters, int count) {
     for (int i = 0; i < count; i++) {
         quarters[i] = (uint16_t)(3 * near[i] + far[i]);
     }
 }
 
-// Chroma of two columns for each, in sixteenths; the quarters begin one column to the left of the first.
-static void spread(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
+// Interpolate two columns of chroma from each one, in sixteenths. The quarters begin one column to the left.
+static void upsample_chroma_row(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
     for (int i = 0; i < count; i++) {
         sixteenths[2 * i] = (uint16_t)(quarters[i] + 3 * quarters[i + 1]);
         sixteenths[2 * i + 1] = (uint16_t)(3 * quarters[i + 1] + quarters[i + 2]);
@@ -189,8 +188,8 @@ static inline uint32_t colour_code(uint32_t sum) {
     return (uint32_t)(code > 255 ? 255 : code);
 }
 
-static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
-                    const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
+static void convert_row(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
+                        const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
     uint32_t of_y = weights[0], r_of_cr = weights[1], g_of_cr = weights[2], g_of_cb = weights[3], b_of_cb = weights[4];
     uint32_t r_base = weights[5], g_base = weights[6], b_base = weights[7];
     for (int i = 0; i < count; i++) {
@@ -202,73 +201,74 @@ static void colours(const uint8_t *restrict y, const uint16_t *restrict cb, cons
     }
 }
 
-// One plane's chroma of `count` columns of pixels from an even one on, in sixteenths. `columns`: of the plane; its edges are
-// repeated.
+// Interpolate a plane's chroma for `count` columns of pixels from `left` on, an even one, in sixteenths. `columns`: of the plane,
+// whose edges are repeated.
 static void chroma_row(const uint8_t *restrict near, const uint8_t *restrict far, int columns, int left,
                        uint16_t *restrict sixteenths, int count) {
     uint16_t quarters[CHUNK / 2 + 2];
     int first = left / 2 - 1, end = (left + count + 1) / 2 + 1;
     int inside_first = first < 0 ? 0 : first, inside_end = end > columns ? columns : end;
-    blended(near + inside_first, far + inside_first, quarters + (inside_first - first), inside_end - inside_first);
+    blend_chroma_rows(near + inside_first, far + inside_first, quarters + (inside_first - first), inside_end - inside_first);
     if (inside_first > first) quarters[0] = quarters[1];
     if (inside_end < end) quarters[end - first - 1] = quarters[end - first - 2];
-    spread(quarters, sixteenths, (count + 1) / 2);
+    upsample_chroma_row(quarters, sixteenths, (count + 1) / 2);
 }
 
-// Columns [left, right) of a row of a frame as opaque pixels. Chroma lies in the middle of each block of four and is
-// interpolated; `weights` as in samples.py.
-static void colour_row(const struct footage *of, const uint32_t *restrict weights, int row, int left, int right,
+// Convert columns [left, right) of a row of a frame to opaque pixels. Chroma is sited in the middle of each block of four pixels.
+// `weights`: `Weights` of gpu_renderer/geometry/samples.py.
+static void colour_row(const struct footage *frame, const uint32_t *restrict weights, int row, int left, int right,
                        uint32_t *restrict pixels) {
     uint16_t blue[CHUNK + 2], red[CHUNK + 2];
     int beside = row % 2 ? row / 2 + 1 : row / 2 - 1;
-    beside = beside < 0 ? 0 : beside < of->height / 2 ? beside : of->height / 2 - 1;
-    ptrdiff_t near = row / 2 * of->chroma_stride, far = beside * of->chroma_stride;
+    beside = beside < 0 ? 0 : beside < frame->height / 2 ? beside : frame->height / 2 - 1;
+    ptrdiff_t near = row / 2 * frame->chroma_stride, far = beside * frame->chroma_stride;
     for (int x = left, count; x < right; x += count) {
         int odd = x % 2;
         count = right - x < CHUNK - odd ? right - x : CHUNK - odd;
-        chroma_row(of->cb + near, of->cb + far, of->width / 2, x - odd, blue, count + odd);
-        chroma_row(of->cr + near, of->cr + far, of->width / 2, x - odd, red, count + odd);
-        colours(of->y + row * of->luma_stride + x, blue + odd, red + odd, weights, pixels + (x - left), count);
+        chroma_row(frame->cb + near, frame->cb + far, frame->width / 2, x - odd, blue, count + odd);
+        chroma_row(frame->cr + near, frame->cr + far, frame->width / 2, x - odd, red, count + odd);
+        convert_row(frame->y + row * frame->luma_stride + x, blue + odd, red + odd, weights, pixels + (x - left), count);
     }
 }
 
-// Columns [left, right) and rows [top, bottom) of a frame as opaque pixels without padding.
-void colour_decode(const struct footage *of, const uint32_t *restrict weights, uint32_t *restrict pixels, int left, int top,
+// Convert columns [left, right) and rows [top, bottom) of a frame to opaque pixels without padding.
+void colour_decode(const struct footage *frame, const uint32_t *restrict weights, uint32_t *restrict pixels, int left, int top,
                    int right, int bottom) {
     for (int row = top; row < bottom; row++, pixels += right - left) {
-        colour_row(of, weights, row, left, right, pixels);
+        colour_row(frame, weights, row, left, right, pixels);
     }
 }
 
-// Two pixels mixed, the second one with a share of 0..256; both opaque, and what comes out too.
-static inline uint32_t mixed(uint32_t one, uint32_t other, uint32_t share) {
-    uint32_t red_blue = (one & 0xff00ffu) * (256 - share) + (other & 0xff00ffu) * share + 0x800080u;
-    uint32_t green = (one >> 8 & 255) * (256 - share) + (other >> 8 & 255) * share + 128;
+// Interpolate two opaque pixels. `weight`: of the second one, in 256ths.
+static inline uint32_t lerp_pixel(uint32_t one, uint32_t other, uint32_t weight) {
+    uint32_t red_blue = (one & 0xff00ffu) * (256 - weight) + (other & 0xff00ffu) * weight + 0x800080u;
+    uint32_t green = (one >> 8 & 255) * (256 - weight) + (other >> 8 & 255) * weight + 128;
     return (red_blue >> 8 & 0xff00ffu) | (green & 0xff00u) | 0xff000000u;
 }
 
-static void mixed_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
-                          const int32_t *restrict shares, uint32_t *restrict pixels, int count) {
-    for (int i = 0; i < count; i++) pixels[i] = mixed(row[lefts[i]], row[rights[i]], (uint32_t)shares[i]);
+static void filter_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
+                           const int32_t *restrict weights, uint32_t *restrict pixels, int count) {
+    for (int i = 0; i < count; i++) pixels[i] = lerp_pixel(row[lefts[i]], row[rights[i]], (uint32_t)weights[i]);
 }
 
-static void mixed_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t share,
-                       uint32_t *restrict pixels, int count) {
-    for (int i = 0; i < count; i++) pixels[i] = mixed(upper[i], lower[i], share);
+static void filter_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t weight, uint32_t *restrict pixels,
+                        int count) {
+    for (int i = 0; i < count; i++) pixels[i] = lerp_pixel(upper[i], lower[i], weight);
 }
 
-// Filter taps of each column or row: two texels, and the share of the second one in 256 parts.
-struct places {
-    const int32_t *first, *second, *share;
+// Filter taps of each column or row: two texels, and the weight of the second one in 256ths.
+struct filter_taps {
+    const int32_t *first, *second, *weight;
     int count;
 };
 
-// A frame, or opaque pixels without padding where `of` has no samples, enlarged or reduced as a bilinear filter of 8 bits does
-// it: columns first, each step rounded. `room`: a row of the frame and two of the picture, whose rows are `stride` bytes apart.
-void resampled(const struct footage *of, const uint32_t *restrict weights, const uint32_t *restrict pixels,
-               const struct places *columns, const struct places *rows, uint32_t *restrict room, uint8_t *restrict picture,
-               ptrdiff_t stride) {
-    uint32_t *source = room, *mixed[2] = {room + of->width, room + of->width + columns->count};
+// Resample a frame, or opaque `pixels` without padding if it has no samples, with a bilinear filter of 8 bits: columns first, each
+// step rounded. `scratch`: room for a row of the frame and two of the picture. `stride`: bytes from one row of the picture to the
+// next.
+void resample(const struct footage *frame, const uint32_t *restrict weights, const uint32_t *restrict pixels,
+              const struct filter_taps *columns, const struct filter_taps *rows, uint32_t *restrict scratch,
+              uint8_t *restrict picture, ptrdiff_t stride) {
+    uint32_t *source = scratch, *filtered[2] = {scratch + frame->width, scratch + frame->width + columns->count};
     int numbers[2] = {-1, -1};
     for (int y = 0; y < rows->count; y++) {
         int wanted[2] = {rows->first[y], rows->second[y]}, slots[2];
@@ -276,17 +276,17 @@ void resampled(const struct footage *of, const uint32_t *restrict weights, const
             int slot = numbers[0] == wanted[i] ? 0 : numbers[1] == wanted[i] ? 1 : -1;
             if (slot < 0) {
                 slot = i == 0 ? numbers[0] == wanted[1] : 1 - slots[0];  // not where the other one is
-                const uint32_t *row = pixels + (ptrdiff_t)wanted[i] * of->width;
-                if (of->y) {
-                    colour_row(of, weights, wanted[i], 0, of->width, source);
+                const uint32_t *row = pixels + (ptrdiff_t)wanted[i] * frame->width;
+                if (frame->y) {
+                    colour_row(frame, weights, wanted[i], 0, frame->width, source);
                     row = source;
                 }
-                mixed_columns(row, columns->first, columns->second, columns->share, mixed[slot], columns->count);
+                filter_columns(row, columns->first, columns->second, columns->weight, filtered[slot], columns->count);
                 numbers[slot] = wanted[i];
             }
             slots[i] = slot;
         }
-        mixed_rows(mixed[slots[0]], mixed[slots[1]], (uint32_t)rows->share[y], (uint32_t *)(picture + y * stride),
-                   columns->count);
+        filter_rows(filtered[slots[0]], filtered[slots[1]], (uint32_t)rows->weight[y], (uint32_t *)(picture + y * stride),
+                    columns->count);
     }
 }

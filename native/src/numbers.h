@@ -14,10 +14,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { CHUNK = 512 };  // columns at a time: their numbers stay in the first cache
+enum { CHUNK = 512 };  // columns of a strip: its working memory stays in the processor's first cache
 
-#define HALF_MIN 6.103515625e-05f  // the smallest half float of full precision
-#define HALF_STEPS 16777216.0f     // of the halves below it, to one
+#define HALF_MIN 6.103515625e-05f  // smallest normal half float
+#define HALF_STEPS 16777216.0f     // subnormal half floats are multiples of 1 / HALF_STEPS
 
 INLINE uint32_t bits_of(float number) {
     uint32_t bits;
@@ -31,43 +31,43 @@ INLINE float float_of(uint32_t bits) {
     return number;
 }
 
-// One of two words without a branch, which would keep the loop from being done by vectors.
-INLINE uint32_t chosen(int is_first, uint32_t first, uint32_t second) {
+// Return one of two words without a branch, which would keep the compiler from vectorising the loop.
+INLINE uint32_t select_bits(int is_first, uint32_t first, uint32_t second) {
     uint32_t mask = -(uint32_t)is_first;
     return (first & mask) | (second & ~mask);
 }
 
-INLINE float picked(int is_first, float first, float second) {
-    return float_of(chosen(is_first, bits_of(first), bits_of(second)));
+INLINE float select_float(int is_first, float first, float second) {
+    return float_of(select_bits(is_first, bits_of(first), bits_of(second)));
 }
 
-INLINE float clamped(float number, float least, float most) { return fminf(fmaxf(number, least), most); }
+INLINE float clamp(float number, float least, float most) { return fminf(fmaxf(number, least), most); }
 
-INLINE int32_t within(int32_t texel, int32_t count) {
+INLINE int32_t clamp_index(int32_t texel, int32_t count) {
     int32_t last = count - 1;
     texel = texel < 0 ? 0 : texel;
     return texel < last ? texel : last;
 }
 
-// A number as a half float would hold it, cut off.
-INLINE float as_half(float number) {
+// Round a number toward zero to a half float.
+INLINE float truncate_to_half(float number) {
     float small = (float)(int32_t)(number * HALF_STEPS) * (1.0f / HALF_STEPS);
-    return picked(fabsf(number) < HALF_MIN, small, float_of(bits_of(number) & ~0x1fffu));
+    return select_float(fabsf(number) < HALF_MIN, small, float_of(bits_of(number) & ~0x1fffu));
 }
 
-// The pattern of a half float.
-INLINE uint16_t pattern_of(float half) {
+// Return the bit pattern of a number that is a half float.
+INLINE uint16_t half_pattern(float half) {
     uint32_t bits = bits_of(half), size = bits & 0x7fffffffu;
-    uint32_t pattern = chosen(size < 113u << 23, (uint32_t)(int32_t)(fabsf(half) * HALF_STEPS), (size >> 13) - (112u << 10));
+    uint32_t pattern = select_bits(size < 113u << 23, (uint32_t)(int32_t)(fabsf(half) * HALF_STEPS), (size >> 13) - (112u << 10));
     return (uint16_t)(pattern | (bits >> 16 & 0x8000u));
 }
 
-INLINE float half_of(uint16_t pattern) {
+INLINE float float_of_half(uint16_t pattern) {
     float size = float_of((uint32_t)(pattern & 0x7fff) << 13) * 5.192296858534828e33f;  // 2^112
     return float_of(bits_of(size) | (uint32_t)(pattern & 0x8000) << 16);
 }
 
-static void cut_to_halves(float *restrict numbers, int count) {
+static void truncate_to_halves(float *restrict numbers, int count) {
     int i = 0;
 #ifdef __F16C__
     for (; i + 8 <= count; i += 8) {
@@ -75,10 +75,10 @@ static void cut_to_halves(float *restrict numbers, int count) {
         _mm256_storeu_ps(numbers + i, _mm256_cvtph_ps(halves));
     }
 #endif
-    for (; i < count; i++) numbers[i] = as_half(numbers[i]);
+    for (; i < count; i++) numbers[i] = truncate_to_half(numbers[i]);
 }
 
-static void patterns_of(const float *restrict halves, uint16_t *restrict patterns, int count) {
+static void write_half_patterns(const float *restrict halves, uint16_t *restrict patterns, int count) {
     int i = 0;
 #ifdef __F16C__
     for (; i + 8 <= count; i += 8) {
@@ -86,10 +86,10 @@ static void patterns_of(const float *restrict halves, uint16_t *restrict pattern
         _mm_storeu_si128((__m128i *)(patterns + i), found);
     }
 #endif
-    for (; i < count; i++) patterns[i] = pattern_of(halves[i]);
+    for (; i < count; i++) patterns[i] = half_pattern(halves[i]);
 }
 
-// Opaque pixels of half floats, from the patterns of three channels.
+// Write opaque RGBA pixels of half floats from the patterns of three channels.
 static void opaque_halves(const uint16_t *restrict red, const uint16_t *restrict green, const uint16_t *restrict blue,
                           uint8_t *restrict pixels, int count) {
     for (int i = 0; i < count; i++) {
@@ -98,19 +98,19 @@ static void opaque_halves(const uint16_t *restrict red, const uint16_t *restrict
     }
 }
 
-static void numbers_of(const uint16_t *restrict patterns, float *restrict numbers, int count) {
+static void read_half_patterns(const uint16_t *restrict patterns, float *restrict numbers, int count) {
     int i = 0;
 #ifdef __F16C__
     for (; i + 8 <= count; i += 8) {
         _mm256_storeu_ps(numbers + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(patterns + i))));
     }
 #endif
-    for (; i < count; i++) numbers[i] = half_of(patterns[i]);
+    for (; i < count; i++) numbers[i] = float_of_half(patterns[i]);
 }
 
-// c / 12.92 as it is rounded, without the division, which takes as long as all else of `linear_of`: tried for each float that
-// half floats can tell from 0.
-INLINE float of_dark(float c) {
+// Return c / 12.92, correctly rounded, without the division, which takes as long as the rest of `linear_of`. Tested for every float
+// that is not 0 as a half float.
+INLINE float linear_of_dark(float c) {
 #ifdef __FMA__
     const float share = 1.0f / 12.92f;
     float near = c * share;
@@ -120,38 +120,38 @@ INLINE float of_dark(float c) {
 #endif
 }
 
-// The linear colour of a straight encoded one: `srgb_to_linear` of shaders/include/color.glsl.
+// Decode a straight colour: `srgb_to_linear` of shaders/include/color.glsl.
 INLINE float linear_of(float c) {
     float square = c * c, high = (c * 0.0830104553f - 0.299013667f) * square + (c * 0.661667547f + 0.520807502f);
     float curve = high * square + (c * 0.0326089217f + 0.000920741187f);
-    return picked(c >= 0.04045f, curve, of_dark(c));
+    return select_float(c >= 0.04045f, curve, linear_of_dark(c));
 }
 
-// The encoded colour of a straight linear one: `linear_to_srgb` of shaders/include/color.glsl.
+// Encode a straight linear colour: `linear_to_srgb` of shaders/include/color.glsl.
 INLINE float encoded_of(float c) {
     float root = sqrtf(fmaxf(c, 0.0f)), fourth_root = sqrtf(root);
     float curve = (1.11754013f * root + (0.0784710667f * c - 0.0648011928f)) + fourth_root * (0.197816495f - 0.3290263f * root);
-    return picked(c >= 0.0031308f, curve, 12.92f * c);
+    return select_float(c >= 0.0031308f, curve, 12.92f * c);
 }
 
-// Linear colours of straight encoded ones, times a gain.
-static void made_linear(float *restrict colours, float gain, int count) {
+// Decode straight colours, after multiplying them by a gain.
+static void decode_srgb(float *restrict colours, float gain, int count) {
     for (int i = 0; i < count; i++) colours[i] = linear_of(colours[i] * gain);
 }
 
-static void made_encoded(float *restrict colours, int count) {
+static void encode_srgb(float *restrict colours, int count) {
     for (int i = 0; i < count; i++) colours[i] = encoded_of(colours[i]);
 }
 
-static void set_all(float *restrict numbers, float number, int count) {
+static void fill(float *restrict numbers, float number, int count) {
     for (int i = 0; i < count; i++) numbers[i] = number;
 }
 
-static void scaled(float *restrict numbers, float by, int count) {
+static void multiply_all(float *restrict numbers, float by, int count) {
     for (int i = 0; i < count; i++) numbers[i] *= by;
 }
 
-static void lessened(float *restrict numbers, float by, int count) {
+static void subtract_from_all(float *restrict numbers, float by, int count) {
     for (int i = 0; i < count; i++) numbers[i] -= by;
 }
 

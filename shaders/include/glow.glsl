@@ -4,12 +4,12 @@
 
 uniform sampler2D u_glow;
 uniform vec4 u_glow_region;  // cells
-uniform float u_glow_share;  // cells a frame px
+uniform float u_glow_cells_per_px;
 
 vec4 glow_at(vec2 frame) {
 #ifdef FINE
     return texel_of(u_glow, u_glow_region, frame);
 #else
-    return texture(u_glow, (frame * u_glow_share - u_glow_region.xy) / u_glow_region.zw);
+    return texture(u_glow, (frame * u_glow_cells_per_px - u_glow_region.xy) / u_glow_region.zw);
 #endif
 }

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from cluster.segment_maker import OPENED_MAX, SessionMaker
+from cluster.segment_maker import OPENED_MAX, SessionSegmentMaker
 from cluster.task_runner import TaskRunner
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
@@ -41,7 +41,7 @@ def segment(storage: LocalStorage, number: int, first_frame: int) -> SegmentAssi
 @pytest.mark.gl
 def test_a_worker_deletes_old_media_above_its_budget_but_none_of_open_documents(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
-    maker = SessionMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
+    maker = SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
     runner = TaskRunner("w", maker, storage, tmp_path / "scratch", media_bytes_max=300_000)
 
     def rendered(number: int, first_frame: int) -> Finished:

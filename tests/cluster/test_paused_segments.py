@@ -11,7 +11,7 @@ import pytest
 
 from cluster import turns
 from cluster.render_thread import RenderThread
-from cluster.segment_maker import SessionMaker
+from cluster.segment_maker import SessionSegmentMaker
 from cluster.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
@@ -53,7 +53,7 @@ def render_segments(folder: Path, *, together: bool) -> list[str]:
     drawn: list[str] = []
 
     def make() -> TaskRunner:
-        maker = SessionMaker(Settings(data_folder=folder, gl_software=True), raster_threads=0)
+        maker = SessionSegmentMaker(Settings(data_folder=folder, gl_software=True), raster_threads=0)
         return TaskRunner("w", maker, storage, folder)
 
     def may_pause(runner: TaskRunner) -> bool:

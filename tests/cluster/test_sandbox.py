@@ -13,7 +13,7 @@ import pytest
 
 from cluster import landlock, sandbox
 from cluster.render_thread import RenderThread
-from cluster.segment_maker import SessionMaker
+from cluster.segment_maker import SessionSegmentMaker
 from cluster.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
@@ -104,12 +104,12 @@ def test_drawing_encoding_and_storing_work_in_the_sandbox_with_the_same_bytes(pl
     settings = Settings(data_folder=places["data"], gl_software=True)
 
     def make() -> TaskRunner:
-        runner = TaskRunner("w", SessionMaker(settings, raster_threads=0), storage, places["scratch"])
+        runner = TaskRunner("w", SessionSegmentMaker(settings, raster_threads=0), storage, places["scratch"])
         assert sandbox.enter(settings, places["scratch"])
         return runner
 
     def free() -> TaskRunner:
-        return TaskRunner("w", SessionMaker(settings, raster_threads=0), storage, places["scratch"])
+        return TaskRunner("w", SessionSegmentMaker(settings, raster_threads=0), storage, places["scratch"])
 
     hashes = []
     for how in (make, free):

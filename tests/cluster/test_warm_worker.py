@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster import segment_maker
-from cluster.segment_maker import SessionMaker
+from cluster.segment_maker import SessionSegmentMaker
 from farm_core.settings import Settings
 from gpu_renderer.opengl.context import GpuIdentity
 from gpu_renderer.session import RenderSession
@@ -27,6 +27,6 @@ def test_a_worker_on_a_gpu_starts_warm_and_also_if_that_fails(
 
     monkeypatch.setattr(GpuIdentity, "is_software", property(lambda _: not on_gpu))
     monkeypatch.setattr(segment_maker, "warm_up", failing)
-    maker = SessionMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
+    maker = SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
     assert len(warmed) == on_gpu
     assert maker.device.startswith("software") is not on_gpu

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.families import Chain, Fonts, Style
+from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.effects.bake import bake
 from gpu_renderer.effects.canvas import Canvas
@@ -21,7 +21,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 @cache
-def counter_faces() -> Chain:
+def counter_faces() -> FontChain:
     """The faces of counters, from the farm's own fonts."""
     return Fonts(FontFolders(ROOT / ".fonts").files()).chain(Style("monospace", 400, italic=False))
 

@@ -17,7 +17,8 @@ from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Rects, Region, shared
-from gpu_renderer.kernels.bindings import Backdrop, DrawOps, Halves, Kernels
+from gpu_renderer.kernels.bindings import Backdrop, Halves, Kernels
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 

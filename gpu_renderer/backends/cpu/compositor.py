@@ -4,7 +4,7 @@
                  kernels|GL|kernels       the others are paint, buffers and glows, each over its backdrop
 
 The kernels write the pixels of the operations at the bottom into the target of OpenGL, if they cover enough of the frame
-(`bottom.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
+(`kernel_bottom.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
 the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from gpu_renderer.backends.cpu.backdrop_cache import BackdropCache, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_bottom import bottom_count, upload
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
 from gpu_renderer.backends.gl.compositor import GlScene, KernelBottom, is_per_channel, scene_format
@@ -27,7 +27,8 @@ from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
-from gpu_renderer.kernels.bindings import Backdrop, DrawOp, DrawOps, Kernels
+from gpu_renderer.kernels.bindings import Backdrop, Kernels
+from gpu_renderer.kernels.draw_ops import DrawOp, DrawOps
 from gpu_renderer.opengl.targets import Target
 
 BackdropOf = Callable[[Region], Backdrop]
@@ -49,7 +50,7 @@ class CpuCompositor:
     def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
         self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
-        self._texels = HostTexels(drawing.painter)
+        self._texels = KernelTexels(drawing.painter)
         self._scene = GlScene(drawing)
         self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene)
         self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from gpu_renderer.backends.gl.compositor import blit, is_per_channel
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
-from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, DrawOps, Kernels
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, Kernels
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 from motion.snapshot import ColorManagement

@@ -8,7 +8,8 @@ import numpy as np
 
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry.region import Rects, Region, pixels, shared
-from gpu_renderer.kernels.bindings import BAND_PX, Backdrop, DrawOps, Halves, Kernels
+from gpu_renderer.kernels.bindings import BAND_PX, Backdrop, Halves, Kernels
+from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 

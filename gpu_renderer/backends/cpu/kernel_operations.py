@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, outside
-from gpu_renderer.kernels.bindings import (
+from gpu_renderer.kernels.draw_ops import (
     BUFFER,
     CELLS,
     COVERAGE,
@@ -37,11 +36,13 @@ from gpu_renderer.kernels.bindings import (
     MODES_KNOWN,
     NOTHING,
     RECTANGLE,
+    Content,
     DrawOp,
     Grade,
     Texels,
     Variant,
-    draw_op,
+    buffer_op,
+    content_op,
     table_pairs,
 )
 from gpu_renderer.opengl.painter import Painter
@@ -72,7 +73,7 @@ def is_within_limits(quad: Matrix3) -> bool:
     return max(quad) <= QUAD_MAX and min(quad) >= -QUAD_MAX
 
 
-class HostTexels:
+class KernelTexels:
     """Texels of content in main memory. The texels of a target are read back once for each of its versions.
 
     A target whose version is asked for in two frames running is kept in main memory alone, as long as it lives.
@@ -140,40 +141,41 @@ class HostTexels:
 
 
 def of_glow(
-    glow: GlowBuffer, texels: HostTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
+    glow: GlowBuffer, texels: KernelTexels, within: Region, opacity: float = 1.0, matte: DrawOp | None = None
 ) -> DrawOp | None:
     """Return the operation of a glow, or None if its cells are not RGBA floats."""
     region, matte_mode = glow.region.intersection(within), 0 if matte is None else matte.variant.mode
     if not glow.levels:
         halves, variant = texels.halves(glow.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
-        own = _placed(glow.target)
-        return (
-            None if halves is None else draw_op(variant, region, opacity=opacity, own=own, texels=halves, matte=matte)
-        )
+        if halves is None:
+            return None
+        return buffer_op(variant, region, Content(_region_of(glow.target), texels=halves), opacity, matte=matte)
     cells = texels.of(glow.target)
     if cells is None or cells.dtype != np.float32 or cells.ndim != 3:
         return None
     (x, y, width, height), (right, down) = glow.target.region, glow.origin
-    own = (x + right / glow.cell_px, y + down / glow.cell_px, float(width), float(height))
-    variant, share = Variant(GLOW, matte_mode=matte_mode), 1 / glow.cell_px
-    return draw_op(variant, region, opacity=opacity, own=own, share=share, texels=cells, matte=matte)
+    placed = (x + right / glow.cell_px, y + down / glow.cell_px, float(width), float(height))
+    variant, content = Variant(GLOW, matte_mode=matte_mode), Content(placed, texels=cells)
+    return buffer_op(variant, region, content, opacity, matte=matte, cells_per_px=1 / glow.cell_px)
 
 
-def of_buffer(layer: LayerBuffer, texels: HostTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
+def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
     """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte."""
     through, opacity = None, how.opacity
     if how.matte is not None:
         seen = texels.halves(how.matte)
         if seen is None:
             return [None]
-        through = draw_op(Variant(BUFFER, mode=how.matte_mode), within, own=_placed(how.matte), texels=seen)
+        variant = Variant(BUFFER, mode=how.matte_mode)
+        through = buffer_op(variant, within, Content(_region_of(how.matte), texels=seen))
     glow = layer.glow
     if glow is not None and layer.is_glow_alone:
         return [of_glow(glow, texels, within, opacity, through)]
-    halves, region, own = texels.halves(layer.sharp), layer.sharp.region.intersection(within), _placed(layer.sharp)
+    halves, region = texels.halves(layer.sharp), layer.sharp.region.intersection(within)
     if halves is None:
         return [None]
-    made = partial(draw_op, opacity=opacity, own=own, texels=halves, matte=through)
+    content = Content(_region_of(layer.sharp), texels=halves)
+    made = partial(buffer_op, content=content, opacity=opacity, matte=through)
     alone = Variant(BUFFER, matte_mode=how.matte_mode)
     if glow is None:
         return [made(alone, region)]
@@ -183,13 +185,13 @@ def of_buffer(layer: LayerBuffer, texels: HostTexels, within: Region, how: Compo
     over = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=how.matte_mode)
     around = outside((glow.region.intersection(within),), layer.sharp.region)
     return [
-        made(over, region.intersection(glow.region), light=behind),
+        made(over, region.intersection(glow.region), glow=behind),
         *(made(alone, part) for part in outside((region,), glow.region)),
         *(of_glow(glow, texels, part, opacity, through) for part in around),
     ]
 
 
-def _placed(target: Target) -> tuple[float, float, float, float]:
+def _region_of(target: Target) -> tuple[float, float, float, float]:
     x, y, width, height = target.region
     return float(x), float(y), float(width), float(height)
 
@@ -197,7 +199,7 @@ def _placed(target: Target) -> tuple[float, float, float, float]:
 def of_drawable(
     shown: Drawable,
     quad: Matrix3,
-    texels: HostTexels,
+    texels: KernelTexels,
     within: Region,
     style: Style,
     *,
@@ -216,22 +218,21 @@ def of_drawable(
     placed = quads.sampled_on(shown, quad, within, is_smooth=style.is_smooth, known=known)
     if placed is None:
         return NOTHING
-    content = _content_of(placed.shown, texels)
-    if content is None or not is_within_limits(quad):
+    found = _content_of(placed.shown, texels)
+    if found is None or not is_within_limits(quad):
         return None
+    kind, content = found
     steps = drawable.grading(placed.shown, style.filter)
     gradient, ramp_count = _gradient_of(placed.shown)
     variant = Variant(
-        content.kind, placed.samples, not matrix.is_affine(quad),
+        kind, placed.samples, not matrix.is_affine(quad),
         is_nearest=isinstance(placed.shown, Image) and placed.shown.is_nearest, mode=mode,
         is_exact=drawable.is_exact(placed.shown, style.filter, feeds_effects=False),
         gradient=gradient, ramp_count=ramp_count, is_masked=mask is not None, grading=steps,
     )  # fmt: skip
-    return draw_op(
-        variant, placed.quad.touched.intersection(within), columns=matrix.columns(placed.quad.to_unit),
-        opacity=style.opacity, color=content.color, own=content.own, texels=content.texels, mask=mask,
-        grade=_grade(style.filter, steps) if steps else None,
-    )  # fmt: skip
+    region, to_unit = placed.quad.touched.intersection(within), matrix.columns(placed.quad.to_unit)
+    grade = _grade(style.filter, steps) if steps else None
+    return content_op(variant, region, content, to_unit, style.opacity, mask, grade)
 
 
 def _gradient_of(shown: Drawable) -> tuple[int, int]:
@@ -252,33 +253,24 @@ def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:
     )
 
 
-class _Content(NamedTuple):
-    """Kernel arguments of a drawable."""
-
-    kind: int
-    own: tuple[float, ...]
-    color: tuple[float, ...] = _NO_COLOR
-    texels: Texels | None = None
-
-
-def _content_of(shown: Drawable, texels: HostTexels) -> _Content | None:
-    """Return the kernel arguments of a drawable, or None if its texels do not suit."""
+def _content_of(shown: Drawable, texels: KernelTexels) -> tuple[int, Content] | None:
+    """Return the kind and the content of a drawable for the kernels, or None if they cannot read its texels."""
     if isinstance(shown, Shape):
         kind = RECTANGLE if shown.primitive == "rect" else ELLIPSE
-        own = (shown.width, shown.height, shown.radius, float(shown.is_hard))
+        geometry = (shown.width, shown.height, shown.radius, float(shown.is_hard))
         if isinstance(shown.fill, Gradient):
-            return _Content(kind, own, texels=_numbers_of(shown.fill))
-        return _Content(kind, own, shown.fill)
+            return kind, Content(geometry, texels=_numbers_of(shown.fill))
+        return kind, Content(geometry, shown.fill)
     if isinstance(shown, Image):
         found = texels.bytes_of(shown.pixels)
         if found is None or (found.ndim == 2) != (shown.color is not None):
             return None
         kind = IMAGE if shown.color is None else COVERAGE
-        return _Content(kind, shown.crop, shown.color or _NO_COLOR, found)
+        return kind, Content(shown.crop, shown.color or _NO_COLOR, found)
     if isinstance(shown, GroupTarget):
         found = texels.halves(shown.target)
-        return None if found is None else _Content(GROUP, _placed(shown.target), texels=found)
+        return None if found is None else (GROUP, Content(_region_of(shown.target), texels=found))
     found = texels.of(shown.target)
     if found is None or found.ndim != 3 or found.dtype == np.uint8:
         return None
-    return _Content(CELLS if found.dtype == np.float32 else HALF_CELLS, shown.crop, texels=found)
+    return CELLS if found.dtype == np.float32 else HALF_CELLS, Content(shown.crop, texels=found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels, is_within_limits, of_buffer, of_drawable, of_glow
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, is_within_limits, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
@@ -24,7 +24,7 @@ from gpu_renderer.display_list.operations import (
 )
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import QUANTISE, DrawOp, Variant, draw_op
+from gpu_renderer.kernels.draw_ops import NOTHING, DrawOp, quantise_op
 
 Found = Sequence[DrawOp | None]
 """Kernel operations from bottom to top, or None for an operation that needs OpenGL."""
@@ -33,7 +33,7 @@ Found = Sequence[DrawOp | None]
 class KernelLayers:
     """Factory of the kernel operations of one list, within a region of the frame."""
 
-    def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: HostTexels, within: Region) -> None:
+    def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: KernelTexels, within: Region) -> None:
         self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
         self._made: dict[int, tuple[DrawOp, ...] | None] = {}
         """Results of `of`, by index."""
@@ -96,7 +96,7 @@ class KernelLayers:
     def _bare(self, operation: DrawQuad) -> DrawOp | None:
         layer = operation.layer
         if layer.paint is None or layer.placed is None:
-            return _nothing()
+            return NOTHING
         style = Style(layer.step.opacity, self._contents.filter(layer.step, layer.scene))
         paint = smooth(layer.paint)
         return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
@@ -106,7 +106,7 @@ class KernelLayers:
 
     def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
-            return _nothing()
+            return NOTHING
         if routing.fixed_function(plane.step) != "over" or plane.lighting:
             return None
         quad, style = quad_of(plane.shown, plane.step.placement), Style(plane.step.opacity, plane.filter)
@@ -116,7 +116,7 @@ class KernelLayers:
         layer, step = operation.layer, operation.layer.step
         if has_passes(step.layer) or step.samples:
             return None
-        quantise = draw_op(Variant(QUANTISE), self._within)
+        quantise = quantise_op(self._within)
         content = None if bounds.buffer_region(layer).is_empty else self._buffers.drawable(layer, cache_path)
         if content is None:
             return [quantise]
@@ -126,11 +126,11 @@ class KernelLayers:
 
     def _buffer(self, operation: DrawBuffer, cache_path: str) -> Found:
         layer, step = operation.layer, operation.layer.step
-        is_early = step.matte is not None
-        glow = self._buffers.glow(layer, cache_path) if step.opacity == 1.0 and not is_early else None
+        fades_before_effects = step.matte is not None
+        glow = self._buffers.glow(layer, cache_path) if step.opacity == 1.0 and not fades_before_effects else None
         if glow is None:
-            how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, cache_path)
-            buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, cache_path)
+            how = self._buffers.compositing(layer, 1.0 if fades_before_effects else step.opacity, cache_path)
+            buffer = self._buffers.layer_buffer(layer, step.opacity if fades_before_effects else 1.0, cache_path)
             return [] if buffer is None or how is None else of_buffer(buffer, self._texels, self._within, how)
         content = None if glow.is_alone else self._buffers.drawable(layer, cache_path)
         behind = of_glow(glow.glow, self._texels, self._within)
@@ -138,7 +138,3 @@ class KernelLayers:
             return [behind]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
         return [behind, of_drawable(content, quad_of(content, step.placement), self._texels, self._within, style)]
-
-
-def _nothing() -> DrawOp:
-    return draw_op(Variant(QUANTISE), Region(0, 0, 0, 0))

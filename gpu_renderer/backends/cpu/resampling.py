@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.content.raster import Share
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.paint import Image
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
@@ -45,7 +45,7 @@ class VideoFilters:
         self._painter = painter
         self._known: LruCache[Filter | None] = LruCache(FILTERS_MAX, lambda _: 1)
 
-    def find(self, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+    def find(self, size: tuple[int, int], quad: Matrix3, crop: UnitRect, frame: Region) -> Filter | None:
         """Return the filter of a video of (columns, rows), or None if its quad is a line or a point."""
         return self._known.get((size, quad, crop, frame), lambda: _filter(self._painter, size, quad, crop, frame))
 
@@ -65,7 +65,7 @@ def linear_codes(painter: Painter) -> Floats:
     return _LINEAR[painter]
 
 
-def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: Share, frame: Region) -> Filter | None:
+def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: UnitRect, frame: Region) -> Filter | None:
     """Compute the filter from the texture coordinates that the shader has for one row and one column of pixels."""
     to_unit = matrix.inverse(quad)
     if to_unit is None:

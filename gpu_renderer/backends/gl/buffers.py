@@ -115,7 +115,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
         alone = replace(layer, step=replace(layer.step, opacity=opacity, blend="normal", matte=None))
         key, cache_path = (alone.step, is_flat, layer.maps), f"layer:{cache_path}"
-        known: LayerBuffer | None = self._cache.find(cache_path, key)
+        known = self._cache.find(cache_path, key, LayerBuffer)
         if known is not None and (known.glow is None or not known.glow.is_cached):
             return known
         if known is not None and (moved := self.glow(alone, cache_path)) is not None:
@@ -208,7 +208,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return None
         region, cache_path = region.grown(1).snapped(self._scene.frame), f"group:{cache_path}"
         entry = self._cache.at(cache_path)
-        if entry is not None and entry.targets[0].region == region:
+        if entry is not None and isinstance(entry.key, DisplayList) and entry.targets[0].region == region:
             target, rects = entry.targets[0], shared(changed(entry.key, group).rects(), region)
         else:
             target, rects = self._painter.pool.take(region), (region,)
@@ -232,9 +232,9 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         )
 
     def _bake(self, pixels: BakedPixels) -> Target:
-        source = self._contents.source
+        rasters = self._contents.rasters
         target = effects.bake(
-            self._painter, pixels.raster, pixels.layer, source.mask, source.counter_faces,
+            self._painter, pixels.raster, pixels.layer, rasters.mask, rasters.counter_faces,
             scale_max=pixels.scale, mask_scale=pixels.mask_scale,
         ).target  # fmt: skip
         if pixels.is_coverage:  # costs less to filter than four channels

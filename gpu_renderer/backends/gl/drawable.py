@@ -11,7 +11,7 @@ from typing import NamedTuple
 import moderngl
 import numpy as np
 
-from gpu_renderer.content.raster import WHOLE, Share
+from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import UNTINTED
 from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, PlacedQuad, Shape
@@ -56,8 +56,8 @@ class FlatTarget:
     width: float
     height: float
     padding: float = 0.0
-    crop: Share = WHOLE
-    content_box: Share = WHOLE
+    crop: UnitRect = WHOLE
+    content_box: UnitRect = WHOLE
 
 
 Drawable = Image | Shape | GroupTarget | FlatTarget

@@ -189,9 +189,9 @@ class _Walk:
             if found is not None:
                 self._draw_over_glow(operation, found, cache_path, rects)
                 return
-        is_early = routing.takes_opacity_first(step)
-        how = self._buffers.compositing(layer, 1.0 if is_early else step.opacity, cache_path)
-        buffer = self._buffers.layer_buffer(layer, step.opacity if is_early else 1.0, cache_path)
+        fades_before_effects = routing.takes_opacity_first(step)
+        how = self._buffers.compositing(layer, 1.0 if fades_before_effects else step.opacity, cache_path)
+        buffer = self._buffers.layer_buffer(layer, step.opacity if fades_before_effects else 1.0, cache_path)
         if buffer is not None and how is not None:
             layer_buffer.draw(self._painter, self._into, buffer, rects, routing.fixed_function(step), how)
 

@@ -15,7 +15,7 @@ from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.text_content import Owners, Piece, pieces_of
 from gpu_renderer.content.svg.values import Style, font_size, fraction, length
 from gpu_renderer.content.text import families
-from gpu_renderer.content.text.families import Chain, Fonts
+from gpu_renderer.content.text.families import FontChain, Fonts
 from gpu_renderer.content.text.glyph_raster import glyph_outline
 from gpu_renderer.content.text.shaping import Glyph, shaped
 
@@ -152,7 +152,7 @@ def _lines(style: Style, extent: _Extent, size: float) -> list[tuple[str, float,
     return [(line, top, thickness) for line, top in tops.items() if line in stated]
 
 
-def _extent(chain: Chain) -> _Extent:
+def _extent(chain: FontChain) -> _Extent:
     """Return the extent of the first face."""
     face = chain.primary.face
     found = face.shaper.get_font_extents("ltr")
@@ -184,7 +184,7 @@ def _shift(style: Style, extent: _Extent) -> float:
     return named[stated] if stated in named else length(stated, size, 0.0, size)
 
 
-def _glyphs(piece: Piece, x: float, y: float, chain: Chain, extent: _Extent) -> Lettering:
+def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
     for glyph, pen in _paints(piece, chain):
@@ -222,7 +222,7 @@ def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, 
     return matrix.preRotate(piece.rotation)
 
 
-def _paints(piece: Piece, chain: Chain) -> Iterator[tuple[Glyph, float]]:
+def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
     style, size = piece.frame.style, font_size(piece.frame.style)
     spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
@@ -246,7 +246,7 @@ def _spacing(style: Style, name: str) -> float:
     return length(style.get(name), 1.0, 0.0, font_size(style))
 
 
-def _chain(style: Style, fonts: Fonts) -> Chain:
+def _chain(style: Style, fonts: Fonts) -> FontChain:
     weight = style.get("font-weight", "normal")
     number = _WEIGHTS.get(weight) or length(weight, 1.0, 400.0)
     names = [name.strip(" '\"") for name in style.get("font-family", "serif").split(",")]

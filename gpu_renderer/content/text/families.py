@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import skia
@@ -118,7 +118,7 @@ class Face:
         """Height of an x, ems."""
 
     @cached_property
-    def typeface(self) -> Any:
+    def typeface(self) -> skia.Typeface:
         """Skia's view of the same file."""
         return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
 
@@ -142,7 +142,7 @@ class Styled:
     slanted: bool = False
     emboldened: bool = False
 
-    def font(self, size: float) -> Any:
+    def font(self, size: float) -> skia.Font:
         """Return the Skia font of the face at a size in px: hinted outlines at unhinted advances, sub-pixel positions, grey edges."""
         font = skia.Font(self.face.typeface, size)
         font.setEdging(skia.Font.Edging.kAntiAlias)
@@ -161,7 +161,8 @@ class Styled:
 
 
 @lru_cache(maxsize=16384)
-def _painted(styled: Styled, glyph: int, size: float) -> Any:
+def _painted(styled: Styled, glyph: int, size: float) -> skia.Rect:
+    """Return the bounds of a glyph at a size, px, pen at the origin."""
     return styled.font(size).getBounds([glyph])[0]
 
 
@@ -175,7 +176,7 @@ class Style:
 
 
 @dataclass(eq=False)
-class Chain:
+class FontChain:
     """Faces of a style in the order in which a character tries them; the first one gives the line its baseline."""
 
     style: Style
@@ -211,7 +212,7 @@ class Fonts:
         for file in files:
             self._families[file.family.lower()].append(file)
         self._faces: dict[tuple[str, int], Face] = {}
-        self._chains: dict[Style, Chain] = {}
+        self._chains: dict[Style, FontChain] = {}
         self._substituted: dict[str, str] = {}
         self._missing: dict[str, str] = {}
 
@@ -234,14 +235,14 @@ class Fonts:
         )
         return (*substituted, *missing)
 
-    def chain(self, style: Style) -> Chain:
+    def chain(self, style: Style) -> FontChain:
         """Return the faces of a style; kept."""
         installed = self._installed(style.family)
         if style not in self._chains:
             families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, SYSTEM_FAMILY)]
             named = tuple((file, self._styled(file, style)) for files in families for file in _nearest(files, style))
             any_file = _nearest(next(iter(self._families.values())), style)[0]
-            self._chains[style] = Chain(style, named[0][1] if named else self._styled(any_file, style), named, self)
+            self._chains[style] = FontChain(style, named[0][1] if named else self._styled(any_file, style), named, self)
         return self._chains[style]
 
     def has(self, family: str) -> bool:

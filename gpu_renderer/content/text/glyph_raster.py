@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ def glyph_coverage(glyphs: Iterable[Placed], color: Rgba, width: int, height: in
     return reduce(_union, drawn) if drawn else np.zeros((height, width), np.uint8)
 
 
-def draw_color_glyphs(canvas: Any, glyphs: Iterable[Placed], paint: Any) -> None:
+def draw_color_glyphs(canvas: skia.Canvas, glyphs: Iterable[Placed], paint: skia.Paint) -> None:
     """Draw the glyphs that are pictures (emoji), each at the alpha of the paint."""
     for placed in glyphs:
         if placed.styled.face.is_color:
@@ -69,7 +69,12 @@ def _drawn(is_large: bool, glyphs: list[Placed], color: Rgba, width: int, height
 
 
 def glyph_masks(
-    glyphs: Iterable[Placed], color: Rgba, width: int, height: int, matrix: Any = None, stroke_width: float = 0.0
+    glyphs: Iterable[Placed],
+    color: Rgba,
+    width: int,
+    height: int,
+    matrix: skia.Matrix | None = None,
+    stroke_width: float = 0.0,
 ) -> Pixels:
     """Return the coverage of glyphs, or of their strokes of round joins, as Skia's own glyph masks: (rows, columns).
 
@@ -96,12 +101,12 @@ def _union(a: Pixels, b: Pixels) -> Pixels:
 
 
 @lru_cache(maxsize=4096)
-def glyph_outline(styled: Styled, glyph: int, size: float) -> Any:
+def glyph_outline(styled: Styled, glyph: int, size: float) -> skia.Path | None:
     """Return the unhinted outline at a size, pen at the origin; None where the glyph has none."""
     return styled.font(size).getPath(glyph)
 
 
-def _blob(glyphs: Sequence[Placed]) -> Any:
+def _blob(glyphs: Sequence[Placed]) -> skia.TextBlob:
     """Return glyphs of one face and size as Skia draws them."""
     builder = skia.TextBlobBuilder()
     positions = [skia.Point(placed.x, placed.y) for placed in glyphs]
@@ -111,7 +116,7 @@ def _blob(glyphs: Sequence[Placed]) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _font(styled: Styled, size: float) -> Any:
+def _font(styled: Styled, size: float) -> skia.Font:
     return styled.font(size)
 
 
@@ -126,19 +131,16 @@ def luminance(color: Rgba) -> int:
     return _replicated(int(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.5))
 
 
-def contrast_table(color: Rgba) -> Table:
-    """Map raw coverage 0..255 to what the reference paints in the colour (text.md 10.3)."""
-    return _reference_table(luminance(color))
-
-
 def _replicated(value: int) -> int:
+    """Return a byte reduced to its three highest bits, which are repeated below."""
     top = value >> 5
     return top << 5 | top << 2 | top >> 1
 
 
 @lru_cache(maxsize=8)
-def _reference_table(step: int) -> Table:
-    return _curve_table(step / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
+def contrast_table(luminance: int) -> Table:
+    """Return the table from raw coverage 0..255 to the one that the reference paints in colours of a luminance (text.md 10.3)."""
+    return _curve_table(luminance / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
 
 
 @lru_cache(maxsize=1)
@@ -150,12 +152,16 @@ def _raw_of_neutral() -> Table:
 
 
 @lru_cache(maxsize=8)
-def _table_of_neutral(step: int) -> Table:
-    """Return the reference's table of a luminance, for coverage that went through Skia's table of the neutral grey."""
-    return _reference_table(step)[_raw_of_neutral()]
+def _table_of_neutral(luminance: int) -> Table:
+    """Return the contrast table of a luminance for coverage that went through Skia's table of the neutral grey."""
+    return contrast_table(luminance)[_raw_of_neutral()]
 
 
 def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:
+    """Return the table of coverage for text of a grey, `source` of 0 to 1, over its complement.
+
+    Raises coverage by `contrast` on dark backdrops, then blends in the linear values of `decode` and `encode`.
+    """
     target = 1 - source
     linear_source, linear_target = decode(np.array([source, target]))
     raw = np.arange(256) / 255

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from gpu_renderer.content.text.families import Chain, Fonts, Style, drawn_size
+from gpu_renderer.content.text.families import FontChain, Fonts, Style, drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed
 from gpu_renderer.content.text.shaping import shaped, shaped_width
 from motion.snapshot import TextSource, TextStyle
@@ -17,7 +17,7 @@ BOXES_MAX = STYLES_MAX = 256
 
 
 @lru_cache(STYLES_MAX)
-def chain_of(style: TextStyle, fonts: Fonts) -> Chain:
+def chain_of(style: TextStyle, fonts: Fonts) -> FontChain:
     """Return the faces that a text style uses."""
     return fonts.chain(Style(style.family, style.weight, style.italic))
 

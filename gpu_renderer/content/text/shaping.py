@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import uharfbuzz as hb
 
-from gpu_renderer.content.text.families import Chain, Styled, loaded_size
+from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Glyph:
 Shaped = tuple[Glyph, ...]
 
 
-def shaped(text: str, chain: Chain, *, ligatures: bool = True) -> Shaped:
+def shaped(text: str, chain: FontChain, *, ligatures: bool = True) -> Shaped:
     """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures."""
     return _shaped_line(text.translate(_BLANKS), chain, ligatures)
 
@@ -69,13 +69,13 @@ def shaped_width(glyphs: Shaped, size: float) -> float:
 
 
 @lru_cache(maxsize=8192)
-def _shaped_line(text: str, chain: Chain, ligatures: bool) -> Shaped:
+def _shaped_line(text: str, chain: FontChain, ligatures: bool) -> Shaped:
     stretches = list(_runs(levels(text)))
     ordered = visual_order([level for level, _, _ in stretches])
     return tuple(glyph for index in ordered for glyph in _stretch_glyphs(text, *stretches[index], chain, ligatures))
 
 
-def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: Chain, ligatures: bool) -> Iterator[Glyph]:
+def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: FontChain, ligatures: bool) -> Iterator[Glyph]:
     backward = level % 2 == 1
     words = list(_WORDS.finditer(text, start, end))
     for word in reversed(words) if backward else words:
@@ -84,7 +84,7 @@ def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: Chain, l
 
 
 @lru_cache(maxsize=16384)
-def _word_glyphs(word: str, backward: bool, chain: Chain, ligatures: bool) -> Shaped:
+def _word_glyphs(word: str, backward: bool, chain: FontChain, ligatures: bool) -> Shaped:
     pieces, at = [], 0
     for styled, group in groupby(clusters(word), key=chain.face_for):
         piece = "".join(group)

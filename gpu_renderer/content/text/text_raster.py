@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import skia
@@ -175,7 +175,7 @@ class _Linear(NamedTuple):
         is_level, is_plumb = abs(self.b) <= _RELAXED, abs(self.a) <= _RELAXED < abs(self.b)
         return math.floor(x + 0.5) if is_plumb else on_quarter(x), math.floor(y + 0.5) if is_level else on_quarter(y)
 
-    def matrix(self, x: float, y: float) -> Any:
+    def matrix(self, x: float, y: float) -> skia.Matrix:
         """Return Skia's matrix with the translation."""
         return skia.Matrix.MakeAll(self.a, self.c, x, self.b, self.d, y, 0, 0, 1)
 
@@ -195,7 +195,7 @@ class _GlyphCanvas:
         self.canvas.translate(-left, -top)
         self.left, self.top, self.is_coverage = left, top, is_coverage
 
-    def draw(self, covered: Pixels, x: int, y: int, paint: Any) -> None:
+    def draw(self, covered: Pixels, x: int, y: int, paint: skia.Paint) -> None:
         """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
         if self.is_coverage:
             _draw_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
@@ -262,7 +262,7 @@ class _GlyphPainting:
             else:
                 self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
 
-    def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: Any) -> None:
+    def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: skia.Paint) -> None:
         """Draw on a canvas that holds the glyph and its blur, and blur that."""
         sharp = self._surrounding_canvas(raster, sigma)
         self._draw(sharp, paint)
@@ -289,7 +289,7 @@ class _GlyphPainting:
         height = min(math.ceil(y) + down, rows + beyond) - top
         return _GlyphCanvas(max(1, width), max(1, height), left, top, is_coverage=not self._is_picture)
 
-    def _draw(self, raster: _GlyphCanvas, paint: Any) -> None:
+    def _draw(self, raster: _GlyphCanvas, paint: skia.Paint) -> None:
         """Draw pictures, outlines of large glyphs and wide strokes, and masks of the others."""
         is_fill = paint.getStyle() != skia.Paint.kStroke_Style
         largest = self._size if is_fill else max(self._size, self._place.pose.stroke_width)
@@ -308,7 +308,7 @@ class _GlyphPainting:
                     raster.canvas.translate(x, self._baseline)
                     raster.canvas.drawPath(outline, paint)
 
-    def _draw_glyph_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: Any) -> None:
+    def _draw_glyph_mask(self, raster: _GlyphCanvas, glyph: Glyph, x: float, paint: skia.Paint) -> None:
         """Draw the mask of a glyph or of its stroke, its pen at `x` px from the horizontal middle."""
         linear, y = self._linear, self._baseline + glyph.dy * self._size
         pen_x, pen_y = self._middle[0] + linear.a * x + linear.c * y, self._middle[1] + linear.b * x + linear.d * y
@@ -327,7 +327,7 @@ class _Mask(NamedTuple):
 
 
 def _draw_mask(
-    raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: Any
+    raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: skia.Paint
 ) -> None:
     """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table."""
     pen_x, pen_y = linear.snapped(placed.x, placed.y)

@@ -8,7 +8,6 @@ smaller the picture that it is worked out on.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import skia
@@ -54,7 +53,7 @@ def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]
     return (left, top), _boxed(part, sigma) if sigma <= SIGMA_BOXES_MAX else _gaussian(part, sigma)
 
 
-def blur_filter(sigma_x: float, sigma_y: float, inside: Any = None) -> Any:
+def blur_filter(sigma_x: float, sigma_y: float, inside: skia.ImageFilter | None = None) -> skia.ImageFilter:
     """A Gaussian as a Skia image filter in the canvas's own units: two passes of Skia's boxes, widened to the sigma asked."""
     x, y = sigma_x * PASS_SIGMA, sigma_y * PASS_SIGMA
     return skia.ImageFilters.Blur(

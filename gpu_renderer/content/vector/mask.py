@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +92,7 @@ def _tangent(
     return sign * x / length, sign * y / length
 
 
-def mask_outline(path: MaskPath) -> Any:
+def mask_outline(path: MaskPath) -> skia.Path:
     """Return the path, expanded and closed, as a Skia path."""
     points = [PathPoint(*point[:6]) for point in expanded(path.points, path.expansion)]
     outline = skia.Path()

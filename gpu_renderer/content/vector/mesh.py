@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import skia
@@ -76,7 +75,9 @@ def on_frame(raster: Raster, placed: PlacedMesh) -> surface.Pixels:
     return centre
 
 
-def _drawn(vertices: Any, paint: Any, size: tuple[int, int], origin: tuple[float, float]) -> surface.Pixels:
+def _drawn(
+    vertices: skia.Vertices, paint: skia.Paint, size: tuple[int, int], origin: tuple[float, float]
+) -> surface.Pixels:
     pixels, canvas = surface.rgba(*size)
     canvas.translate(-origin[0], -origin[1])
     canvas.drawVertices(vertices, paint, skia.BlendMode.kSrcOver)
@@ -105,7 +106,7 @@ def _padding(raster: Raster, mesh: Mesh) -> float:
     return max(raster.padding, float(math.ceil(min(MARGIN_MAX_PX, max(0.0, float(margin.max()))))))
 
 
-def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> Any:
+def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> skia.Vertices:
     """Return the triangles at their corners' places, with texture coordinates in texels; later triangles lie in front.
 
     The unit square of the mesh is the whole texture, padding included: a padded raster shrinks onto its mesh.
@@ -117,7 +118,7 @@ def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> Any:
     return skia.Vertices(skia.Vertices.VertexMode.kTriangles_VertexMode, corners, texels, None)
 
 
-def _texture(raster: Raster) -> Any:
+def _texture(raster: Raster) -> skia.Paint:
     sampling = skia.SamplingOptions(skia.FilterMode.kLinear)
     tile = skia.TileMode.kDecal if raster.padding > 0.0 else skia.TileMode.kClamp
     return skia.Paint(Shader=surface.image(rgba_of(raster)).makeShader(tile, tile, sampling))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import skia
 
@@ -22,7 +21,7 @@ _QUARTER_LEVEL = 64
 """Four of these saturate at 255."""
 
 
-def outline(source: ShapeSource) -> Any:
+def outline(source: ShapeSource) -> skia.Path:
     """Return the whole outline as one non-zero path. An ellipse is open at its rightmost point, as a canvas's is: strokes have caps there."""
     if source.primitive == "ellipse":
         width, height = source.width, source.height
@@ -36,7 +35,7 @@ def outline(source: ShapeSource) -> Any:
     return _rectangle(source.width, source.height, source.radii)
 
 
-def _rectangle(width: float, height: float, radii: tuple[float, float, float, float]) -> Any:
+def _rectangle(width: float, height: float, radii: tuple[float, float, float, float]) -> skia.Path:
     """Clockwise from the top left, after that corner's arc where it is rounded."""
     path, (right, bottom) = skia.Path(), (width / 2, height / 2)
     if not any(radii):
@@ -51,7 +50,7 @@ def _rectangle(width: float, height: float, radii: tuple[float, float, float, fl
     return path
 
 
-def runs_outline(runs: Sequence[Run]) -> Any:
+def runs_outline(runs: Sequence[Run]) -> skia.Path:
     """All runs in one path; open ones stay open."""
     path = skia.Path()
     for run in runs:
@@ -59,7 +58,7 @@ def runs_outline(runs: Sequence[Run]) -> Any:
     return path
 
 
-def add_run(path: Any, points: Sequence[PathPoint], *, closed: bool) -> None:
+def add_run(path: skia.Path, points: Sequence[PathPoint], *, closed: bool) -> None:
     """Append a run: segment i to i+1 is the cubic over the out handle of i and the in handle of i+1."""
     if not points:
         return
@@ -71,14 +70,14 @@ def add_run(path: Any, points: Sequence[PathPoint], *, closed: bool) -> None:
         path.close()
 
 
-def _corner(path: Any, x: float, y: float, radius: float, start_angle: float) -> None:
+def _corner(path: skia.Path, x: float, y: float, radius: float, start_angle: float) -> None:
     if radius > 0:
         path.arcTo(skia.Rect.MakeXYWH(x, y, 2 * radius, 2 * radius), start_angle, _QUARTER_TURN, False)
     else:
         path.lineTo(x, y)
 
 
-def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
+def _segment(path: skia.Path, start: PathPoint, end: PathPoint) -> None:
     straight = start[4:6] == start[:2] and end[2:4] == end[:2]
     if straight:
         path.lineTo(end.x, end.y)
@@ -86,7 +85,7 @@ def _segment(path: Any, start: PathPoint, end: PathPoint) -> None:
         path.cubicTo(start.out_x, start.out_y, end.in_x, end.in_y, end.x, end.y)
 
 
-def fill(canvas: Any, size: tuple[int, int], path: Any, paint: Any) -> None:
+def fill(canvas: skia.Canvas, size: tuple[int, int], path: skia.Path, paint: skia.Paint) -> None:
     """Fill the path with a paint, four samples a pixel, on a canvas of columns x rows pixels, under the canvas's matrix."""
     matrix = canvas.getTotalMatrix()
     bounds = matrix.mapRect(path.getBounds())
@@ -108,7 +107,7 @@ def fill(canvas: Any, size: tuple[int, int], path: Any, paint: Any) -> None:
     canvas.restore()
 
 
-def _coverage(part: Any, path: Any, matrix: Any) -> Pixels:
+def _coverage(part: skia.IRect, path: skia.Path, matrix: skia.Matrix) -> Pixels:
     """Return the coverage of a filled path under a matrix, over a rectangle of pixels: uint8, shape (rows, columns)."""
     pixels, canvas = coverage(part.width(), part.height())
     quarter = skia.Paint(AntiAlias=False, Alpha=_QUARTER_LEVEL, BlendMode=skia.BlendMode.kPlus)

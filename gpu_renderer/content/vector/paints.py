@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,13 +54,13 @@ class Style:
     `matrix`: from the box to the pixels of the raster.
     """
 
-    def __init__(self, width: float, height: float, matrix: Any) -> None:
+    def __init__(self, width: float, height: float, matrix: skia.Matrix) -> None:
         self._box = (width, height)
         self._matrix = matrix
         self._color = css.BLACK
-        self._shader: Any = None
+        self._shader: skia.Shader | None = None
 
-    def paint(self, wanted: Paint, opacity: float = 1.0) -> Any:
+    def paint(self, wanted: Paint, opacity: float = 1.0) -> skia.Paint:
         """Return the Skia paint of a style, anti-aliased, its alpha multiplied by the opacity."""
         if not isinstance(wanted, SolidPaint):
             found = gradient_shader(wanted, *self._box)
@@ -73,7 +72,7 @@ class Style:
         return solid(self._color, opacity)
 
 
-def solid(color: Rgba, opacity: float = 1.0) -> Any:
+def solid(color: Rgba, opacity: float = 1.0) -> skia.Paint:
     """An anti-aliased Skia paint of one colour."""
     color = color._replace(alpha=_unit(color.alpha * opacity))
     return skia.Paint(Color4f=skia.Color4f(*color), AntiAlias=True)
@@ -108,7 +107,7 @@ def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
     return texels.view(np.uint32).ravel().copy()
 
 
-def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
+def as_pen(paint: skia.Paint, stroke: Stroke, width: float) -> skia.Paint:
     """Return the paint, made to stroke with the width and the stroke's cap, join and dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(width)
@@ -119,7 +118,7 @@ def as_pen(paint: Any, stroke: Stroke, width: float) -> Any:
     return paint
 
 
-def set_dashes(paint: Any, dash: Sequence[float], offset: float, scale: float = 1.0) -> None:
+def set_dashes(paint: skia.Paint, dash: Sequence[float], offset: float, scale: float = 1.0) -> None:
     """Dash a pen by a canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
     if not dash or min(dash) < 0 or sum(dash) <= 0:
         return
@@ -156,7 +155,7 @@ def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[Opacit
     return [(offset, _faded(Rgba(*_at(colors, offset)), *_at(opacities, offset))) for offset in offsets]
 
 
-def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> Any:
+def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> skia.Shader | None:
     """Return the Skia shader of the gradient over a width x height box centred on the origin; None without any stop."""
     stops = resolved_stops(gradient.stops, gradient.opacity_stops)
     if not stops:
@@ -171,7 +170,7 @@ def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, hei
     return skia.GradientShader.MakeRadial(skia.Point(x, y), radius, colors, offsets)
 
 
-def dithered(shader: Any, matrix: Any) -> Any:
+def dithered(shader: skia.Shader | None, matrix: skia.Matrix) -> skia.Shader | None:
     """Return the shader with the noise for pixels that a matrix leads to; the shader itself where that cannot be inverted."""
     from_pixels = skia.Matrix()
     if not matrix.invert(from_pixels):
@@ -185,7 +184,7 @@ def dithered(shader: Any, matrix: Any) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _dither(on_processor: bool) -> tuple[Any, Any]:
+def _dither(on_processor: bool) -> tuple[skia.RuntimeEffect, skia.Image]:
     """Return the effect, and the rank of every place of the square, four times as an 8-bit level."""
     y, x = np.mgrid[:_DITHER_SIDE_PX, :_DITHER_SIDE_PX]
     if on_processor:

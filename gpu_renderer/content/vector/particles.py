@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import skia
 
@@ -38,11 +37,11 @@ def particle_raster(source: ParticleSource, scale: float) -> Raster:
     return Raster(pixels, source.width, source.height)
 
 
-def _circle(canvas: Any, particle: Particle, paint: Any) -> None:
+def _circle(canvas: skia.Canvas, particle: Particle, paint: skia.Paint) -> None:
     canvas.drawCircle(particle.x, particle.y, particle.size / 2, paint)
 
 
-def _square(canvas: Any, particle: Particle, paint: Any) -> None:
+def _square(canvas: skia.Canvas, particle: Particle, paint: skia.Paint) -> None:
     half = particle.size / 2
     canvas.save()
     canvas.translate(particle.x, particle.y)
@@ -51,7 +50,7 @@ def _square(canvas: Any, particle: Particle, paint: Any) -> None:
     canvas.restore()
 
 
-def _line(canvas: Any, particle: Particle, paint: Any) -> None:
+def _line(canvas: skia.Canvas, particle: Particle, paint: skia.Paint) -> None:
     paint.setStrokeWidth(max(_THINNEST_LINE_PX, particle.size / 6))
     paint.setStrokeCap(skia.Paint.kRound_Cap)
     angle = math.radians(particle.rotation)
@@ -59,7 +58,7 @@ def _line(canvas: Any, particle: Particle, paint: Any) -> None:
     canvas.drawLine(particle.x - x, particle.y - y, particle.x + x, particle.y + y, paint)
 
 
-def _star(canvas: Any, particle: Particle, paint: Any) -> None:
+def _star(canvas: skia.Canvas, particle: Particle, paint: skia.Paint) -> None:
     path, count = skia.Path(), 2 * _STAR_POINTS
     angles = [math.radians(particle.rotation - 90 + 360 * index / count) for index in range(count)]
     radii = [particle.size / 2 * (_STAR_INNER if index % 2 else 1.0) for index in range(count)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import skia
 
@@ -87,7 +86,7 @@ class _Drawing:
     `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, None for Skia's own edges.
     """
 
-    def __init__(self, canvas: Any, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
+    def __init__(self, canvas: skia.Canvas, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
         self._canvas = canvas
         self._sampled_size = sampled_size
         self._source = source
@@ -105,7 +104,7 @@ class _Drawing:
             self._fill_with(path, 1, opacity)
             self._stroke_with(path, (run,), opacity, factor)
 
-    def _fill_with(self, path: Any, count: int, opacity: float) -> None:
+    def _fill_with(self, path: skia.Path, count: int, opacity: float) -> None:
         for wanted in self._source.fills[:count]:
             paint = self._fill.paint(wanted, opacity)
             if self._sampled_size is None:
@@ -113,7 +112,7 @@ class _Drawing:
             else:
                 fill(self._canvas, self._sampled_size, path, paint)
 
-    def _stroke_with(self, path: Any, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
+    def _stroke_with(self, path: skia.Path, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
                 # In the reference ribbons ignore the opacity and the stroke factor of a copy.
@@ -123,7 +122,7 @@ class _Drawing:
                 capped = stroke if _has_ends(self._source.primitive, runs, stroke) else replace(stroke, cap="butt")
                 self._draw_stroke(path, capped, opacity, width_factor)
 
-    def _draw_stroke(self, path: Any, stroke: Stroke, opacity: float, width_factor: float) -> None:
+    def _draw_stroke(self, path: skia.Path, stroke: Stroke, opacity: float, width_factor: float) -> None:
         paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
         width = stroke.width * width_factor * (1.0 if stroke.align == "center" else 2.0)
         self._canvas.save()
@@ -142,7 +141,7 @@ def _has_ends(primitive: str, runs: tuple[Run, ...], stroke: Stroke) -> bool:
     return any(not run.closed or len({point[:2] for point in run.points}) < 2 for run in runs)
 
 
-def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> Any:
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> skia.Path:
     path = skia.Path()
     for run in runs:
         for points in ribbons(run, stroke.width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
@@ -150,14 +149,14 @@ def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> Any:
     return path
 
 
-def _all_but(path: Any) -> Any:
+def _all_but(path: skia.Path) -> skia.Path:
     outside = skia.Path(path)
     outside.addRect(skia.Rect.MakeLTRB(-_HUGE_PX, -_HUGE_PX, _HUGE_PX, _HUGE_PX))
     outside.setFillType(skia.PathFillType.kEvenOdd)
     return outside
 
 
-def _paint_over(pixels: Pixels, canvas: Any, strokes: tuple[BrushStroke, ...], scale: float) -> None:
+def _paint_over(pixels: Pixels, canvas: skia.Canvas, strokes: tuple[BrushStroke, ...], scale: float) -> None:
     """Draw the strokes on the canvas, which is centred and scaled; `pixels` are what the canvas draws into."""
     before = image(pixels.copy()) if any(stroke.mode == "clone" for stroke in strokes) else None
     for stroke in strokes:
@@ -165,7 +164,7 @@ def _paint_over(pixels: Pixels, canvas: Any, strokes: tuple[BrushStroke, ...], s
             canvas.drawPath(_line(stroke), _brush(stroke, canvas, before, scale))
 
 
-def _line(stroke: BrushStroke) -> Any:
+def _line(stroke: BrushStroke) -> skia.Path:
     path = skia.Path()
     path.moveTo(*stroke.points[0])
     for point in stroke.points[1:] or stroke.points:
@@ -173,12 +172,12 @@ def _line(stroke: BrushStroke) -> Any:
     return path
 
 
-def _brush(stroke: BrushStroke, canvas: Any, before: Any, scale: float) -> Any:
+def _brush(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image | None, scale: float) -> skia.Paint:
     paint = solid(css.parse(stroke.color) or css.BLACK, stroke.opacity)
     if stroke.mode == "erase":
         paint.setBlendMode(skia.BlendMode.kDstOut)
         paint.setColor4f(skia.Color4f(0, 0, 0, stroke.opacity))
-    elif stroke.mode == "clone":
+    elif stroke.mode == "clone" and before is not None:
         paint = skia.Paint(Shader=_shifted(stroke, canvas, before), AntiAlias=True, Alphaf=stroke.opacity)
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(stroke.size)
@@ -190,7 +189,7 @@ def _brush(stroke: BrushStroke, canvas: Any, before: Any, scale: float) -> Any:
     return paint
 
 
-def _shifted(stroke: BrushStroke, canvas: Any, before: Any) -> Any:
+def _shifted(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image) -> skia.Shader:
     """Return the pixels before painting, moved by minus the offset, as a shader in the canvas's own space."""
     raster_to_layer = skia.Matrix()
     canvas.getTotalMatrix().invert(raster_to_layer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,19 +30,19 @@ def premultiplied(straight: Pixels) -> Pixels:
     return np.concatenate([colors.astype(np.uint8), straight[..., 3:]], axis=-1)
 
 
-def rgba(width: int, height: int) -> tuple[Pixels, Any]:
+def rgba(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
     """A transparent premultiplied RGBA buffer of `height` rows, and the canvas that draws into it."""
     pixels = np.zeros((height, width, 4), np.uint8)
     return pixels, skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
 
 
-def coverage(width: int, height: int) -> tuple[Pixels, Any]:
+def coverage(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
     """An empty 8-bit coverage buffer of `height` rows, and the canvas that draws into it."""
     pixels = np.zeros((height, width), np.uint8)
     return pixels, skia.Canvas(pixels, skia.ColorType.kAlpha_8_ColorType, skia.AlphaType.kPremul_AlphaType)
 
 
-def image(pixels: Pixels) -> Any:
+def image(pixels: Pixels) -> skia.Image:
     """A premultiplied RGBA buffer (rows, columns, 4) or a coverage buffer (rows, columns) as a Skia image."""
     color_type = skia.ColorType.kAlpha_8_ColorType if pixels.ndim == 2 else skia.ColorType.kRGBA_8888_ColorType
     return skia.Image.fromarray(np.ascontiguousarray(pixels), color_type, skia.AlphaType.kPremul_AlphaType)

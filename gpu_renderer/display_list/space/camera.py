@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_renderer.content.raster import Share
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import Draw, Step
 from gpu_renderer.geometry.matrix import Matrix3
 from motion.evaluate.matrix4 import Point3, applied, product
@@ -136,7 +136,7 @@ def defocused(layer: LayerSnapshot, camera: Camera | None, depth: float) -> Laye
     return replace(layer, effects=(*layer.effects, effect)) if blur else layer
 
 
-def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: float) -> list[tuple[float, Share]]:
+def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: float) -> list[tuple[float, UnitRect]]:
     """Return depths and parts of a layer's strips, none if its blur hardly changes. The anchor is ignored (reference)."""
     corners = [eye.depth_of(applied(m, (x * width / 2, y * height / 2, 0.0))) for y in (-1, 1) for x in (-1, 1)]
     blurs = [_blur_px(camera, depth) for depth in corners]

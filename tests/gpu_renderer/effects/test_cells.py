@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.effects import Box
-from gpu_renderer.effects.passes import Chain
+from gpu_renderer.effects.passes import EffectChain
 from gpu_renderer.effects.registry import find
 from gpu_renderer.effects.values import resolve
 from gpu_renderer.opengl.painter import Painter
@@ -31,7 +31,7 @@ def test_colours_made_once_a_cell_are_those_that_each_pixel_makes(
 ) -> None:
     scene, effect = scene_of(picture(), box=box, mirrored=mirrored), find(stored.type)
     assert effect is not None
-    each = Chain(painter, target_of(painter, picture()), scene, scene.frame)
+    each = EffectChain(painter, target_of(painter, picture()), scene, scene.frame)
     each.apply(effect.shader, resolve(effect, stored))
     wanted = buffer_of(each.target)
     painter.pool.give_back(each.target)

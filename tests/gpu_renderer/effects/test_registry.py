@@ -14,7 +14,7 @@ import shaders
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES
 from gpu_renderer.effects import Effect, Route, Tier, every_effect, find
 from gpu_renderer.effects.parameters import Kind
-from gpu_renderer.effects.passes import Chain
+from gpu_renderer.effects.passes import EffectChain
 from gpu_renderer.effects.registry import CATALOG, read_catalog
 from gpu_renderer.effects.stage import MatrixEffect, TableEffect
 from gpu_renderer.effects.surface import uniforms_of
@@ -108,7 +108,7 @@ def test_a_chain_has_the_colour_with_its_opacity_only_where_the_effect_says_so()
         for key, opacity in effect.folded.items():
             assert effect.by_key[key].kind is Kind.COLOR
             assert effect.by_key[opacity].unit == "%"
-    assert Chain.defines == ()
+    assert EffectChain.defines == ()
 
 
 @pytest.mark.skipif(not FORMAT.exists(), reason="the format's text is not beside the project")

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.cpu import kernel_operations
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.backends.gl import backdrop as below
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs
@@ -25,7 +25,8 @@ from gpu_renderer.effects.stage import ColorStage
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import (
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, Kernels
+from gpu_renderer.kernels.draw_ops import (
     BUFFER,
     CELLS,
     COVERAGE,
@@ -34,16 +35,13 @@ from gpu_renderer.kernels.bindings import (
     GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
-    HALF_PATTERNS,
     IMAGE,
     QUANTISE,
     RECTANGLE,
-    Backdrop,
     DrawOp,
     DrawOps,
-    Kernels,
     Variant,
-    draw_op,
+    quantise_op,
 )
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -110,7 +108,7 @@ def _noise() -> npt.NDArray[np.float16]:
 
 
 def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iterator[_Trial]:
-    texels = HostTexels(painter)
+    texels = KernelTexels(painter)
     is_one_colour = variant.kind in (RECTANGLE, ELLIPSE, COVERAGE) and not variant.gradient
     for number in range(_COLOURS if variant.mode and is_one_colour else _ROUNDS):
         opacity, alpha = (1.0, rng.random())[number % 2], (1.0, rng.random())[number // 2 % 2]
@@ -120,7 +118,7 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
             yield from _buffer(painter, texels, opacity, variant, rng)
             continue
         if variant.kind == QUANTISE:
-            yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [draw_op(variant, _FRAME)])
+            yield _Trial(lambda into: below.quantise(painter, into, (_FRAME,)), [quantise_op(_FRAME)])
             continue
         quad = _quad(variant, number, rng)
         tint = _filter(variant, rng)
@@ -144,7 +142,13 @@ def _filter(variant: Variant, rng: np.random.Generator) -> Filter:
 
 
 def _shown(
-    painter: Painter, texels: HostTexels, shown: Drawable, quad: Matrix3, opacity: float, variant: Variant, tint: Filter
+    painter: Painter,
+    texels: KernelTexels,
+    shown: Drawable,
+    quad: Matrix3,
+    opacity: float,
+    variant: Variant,
+    tint: Filter,
 ) -> _Trial:
     is_smooth, mode = variant.samples != 1 and not variant.mode, variant.mode
     style = Style(opacity, tint, is_smooth=is_smooth)
@@ -159,11 +163,11 @@ def _shown(
             merged = Inputs({"MODE": mode, "BELOW": 1, **backdrop.defines}, textures=backdrop.textures)
             quads.draw(painter, shown, quad, into, replace(style, blend="replace", backdrop=merged), rects=rects)
 
-    return _Trial(draw_blended, [draw_op(Variant(QUANTISE), _FRAME), op]) if mode else _Trial(draw, [op])
+    return _Trial(draw_blended, [quantise_op(_FRAME), op]) if mode else _Trial(draw, [op])
 
 
 def _buffer(
-    painter: Painter, texels: HostTexels, opacity: float, variant: Variant, rng: np.random.Generator
+    painter: Painter, texels: KernelTexels, opacity: float, variant: Variant, rng: np.random.Generator
 ) -> Iterator[_Trial]:
     """A picture, its light, or both."""
     is_fine = variant.is_nearest

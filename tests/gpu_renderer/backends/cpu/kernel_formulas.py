@@ -73,8 +73,8 @@ def _taps(rng: np.random.Generator, texels: int, count: int) -> FilterTaps:
 
 def _resampled(pixels: Plane, columns: FilterTaps, rows: FilterTaps) -> Plane:
     """A bilinear filter of 8 bits: columns first, each step rounded."""
-    across = _mixed(pixels[:, columns.first], pixels[:, columns.second], columns.share[:, None])
-    return _mixed(across[rows.first], across[rows.second], rows.share[:, None, None])
+    across = _mixed(pixels[:, columns.first], pixels[:, columns.second], columns.weight[:, None])
+    return _mixed(across[rows.first], across[rows.second], rows.weight[:, None, None])
 
 
 def _mixed(one: Plane, other: Plane, share: npt.NDArray[np.int32]) -> Plane:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.backdrop_cache import TEXTURE_FRAMES
-from gpu_renderer.backends.cpu.kernel_operations import HostTexels
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.bindings import (
+from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop
+from gpu_renderer.kernels.draw_ops import (
     BUFFER,
     CELLS,
     COVERAGE,
@@ -22,16 +23,15 @@ from gpu_renderer.kernels.bindings import (
     GLOWING_BUFFER,
     GROUP,
     HALF_CELLS,
-    HALF_PATTERNS,
     IMAGE,
     MODES_KNOWN,
     QUANTISE,
     RECTANGLE,
-    Backdrop,
+    Content,
     DrawOps,
     Texels,
     Variant,
-    draw_op,
+    buffer_op,
 )
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -110,8 +110,8 @@ def test_threads_share_a_large_part(thread_count: int) -> None:
     part = Region(5, 3, 1100, 700)
     below = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
     texels = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
-    own = tuple(map(float, part))
-    draw_ops = DrawOps([draw_op(Variant(BUFFER), part, own=own, texels=texels)])
+    content = Content(tuple(map(float, part)), texels=texels)
+    draw_ops = DrawOps([buffer_op(Variant(BUFFER), part, content)])
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
     for picture, count in zip(pictures, (1, thread_count), strict=True):
@@ -260,7 +260,7 @@ def test_so_have_frames_of_several_strips(software: Painter, name: str) -> None:
 
 
 def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> None:
-    texels = HostTexels(software)
+    texels = KernelTexels(software)
     assert texels.bytes_of(np.zeros((2, 2), np.uint8)) is not None
     assert texels.bytes_of(np.zeros((1, 9), np.uint8)) is None
     assert texels.bytes_of(np.zeros((9, 1, 4), np.uint8)) is None
@@ -269,7 +269,7 @@ def test_texels_that_have_no_neighbour_are_left_to_opengl(software: Painter) -> 
 
 
 def test_a_target_that_stands_for_two_frames_is_kept_in_main_memory_alone(software: Painter) -> None:
-    texels = HostTexels(software)
+    texels = KernelTexels(software)
     with software.pool.acquired(Region(0, 0, 9, 7), "f1") as target:
         target.framebuffer.clear(1.0, 0.2, 0.0, 1.0)
         for is_made in (True, False, False):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.raster import Raster
-from gpu_renderer.content.text.glyph_raster import contrast_table
+from gpu_renderer.content.text.glyph_raster import contrast_table, luminance
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.paints import rgba_of
@@ -38,7 +38,7 @@ def painted(drawn: Raster) -> tuple[int, int, int, int]:
 def test_coverage_is_strengthened_by_the_colour(color: str, values: list[int]) -> None:
     parsed = css.parse(color)
     assert parsed is not None
-    assert contrast_table(parsed)[[16, 64, 128, 192]].tolist() == values
+    assert contrast_table(luminance(parsed))[[16, 64, 128, 192]].tolist() == values
 
 
 def test_a_line_stands_where_the_reference_draws_it() -> None:

@@ -1,0 +1,187 @@
+"""Draw operations of the native kernels, packed as `native/src/draw_op.h` declares them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.geometry.region import Region
+
+RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE = range(11)
+"""`enum kind` of `draw_op.h`."""
+MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
+"""Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
+_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq").pack
+"""`struct draw_op` of `draw_op.h`."""
+_GRADE = struct.Struct("<3f2i12f4xq").pack
+"""`struct grade` of `draw_op.h`."""
+Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
+
+
+class Variant(NamedTuple):
+    """Features of a draw operation; each combination corresponds to one shader."""
+
+    kind: int
+    samples: int = 0
+    is_projective: bool = False
+    is_nearest: bool = False
+    mode: int = 0
+    is_exact: bool = False
+    """Bytes are filtered in single floats instead of 8 bits."""
+    gradient: int = 0
+    """1 linear, 2 radial."""
+    ramp_count: int = 0
+    is_masked: bool = False
+    matte_mode: int = 0
+    grading: tuple[str, ...] = ()
+    """Steps of the colour stage, by the names of their defines in the quad shader."""
+
+
+class Grade(NamedTuple):
+    """The colour stage of a draw operation, in the order of its steps."""
+
+    gain: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """Factor of encoded colours."""
+    is_aces: bool = False
+    """Convert linear colours from Rec.709 to ACEScg."""
+    matrix: tuple[float, ...] | None = None
+    """Affine map of linear colours, clamped to 0..1 after it: three columns, then the offset."""
+    table: npt.NDArray[np.uint32] | None = None
+    """Result of `table_pairs`."""
+
+
+class Content(NamedTuple):
+    """Geometry, colour and texels of a draw operation."""
+
+    geometry: tuple[float, ...] = (0.0,) * 4
+    """Shape: width, height and corner radius, layer px, and 1 for a hard edge, 0 for a soft one. COVERAGE, IMAGE and cells:
+    the visible part of the texels, as left, top, width, height, 0 to 1. GROUP, buffers and glows: the region of the texels,
+    frame px, or cells of a glow that is not nearest."""
+    color: tuple[float, ...] = (0.0,) * 4
+    """Linear straight RGBA of a shape or of coverage."""
+    texels: Texels | None = None
+    """Without padding, of shape (rows, columns) or (rows, columns, 4); or the numbers of `struct gradient`."""
+
+
+class DrawOp(NamedTuple):
+    """A draw operation of the kernels: content on a quad, a layer buffer, a glow, or quantisation of the backdrop."""
+
+    region: Region
+    """Pixels that the operation can touch."""
+    variant: Variant
+    packed: bytes
+    """Operation as `struct draw_op`."""
+    texels: object = None
+    """Arrays that the operation reads, kept alive with it."""
+
+
+NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
+"""An operation that touches no pixel."""
+
+
+def quantise_op(region: Region) -> DrawOp:
+    """Return the operation that quantises the backdrop in a region to 8 bits."""
+    return _draw_op(Variant(QUANTISE), region, Content())
+
+
+def content_op(
+    variant: Variant,
+    region: Region,
+    content: Content,
+    to_unit: tuple[float, ...],
+    opacity: float,
+    mask: npt.NDArray[np.uint8] | None = None,
+    grade: Grade | None = None,
+) -> DrawOp:
+    """Return the operation of content on a quad.
+
+    `to_unit`: matrix from frame px to the unit square of the quad, column by column. `mask`: coverage of the unit square,
+    shape (rows, columns). `grade`: None if colours stay as they are.
+    """
+    stage = None if grade is None else _packed_grade(grade)
+    columns, rows = (0, 0) if mask is None else mask.shape[::-1]
+    pointers = 0, 0, _address(mask), columns, rows, _address(stage)
+    return _draw_op(variant, region, content, opacity, to_unit, pointers=pointers, kept=(mask, stage, grade))
+
+
+def buffer_op(
+    variant: Variant,
+    region: Region,
+    content: Content,
+    opacity: float = 1.0,
+    *,
+    glow: DrawOp | None = None,
+    matte: DrawOp | None = None,
+    cells_per_px: float = 0.0,
+) -> DrawOp:
+    """Return the operation of a layer buffer or of a glow.
+
+    `glow`: the glow behind a GLOWING_BUFFER. `matte`: a BUFFER whose `mode` is that of shaders/include/matte.glsl.
+    `cells_per_px`: resolution of a GLOW that is not nearest.
+    """
+    behind = None if glow is None else np.frombuffer(glow.packed, np.uint8)
+    through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
+    pointers = _address(behind), _address(through), 0, 0, 0, 0
+    kept = glow, behind, matte, through
+    return _draw_op(variant, region, content, opacity, cells_per_px=cells_per_px, pointers=pointers, kept=kept)
+
+
+def _draw_op(
+    variant: Variant,
+    region: Region,
+    content: Content,
+    opacity: float = 1.0,
+    to_unit: tuple[float, ...] = (0.0,) * 9,
+    cells_per_px: float = 0.0,
+    pointers: tuple[int, ...] = (0,) * 6,
+    kept: object = None,
+) -> DrawOp:
+    """Pack a draw operation in the order of `struct draw_op`.
+
+    `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
+    `kept`: arrays that the pointers lead to.
+    """
+    geometry, color, texels = content
+    if variant.gradient:
+        columns, rows = variant.ramp_count, variant.gradient
+    else:
+        rows, columns = (0, 0) if texels is None else texels.shape[:2]
+    x, y, width, height = region
+    packed = _DRAW_OP(
+        *variant[:6], x, y, x + width, y + height, *to_unit, opacity, *color, *geometry, cells_per_px, columns, rows,
+        _address(texels), *pointers,
+    )  # fmt: skip
+    return DrawOp(region, variant, packed, (texels, kept))
+
+
+def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:
+    """Return a colour table as the kernels read it.
+
+    `table`: RGB8, 256 entries. Returns a level and, in the upper half of the number, the next one, of shape (3, 257).
+    The first entry stands before the first level, and repeats it.
+    """
+    levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.uint32)
+    repeated = np.pad(levels, ((0, 0), (1, 1)), "edge")
+    return np.ascontiguousarray(repeated[:, :-1] | repeated[:, 1:] << 16)
+
+
+def _packed_grade(grade: Grade) -> npt.NDArray[np.uint8]:
+    matrix = (0.0,) * 12 if grade.matrix is None else grade.matrix
+    packed = _GRADE(*grade.gain, grade.is_aces, grade.matrix is not None, *matrix, _address(grade.table))
+    return np.frombuffer(packed, np.uint8)
+
+
+def _address(array: npt.NDArray[Any] | None) -> int:
+    return 0 if array is None else array.ctypes.data
+
+
+class DrawOps:
+    """Draw operations from bottom to top, packed for the kernel."""
+
+    def __init__(self, draw_ops: Sequence[DrawOp]) -> None:
+        self.visible = tuple([op for op in draw_ops if not op.region.is_empty])
+        self.packed = b"".join([op.packed for op in self.visible])

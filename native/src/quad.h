@@ -1,0 +1,165 @@
+// Geometry of the quad of a draw operation: its edges, positions of pixels on it, and their coverage.
+
+#ifndef QUAD_H
+#define QUAD_H
+
+#include "draw_op.h"
+
+// A line in frame space: `a * x + b * y + c` is positive on its inner side.
+struct edge {
+    double a, b, c;
+};
+
+enum { EDGES_MAX = 8 };
+
+INLINE double larger(double one, double other) { return one > other ? one : other; }
+
+// Return the line in frame space of a line on the unit square: `p * u + q * v + r` is positive on its inner side.
+INLINE struct edge edge_of(const struct draw_op *op, double p, double q, double r) {
+    const float *m = op->to_unit;
+    struct edge found = {p * m[0] + q * m[1], p * m[3] + q * m[4], p * m[6] + q * m[7]};
+    if (op->is_projective) {
+        found.a += r * m[2], found.b += r * m[5], found.c += r * m[8];
+    } else {
+        found.c += r;
+    }
+    return found;
+}
+
+// Write the four edges of the unit square, moved inwards. Returns their count.
+INLINE int quad_edges(const struct draw_op *op, struct edge *edges, double inset_u, double inset_v) {
+    edges[0] = edge_of(op, 1, 0, -inset_u);
+    edges[1] = edge_of(op, -1, 0, 1 - inset_u);
+    edges[2] = edge_of(op, 0, 1, -inset_v);
+    edges[3] = edge_of(op, 0, -1, 1 - inset_v);
+    return 4;
+}
+
+// Write edges of the interior of a shape: no pixel inside them touches the shape's edge. Returns their count, 0 if there is no
+// interior.
+INLINE int interior_edges(const struct draw_op *op, struct edge *edges) {
+    if (op->is_projective) return 0;
+    const float *m = op->to_unit;
+    double step_u = hypot(m[0], m[3]), step_v = hypot(m[1], m[4]), u, v, cut_u, cut_v;
+    if (op->kind == ELLIPSE) {
+        double radius = 0.5 - 1.5 * hypot(step_u, step_v);
+        if (radius <= 0) return 0;
+        u = v = 0.5 - 0.9238795325112867 * radius;    // cos(pi / 8)
+        cut_u = cut_v = 0.5411961001461971 * radius;  // cos(pi / 8) - sin(pi / 8)
+    } else {
+        double width = op->shape.width, height = op->shape.height, inset = 1.5 * hypot(step_u * width, step_v * height);
+        double shorter = width < height ? width : height,
+               rounding = op->shape.radius > shorter / 2 ? shorter / 2 : op->shape.radius;
+        double cut = rounding > inset ? rounding - inset : 0;
+        u = larger(inset / width, step_u), v = larger(inset / height, step_v);
+        cut_u = cut / width, cut_v = cut / height;
+    }
+    quad_edges(op, edges, u, v);
+    if (cut_u <= 0 || cut_v <= 0) return 4;
+    double p = 1 / cut_u, q = 1 / cut_v;
+    edges[4] = edge_of(op, p, q, -p * u - q * v - 1);
+    edges[5] = edge_of(op, -p, q, p * (1 - u) - q * v - 1);
+    edges[6] = edge_of(op, p, -q, -p * u + q * (1 - v) - 1);
+    edges[7] = edge_of(op, -p, -q, p * (1 - u) + q * (1 - v) - 1);
+    return 8;
+}
+
+// Write edges that cut the corners of an ellipse's quad off: no pixel outside them touches the ellipse. Returns their count, 0 if
+// testing them would cost more than it saves.
+INLINE int ellipse_edges(const struct draw_op *op, struct edge *edges) {
+    enum { SAVED_MIN = 32 };  // columns of a row at a corner
+    const float *m = op->to_unit;
+    double margin = 1.5 * hypot(hypot(m[0], m[3]), hypot(m[1], m[4])), corner = 1 - 1.4142135623730951 * (0.5 + margin);
+    if ((op->right - op->left) * corner < SAVED_MIN) return 0;
+    edges[0] = edge_of(op, 1, 1, -corner);
+    edges[1] = edge_of(op, -1, 1, 1 - corner);
+    edges[2] = edge_of(op, 1, -1, 1 - corner);
+    edges[3] = edge_of(op, -1, -1, 2 - corner);
+    return 4;
+}
+
+// Narrow columns [*first, *end) of a row to those whose centres lie at least `inset` px inside all edges.
+INLINE void clip_span(const struct edge *edges, int count, int row, double inset, int *first, int *end) {
+    double y = row + 0.5, left = *first, right = *end;
+    for (const struct edge *edge = edges; edge < edges + count; edge++) {
+        double rest = edge->b * y + edge->c - inset * (fabs(edge->a) + fabs(edge->b));
+        if (edge->a == 0) {
+            if (!(rest >= 0)) right = left;
+        } else if (edge->a > 0) {
+            double from = -rest / edge->a - 0.5;
+            left = from > left ? from : left;
+        } else {
+            double to = -rest / edge->a + 0.5;
+            right = to < right ? to : right;
+        }
+    }
+    if (!(left < right)) {
+        *end = *first;
+        return;
+    }
+    int from = (int)ceil(left), to = (int)floor(right);  // stays inside the given columns even if an edge is not a number
+    *first = from > *first ? from : *first;
+    *end = to < *end ? to : *end;
+    if (*end < *first) *end = *first;
+}
+
+// Positions of pixel centres on the unit square of a draw operation, by an affine matrix. The order of additions is the shader's.
+static void affine_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f;
+        u[i] = by + (m[0] * x + m[6]);
+        v[i] = ey + (m[1] * x + m[7]);
+    }
+}
+
+static void projective_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f, far = hy + (m[2] * x + m[8]);
+        u[i] = (by + (m[0] * x + m[6])) / far;
+        v[i] = (ey + (m[1] * x + m[7])) / far;
+    }
+}
+
+// Affine positions relative to the centre of the square, added in the order of the shader that draws shapes of one colour.
+static void centred_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
+    float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
+    for (int i = 0; i < count; i++) {
+        float x = (float)(first + i) + 0.5f;
+        u[i] = ((m[0] * x - 0.5f) + by) + m[6];
+        v[i] = ((m[1] * x - 0.5f) + ey) + m[7];
+    }
+}
+
+// Add 1 for each column whose sample, at an offset, lies on the quad.
+static void add_sample_hits(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
+                            float *restrict covered) {
+    float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
+    float across = is_projective ? m[2] : 0.0f, rest = is_projective ? m[8] : 1.0f;
+    hy = is_projective ? hy : 0.0f;
+    for (int i = 0; i < count; i++) {
+        float x = ((float)(first + i) + 0.5f + right) + 1.0f / 1024.0f;
+        float u = by + (m[0] * x + m[6]), v = ey + (m[1] * x + m[7]), far = hy + (across * x + rest);
+        int is_hit = (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
+        covered[i] += (float)is_hit;
+    }
+}
+
+// Write the part of each pixel that the quad covers, from one sample or from the four of the rasteriser's pattern.
+static void quad_coverage(const struct draw_op *op, int row, int first, int count, float *restrict covered) {
+    const float *m = op->to_unit;
+    int is_projective = op->is_projective;
+    fill(covered, 0.0f, count);
+    if (op->samples == 1) {
+        add_sample_hits(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
+        return;
+    }
+    add_sample_hits(m, is_projective, row, first, count, -0.125f, 0.375f, covered);
+    add_sample_hits(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
+    add_sample_hits(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
+    add_sample_hits(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
+    multiply_all(covered, 0.25f, count);
+}
+
+#endif
