@@ -132,11 +132,11 @@ def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[Templa
         Path(target).read_bytes(), drafts.fields_from(made["fields"]), made["width"], made["height"], made["fps"],
         made["duration_seconds"], upload.fields.get("compId") or None, None,
     )  # fmt: skip
+    warnings: list[str] = list(made["warnings"])
     asked = upload.fields.get("includeText", "")
-    unclear = (
-        [] if asked in ("", "true", "false") else [f"includeText is {asked[:20]!r}: only `true` exposes text layers."]
-    )
-    return draft, [*unclear, *made["warnings"]]
+    if asked not in ("", "true", "false"):
+        warnings.insert(0, f"includeText is {asked[:20]!r}: only `true` exposes text layers.")
+    return draft, warnings
 
 
 async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft) -> Template:

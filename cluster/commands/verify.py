@@ -53,9 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell. Raises NothingToVerify."""
     chosen = data_folder.settings_of(arguments)
     job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))
-    storage = storage_of(
-        chosen, Links(farm_secret(chosen))
-    )  # after the job is known: it makes what a data folder lacks
+    # Storage comes after the job: it makes what a data folder lacks.
+    storage = storage_of(chosen, Links(farm_secret(chosen)))
     try:
         receipt = _receipt(storage, job)
         return _compared(chosen, storage, job, video_format, receipt, arguments.segments)
