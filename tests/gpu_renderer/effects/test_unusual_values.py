@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +94,13 @@ def test_a_screen_turned_by_a_right_angle_has_the_cells_of_the_formula(painter: 
 
 def test_the_heights_of_faint_pixels_keep_the_precision_of_their_colours(painter: Painter) -> None:
     faint = entry("alpha-levels", outWhite=6.0)
-    light = {"height": 100.0, "displacement": 0.0, "lightAngle": 0.0, "lightIntensity": 200.0, "bumpSoftness": 0.0}
+    light: dict[str, Any] = {
+        "height": 100.0,
+        "displacement": 0.0,
+        "lightAngle": 0.0,
+        "lightIntensity": 200.0,
+        "bumpSoftness": 0.0,
+    }
     x = np.indices((20, 40))[1]
     pixels = np.stack([60 + 2 * x, 60 + 2 * x, 60 + 2 * x, np.full_like(x, 255)], axis=-1).astype(np.uint8)
     restored = entry("alpha-levels", inWhite=6.0)
