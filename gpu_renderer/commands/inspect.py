@@ -12,10 +12,12 @@ from typing import Any
 
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local import fields_of, read_local
+from gpu_renderer.content.svg import undrawn_features
 from motion import template
 from motion.build import build
 from motion.evaluate.frame import snapshot
 from motion.model.composition import Composition, Entry
+from motion.model.content import MediaContent
 from motion.notices import OTHER_CODE, Notice, of_document, of_lines
 from motion.schema.compositions import compositions
 from motion.schema.stored import Document
@@ -56,6 +58,7 @@ def facts(document: Document, composition: Composition) -> dict[str, Any]:
     notices = [
         *of_lines(composition.warnings),
         *of_document(document),
+        *_svg_notices(composition.plan.entries),
         *(Notice(OTHER_CODE, reason, name) for name, reason in template.unrenderable_layers(document)),
     ]
     return {
@@ -74,6 +77,15 @@ def facts(document: Document, composition: Composition) -> dict[str, Any]:
         ],
         "warnings": [dataclasses.asdict(notice) for notice in notices],
     }  # fmt: skip
+
+
+def _svg_notices(entries: tuple[Entry, ...]) -> Iterator[Notice]:
+    """Yield what is not drawn of each SVG layer."""
+    for entry in entries:
+        content = entry.layer.content
+        if isinstance(content, MediaContent) and content.markup is not None:
+            yield from (Notice(OTHER_CODE, line, entry.layer.name) for line in undrawn_features(content.markup))
+        yield from _svg_notices(entry.unit or ())
 
 
 def _layers(entries: tuple[Entry, ...]) -> list[dict[str, Any]]:

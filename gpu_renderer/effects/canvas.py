@@ -309,8 +309,7 @@ class Canvas(Surface):
             made = self.painter.pool.take(self.target.region, "a4", clear=False)
             made.texture.write(self.heights(native, smoothness), alignment=1)
             return made
-        with self.premultiplied() as source:
-            field = self.painter.applied("effects/baked/luma_field.frag", source, format="a4")
+        field = self.passed("effects/baked/luma_field.frag", format="a4")
         for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
             uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
             smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="a4", uniforms=uniforms)
@@ -320,9 +319,8 @@ class Canvas(Surface):
 
     def heights(self, native: WindowKernels, smoothness: int) -> npt.NDArray[np.float32]:
         """Return the same as an array of shape (rows, columns), made by native kernels."""
-        with self.premultiplied() as source:
-            pixels = bytes_of(source)
-        return native.heights(pixels, min(FIELD_RADIUS_MAX_PX, smoothness), thread_count=self.painter.thread_count)
+        margin, threads = min(FIELD_RADIUS_MAX_PX, smoothness), self.painter.thread_count
+        return native.heights(self.straight_pixels(), margin, thread_count=threads)
 
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture.

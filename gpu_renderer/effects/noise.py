@@ -20,6 +20,7 @@ from gpu_renderer.effects.surface import Textures, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
+from motion.evaluate.noise import plane_hashes
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
@@ -35,6 +36,8 @@ ROW = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
 GRID_CELLS = 256
 """Cells of baked fractal noise along the longer side of the canvas."""
+EXACT_MAX = 2**22
+"""Below this the products and sums of a hash are whole numbers that doubles hold."""
 FINE = 2.0
 """Above this frequency each pixel brings its own two corners a side: the lattice between them would be larger."""
 
@@ -142,6 +145,21 @@ class AddGrain(Effect):
         shifts = (0.0, 1.7, 5.3, 9.1) if values.number("saturation") else (0.0,)
         uniforms, textures = lattices(canvas, [(frequency, seed + shift) for shift in shifts])
         canvas.apply(self.shader, values, uniforms=uniforms, spent=textures)
+
+
+@effect("noise-alpha")
+class NoiseAlpha(Effect):
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        """The shader hashes exactly. Numbers whose products doubles round are hashed in doubles, as in the reference."""
+        seed, phase = values.whole("seed"), values.whole("noisePhase")
+        columns = np.arange(canvas.width, dtype=np.float64) + (seed + 7919 * phase)
+        rows = np.arange(canvas.height, dtype=np.float64) + (104729 * phase - seed)
+        if max(np.abs(columns).max(), np.abs(rows).max()) < EXACT_MAX:
+            canvas.apply(self.shader, values)
+            return
+        hashes = plane_hashes(columns, rows[:, None]).astype(np.float32)
+        texture = _texture(canvas, hashes, canvas.width, canvas.height, 1)
+        canvas.apply(self.shader, values, spent={"u_hashes": texture}, defines=(("HASHED", "1"),))
 
 
 @effect("fractal-noise")

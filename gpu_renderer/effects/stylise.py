@@ -48,10 +48,14 @@ class Halftone(Effect):
         chain.apply_by_cells(self.shader, values, turned_cells(chain.scene, chain.target.region, cell, turn), "f4")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        first, means = _cell_means(canvas, values.whole("cellSize", 2), values.radians("screenAngle"))
+        turn = values.radians("screenAngle")
+        first, means = _cell_means(canvas, values.whole("cellSize", 2), turn)
         rows, columns = means.shape[:2]
         texture = canvas.texture(means.tobytes(), columns, rows, format="f4")
-        uniforms: dict[str, UniformValue] = {"u_means_region": (*first, float(columns), float(rows))}
+        uniforms: dict[str, UniformValue] = {
+            "u_means_region": (*first, float(columns), float(rows)),
+            "u_turn": (math.cos(turn), math.sin(turn)),
+        }
         canvas.apply(self.shader, values, uniforms=uniforms, spent={"u_means": texture}, defines=(("MEANS", "1"),))
 
 

@@ -137,7 +137,7 @@ class WindowKernels:
         return found
 
     def heights(self, pixels: Pixels, margin: int, *, thread_count: int = 1) -> Floats:
-        """Return luma times alpha of premultiplied pixels, 0 to 1, as means of squares of 2 margin + 1 px on the canvas."""
+        """Return luma times alpha of straight pixels, 0 to 1, as means of squares of 2 margin + 1 px on the canvas."""
         rows, columns = pixels.shape[:2]
         field = np.empty((rows, columns), np.float32)
 

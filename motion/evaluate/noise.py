@@ -131,6 +131,11 @@ def clone_hashes(i: Array, salt: int, seed: float) -> Array:
     return _scrambled(i * _P1 + salt * _P2 + seed * _P3)
 
 
+def plane_hashes(a: Array, b: Array) -> Array:
+    """Return the hash of raster effects, 0..1, of any whole numbers (effects.md 6, h2); the arrays are broadcast."""
+    return _scrambled(a * _P1 + b * _P2)
+
+
 def lattices(i: Array, k: float, seed: float, channel: int) -> Array:
     """Return the noise of path operators at an integer time, -1..1."""
     return _scrambled((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4) * 2.0 - 1.0

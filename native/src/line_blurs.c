@@ -154,11 +154,12 @@ void contour_blur(const uint8_t *source, const float *field, uint8_t *found, int
     }
 }
 
-// Write rows [first, last) of luma times alpha of premultiplied pixels, 0 to 1.
+// Write rows [first, last) of luma times alpha of straight pixels, 0 to 1.
 void heights(const uint8_t *restrict source, float *restrict field, int width, int first, int last) {
     for (ptrdiff_t i = (ptrdiff_t)first * width; i < (ptrdiff_t)last * width; i++) {
         const uint8_t *pixel = source + 4 * i;
-        field[i] = (0.2126f * (float)pixel[0] + 0.7152f * (float)pixel[1] + 0.0722f * (float)pixel[2]) / 255.0f;
+        float luma = 0.2126f * (float)pixel[0] + 0.7152f * (float)pixel[1] + 0.0722f * (float)pixel[2];
+        field[i] = luma * (float)pixel[3] / (255.0f * 255.0f);
     }
 }
 

@@ -20,5 +20,5 @@ void main() {
     vec2 o = floor(max(1.0, u_relief) * direction(u_direction) + 0.5);
     vec4 c = encoded_here();
     vec3 relief = clamp(c.rgb + (at(q + o) - at(q - o)) * u_contrast / 100.0, 0.0, 1.0);
-    put_color(c, mix(relief, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
+    put_color(c, mix(relief, c.rgb, u_blend_with_original / 100.0));
 }

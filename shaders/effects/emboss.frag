@@ -20,5 +20,5 @@ void main() {
     vec2 r = u_relief * direction(u_angle);
     float v = clamp((128.0 + 255.0 * (l(q + r) - l(q - r)) * u_contrast / 100.0) / 255.0, 0.0, 1.0);
     vec4 c = encoded_here();
-    put_color(c, mix(vec3(v), c.rgb, clamp(u_blend / 100.0, 0.0, 1.0)));
+    put_color(c, mix(vec3(v), c.rgb, u_blend / 100.0));
 }

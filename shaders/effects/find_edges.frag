@@ -20,5 +20,5 @@ void main() {
     vec2 g = vec2(tr + 2.0 * mr + br - tl - 2.0 * ml - bl, bl + 2.0 * b + br - tl - 2.0 * t - tr);
     float m = min(1.0, length(g));
     vec4 c = encoded_here();
-    put_color(c, mix(vec3(u_invert ? 1.0 - m : m), c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
+    put_color(c, mix(vec3(u_invert ? 1.0 - m : m), c.rgb, u_blend_with_original / 100.0));
 }

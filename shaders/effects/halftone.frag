@@ -10,6 +10,17 @@ uniform vec4 u_ink_color;
 uniform vec4 u_paper_color;
 uniform bool u_colorize;
 uniform float u_blend_with_original;
+#if defined(BAKED) && defined(MEANS)
+uniform vec2 u_turn;  // cosine and sine of the screen's angle, exact at right angles: pixels lie on the edges of cells there
+
+vec2 on_screen(vec2 v) {
+    return vec2(v.x * u_turn.x + v.y * u_turn.y, v.y * u_turn.x - v.x * u_turn.y);
+}
+#else
+vec2 on_screen(vec2 v) {
+    return turned(v, -radians(u_screen_angle));
+}
+#endif
 
 const float TAPS = 5.0;
 
@@ -47,7 +58,7 @@ void main() {
         put_erased();
         return;
     }
-    vec2 r = turned(q - 0.5, -radians(u_screen_angle)), index = floor(r / cell()), middle = (index + 0.5) * cell();
+    vec2 r = on_screen(q - 0.5), index = floor(r / cell()), middle = (index + 0.5) * cell();
     vec4 mean = mean_of(index);
     if (mean.a == 0.0) {  // a cell without taps leaves its pixels
         put_through();
@@ -57,6 +68,6 @@ void main() {
     vec3 dot_ = u_colorize ? mean.rgb : u_ink_color.rgb;
     vec4 c = encoded_here();
     vec3 screen = distance(r, middle) <= radius ? dot_ : u_paper_color.rgb;
-    put_color(c, mix(screen, c.rgb, clamp(u_blend_with_original / 100.0, 0.0, 1.0)));
+    put_color(c, mix(screen, c.rgb, u_blend_with_original / 100.0));
 #endif
 }

@@ -32,5 +32,5 @@ void main() {
         put_through();
         return;
     }
-    put_encoded(mix(shifted(q - vec2(u_shift_x, u_shift_y)), encoded_here(), clamp(u_blend / 100.0, 0.0, 1.0)));
+    put_encoded(clamp(mix(shifted(q - vec2(u_shift_x, u_shift_y)), encoded_here(), u_blend / 100.0), 0.0, 1.0));
 }

@@ -43,6 +43,7 @@ VARIANTS: dict[str, list[Defines]] = {
     "effects/baked/dust_scratches.frag": RANKED,
     "effects/mosaic.frag": MEANS,
     "effects/halftone.frag": MEANS,
+    "effects/baked/noise_alpha.frag": [{"BAKED": 1}, {"BAKED": 1, "HASHED": 1}],
     "effects/noise.frag": [{}, {"MONOCHROME": 1}, {"BAKED": 1}, {"BAKED": 1, "MONOCHROME": 1}],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
     "compositing/combine.frag": [{"MODE": mode, **kept} for mode in MODES.values() for kept in ({}, {"PRESERVE": 1})],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gpu_renderer.content.svg.document import Document
 from gpu_renderer.content.svg.drawing import Drawing
+from gpu_renderer.content.svg.undrawn import undrawn
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.vector.surface import Pixels, rgba
+from gpu_renderer.errors import MediaUndecodable
 
 
 def svg_pixels(
@@ -21,4 +23,12 @@ def svg_pixels(
     drawing = Drawing(document, fonts, fill)
     pixels, canvas = rgba(size.columns, size.rows)
     drawing.draw(canvas, size)
-    return pixels, tuple(drawing.warnings)
+    return pixels, (*drawing.warnings, *undrawn(document))
+
+
+def undrawn_features(markup: str) -> tuple[str, ...]:
+    """Return what of a document is known not to be drawn, without drawing it; what is wrong with it if it cannot be read."""
+    try:
+        return undrawn(Document(markup))
+    except MediaUndecodable as fault:
+        return (fault.public_message,)

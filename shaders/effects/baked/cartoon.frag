@@ -22,7 +22,7 @@ void main() {
     float l = luma_at(p + ivec2(-s, 0)), r = luma_at(p + ivec2(s, 0));
     float bl = luma_at(p + ivec2(-s, s)), b = luma_at(p + ivec2(0, s)), br = luma_at(p + ivec2(s, s));
     float magnitude = length(vec2(tr + 2.0 * r + br - tl - 2.0 * l - bl, bl + 2.0 * b + br - tl - 2.0 * t - tr));
-    float beyond = (magnitude - u_edge_threshold) / max(u_edge_threshold, 1e-6);
+    float beyond = u_edge_threshold == 0.0 ? 1.0 : (magnitude - u_edge_threshold) / u_edge_threshold;
     if (magnitude > u_edge_threshold) flat_ *= 1.0 - clamp(beyond, 0.0, 1.0) * u_edge_opacity / 100.0;
     put(vec4(flat_, own.a));
 }

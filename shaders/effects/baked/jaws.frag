@@ -13,14 +13,14 @@ float tooth(float along) {
 void main() {
     vec2 dir = direction(u_direction), normal = vec2(-dir.y, dir.x), d = place() - center();
     float shift = u_completion / 100.0 * (0.5 * dot(extent(), abs(normal)) + u_teeth_height);
-    for (float side = 1.0; side >= -1.0; side -= 2.0) {
-        vec2 q = d - normal * side * shift;
-        bool upper = dot(q, normal) >= tooth(dot(q, dir));
-        ivec2 p = ivec2(floor(q + center()));
-        if (upper == (side > 0.0) && on_canvas(p)) {
-            put(texel(p));
-            return;
-        }
+    float edge = tooth(dot(d, dir));  // the halves move along the normal: the source has the same tooth
+    bool lower = dot(d, normal) >= edge;
+    vec2 q = d - normal * (lower ? shift : -shift);
+    ivec2 p = ivec2(floor(q + center()));
+    bool is_same_half = (dot(q, normal) >= edge) == lower;
+    if (is_same_half && on_canvas(p)) {
+        put(texel(p));
+    } else {
+        put_erased();
     }
-    put_erased();
 }

@@ -1,10 +1,17 @@
-// Luma times alpha of an encoded premultiplied picture, in all four channels.
-#include "frame.glsl"
-#include "formulas.glsl"
+// Luma times alpha of the straight canvas, in all four channels (format/effects.md 8.1, vector-blur).
+#include "canvas.glsl"
 
-uniform sampler2D u_source;
-out vec4 f_color;
+// The straight colour of a byte texel. Halves are rounded up as in the kernels: the quotient is of whole numbers.
+vec3 straight_color() {
+    vec4 t = texelFetch(u_source, pixel(), 0);
+#ifdef STRAIGHT_IN
+    return t.rgb;
+#else
+    vec4 bytes = floor(t * 255.0 + 0.5);
+    return t.a > 0.0 ? min(floor((510.0 * bytes.rgb + bytes.a) / (2.0 * bytes.a)), 255.0) / 255.0 : vec3(0.0);
+#endif
+}
 
 void main() {
-    f_color = vec4(luma709(texelFetch(u_source, ivec2(v_frame), 0).rgb));
+    f_color = vec4(luma709(straight_color()) * here().a);
 }

@@ -12,6 +12,6 @@ void main() {
         : kind == 1 ? at - luma + tolerance
         : kind == 2 ? tolerance - abs(luma - at)
         : abs(luma - at) - tolerance;
-    float keep = into <= 0.0 ? 1.0 : softness <= 0.0 ? 0.0 : clamp(1.0 - into / softness, 0.0, 1.0);
+    float keep = into <= 0.0 ? 1.0 : softness == 0.0 ? 0.0 : clamp(1.0 - into / softness, 0.0, 1.0);
     put(vec4(c.rgb, c.a * keep));
 }

@@ -13,5 +13,5 @@ void main() {
         texelFetch(u_table, ivec2(index.r, 0), 0).r,
         texelFetch(u_table, ivec2(index.g, 0), 0).g,
         texelFetch(u_table, ivec2(index.b, 0), 0).b);
-    put_color(c, mix(mapped, c.rgb, clamp(u_blend / 100.0, 0.0, 1.0)));
+    put_color(c, mix(mapped, c.rgb, u_blend / 100.0));
 }

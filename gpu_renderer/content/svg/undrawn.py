@@ -1,0 +1,57 @@
+"""Features of SVG documents that are not drawn, or not as browsers draw them, found without drawing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.stylesheet import KNOWN
+
+_FUNCTION = re.compile(
+    r"(?<![\w-])(calc|min|max|clamp|color-mix|light-dark|color|lab|lch|rotate3d|perspective)\(", re.IGNORECASE
+)
+_EX = re.compile(r"[0-9.]ex\b", re.IGNORECASE)
+_LINEAR = re.compile(r"(?<![\w-])color-interpolation\s*:\s*linearRGB", re.IGNORECASE)
+_RULE = re.compile(r"@(font-face|layer|supports|container|scope|property)\b", re.IGNORECASE)
+_PROPERTIES = (
+    "text-shadow", "writing-mode", "font-variant", "font-variant-caps", "font-stretch", "font-feature-settings", "mask-image",
+    "offset-path", "zoom",
+)  # fmt: skip
+_READ = (KNOWN | frozenset(_PROPERTIES)) - {"d"}
+_PROPERTY = re.compile(rf"(?<![\w-])({'|'.join(_PROPERTIES)})\s*:\s*([^;}}\s]+)", re.IGNORECASE)
+_AT_REST = frozenset(["none", "normal", "100%", "1", "horizontal-tb", "lr", "lr-tb", "inherit", "initial", "unset"])
+_GRADIENTS = ("linearGradient", "radialGradient")
+
+
+def undrawn(document: Document) -> tuple[str, ...]:
+    """Return a sentence for each kind of feature in the document that is not drawn."""
+    return tuple(dict.fromkeys(line for element in document.root.iter("*") for line in _of_element(element)))
+
+
+def _of_element(element: Element) -> Iterator[str]:
+    name, style = name_of(element), element.get("style") or ""
+    if name == "style":
+        style = "".join(element.itertext())
+    stated = "".join(f";{key}:{value}" for key, value in element.items() if key in _READ)
+    yield from _of_declarations(f"{style};{stated}")
+    if name == "style":
+        yield from (f"The rule @{rule.lower()} of an SVG document is not read." for rule in _RULE.findall(style))
+    if name in _GRADIENTS and any(map(_is_linear, (element, *element.iterancestors()))):
+        yield "An SVG gradient in linear light (color-interpolation) is drawn in sRGB."
+    if name == "feTurbulence" and element.get("stitchTiles") == "stitch":
+        yield "The tiles of an SVG feTurbulence (stitchTiles) are not stitched."
+
+
+def _of_declarations(text: str) -> Iterator[str]:
+    for function in _FUNCTION.findall(text):
+        yield f"The CSS function {function.lower()}() of an SVG document is not drawn."
+    if _EX.search(text):
+        yield "The unit ex of an SVG document counts as half the font size."
+    for name, value in _PROPERTY.findall(text):
+        if value.lower() not in _AT_REST:
+            yield f"The property {name.lower()} of an SVG document is not drawn."
+
+
+def _is_linear(element: Element) -> bool:
+    return element.get("color-interpolation") == "linearRGB" or bool(_LINEAR.search(element.get("style") or ""))
