@@ -52,18 +52,18 @@ class SlowFrames:
                 admitted.append(job)
         return admitted
 
-    def quiet_seconds(self, worker_id: str, states: Mapping[str, WorkerState]) -> float:
-        """Return the time since the worker's last progress. A task that only waits there is none."""
-        state = states.get(worker_id)
+    def quiet_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
+        """Return the time since the last progress at the task's worker. The arrival of another task there is none."""
+        state = states.get(task.worker_id)
         active = None if state is None or state.active is None else self.running_tasks.get(state.active)
-        tasks = self.running_tasks.of_worker(worker_id) if active is None else [active]
+        tasks = [task, *self.running_tasks.of_worker(task.worker_id)] if active is None else [active]
         moved = 0.0 if state is None else state.moved
-        return self.dependencies.clock.monotonic() - max(moved, *(task.advanced for task in tasks))
+        return self.dependencies.clock.monotonic() - max(moved, *(one.advanced for one in tasks))
 
     def held_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
         """Return for how long a frame of another account has held the task's worker; 0 if none does."""
         holder = self._holder(task, states)
-        return 0.0 if holder is None else self.quiet_seconds(task.worker_id, states)
+        return 0.0 if holder is None else self.quiet_seconds(task, states)
 
     def make_room(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
         """Restart the task's worker if its account has no other; return the task whose frame held the worker, if it was restarted.

@@ -96,7 +96,7 @@ class RunningTaskWatcher(Service):
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
         now = self.dependencies.clock.monotonic()
-        quiet = self.slow_frames.quiet_seconds(running_task.worker_id, states)
+        quiet = self.slow_frames.quiet_seconds(running_task, states)
         if quiet > self.dependencies.settings.frame_seconds_max and self._is_first_at_worker(running_task):
             _log.warning(
                 "worker hangs, or draws a frame for too long", worker=running_task.worker_id, **about(assignment)
