@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Container, Iterable, Mapping
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -101,16 +101,18 @@ def _from_archive(file: BinaryIO) -> Document:
                 raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
             named = {name: one for one in entries if (name := _safe_name(one.filename)) and not one.is_dir()}
             root = _root(list(named))
-            chunks = _inflated_chunks(
-                archive, {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
-            )
+            entries_of_chunks = {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
+            chunks = _inflated_chunks(archive, entries_of_chunks, file.seek(0, SEEK_END))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
     _refuse_other_products(root, named, chunks)
     return migrate(_assembled(chunks))
 
 
-def _inflated_chunks(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo]) -> dict[str, bytes]:
+def _inflated_chunks(
+    archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], archive_bytes: int
+) -> dict[str, bytes]:
+    """Return the chunks. An entry can claim any compressed size, but has at most that of the archive."""
     chunks: dict[str, bytes] = {}
     room = MAX_BUNDLE_BYTES
     for name, entry in entries.items():
@@ -118,7 +120,7 @@ def _inflated_chunks(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.Zip
             content = file.read(room + 1)
         if len(content) > room:
             raise BundleUnreadable(f"The bundle's chunks are larger than {MAX_BUNDLE_BYTES // 1024**2} MB.", name)
-        if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, entry.compress_size):
+        if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, min(entry.compress_size, archive_bytes)):
             raise BundleUnreadable(f"{name} inflates to an implausible size.", name)
         chunks[name] = content
         room -= len(content)

@@ -18,8 +18,9 @@ from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
 from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, place_tasks
 from scheduler.ports import WorkerState
-from scheduler.running_tasks import RunningTask, RunningTasks
+from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
+from scheduler.slow_frames import SlowFrames
 
 WORKER_TASKS_MAX: Final = 2
 """Tasks that a worker holds, the running one included: the next one is there already when one is done."""
@@ -39,10 +40,11 @@ class Dispatcher(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks, breaker: CircuitBreaker) -> None:
+    def __init__(self, dependencies: Dependencies, breaker: CircuitBreaker, slow_frames: SlowFrames) -> None:
         super().__init__(dependencies)
         self.breaker = breaker
-        self.running_tasks = running_tasks
+        self.slow_frames = slow_frames
+        self.running_tasks = slow_frames.running_tasks
         self._first_worker = 0
 
     async def tick(self) -> int:
@@ -79,9 +81,8 @@ class Dispatcher(Service):
         candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(waiting)
-        placements = place_tasks(
-            self.breaker.admitted(jobs_of(waiting), accounts), self._free(candidates, loads), accounts
-        )
+        jobs = self.slow_frames.admitted(self.breaker.admitted(jobs_of(waiting), accounts))
+        placements = place_tasks(jobs, self._free(candidates, loads), accounts)
         if not placements:
             return []
         return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))

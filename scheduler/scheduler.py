@@ -24,6 +24,7 @@ from scheduler.maintenance.queue_auditor import QueueAuditor
 from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
+from scheduler.slow_frames import SlowFrames
 from scheduler.stills import StillService
 from scheduler.watch import RunningTaskWatcher
 
@@ -40,10 +41,11 @@ class Scheduler:
         self.running_tasks = RunningTasks()
         estimator = DurationEstimator()
         self.breaker = CircuitBreaker(dependencies)
-        self.dispatcher = Dispatcher(dependencies, self.running_tasks, self.breaker)
+        slow_frames = SlowFrames(dependencies, self.running_tasks)
+        self.dispatcher = Dispatcher(dependencies, self.breaker, slow_frames)
         self.claimer = Claimer(dependencies)
         self.collector = Collector(dependencies, self.running_tasks, estimator, self.dispatcher, self.claimer)
-        self.task_watcher = RunningTaskWatcher(dependencies, self.running_tasks, estimator)
+        self.task_watcher = RunningTaskWatcher(dependencies, slow_frames, estimator)
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.events import write_event
@@ -14,8 +14,9 @@ from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.ports import SegmentAssignment, WorkerState, about
-from scheduler.running_tasks import RunningTask, RunningTasks
+from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
+from scheduler.slow_frames import PATIENCE_SECONDS, SlowFrames
 
 _log = logs.logger(__name__)
 
@@ -24,6 +25,9 @@ WITHDRAWN_SECONDS: Final = 5.0
 
 RENEWALS_MAX: Final = 1000
 """Number of leases that one statement renews."""
+
+LOOK_SECONDS: Final = 1.0
+"""Time between two rounds while a task waits behind a frame of another account that takes longer than this."""
 
 COPY_CANDIDATES_MAX: Final = 64
 """Idle workers that the database is asked about for one straggler."""
@@ -34,9 +38,10 @@ class RunningTaskWatcher(Service):
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks, estimator: DurationEstimator) -> None:
+    def __init__(self, dependencies: Dependencies, slow_frames: SlowFrames, estimator: DurationEstimator) -> None:
         super().__init__(dependencies)
-        self.running_tasks = running_tasks
+        self.slow_frames = slow_frames
+        self.running_tasks = slow_frames.running_tasks
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}
         """Assignments whose lease is lost, by token, until their worker has stopped them."""
@@ -48,6 +53,7 @@ class RunningTaskWatcher(Service):
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
                 await self._watch(running_task, running_task.assignment, states)
+            await self._relieve(running_task, states)
         await self._restart_blocked_workers()
         return 0
 
@@ -84,36 +90,39 @@ class RunningTaskWatcher(Service):
             _log.warning("worker blocked by a withdrawn assignment", worker=worker.id, **about(task.assignment))
             del self._withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
-            async with self.dependencies.database.connection() as session:
-                detail = {"kind": "stall", "worker": worker.id}
-                await write_event(
-                    session, self.dependencies.clock.now(), task.assignment.job_id, "restart worker", detail
-                )
+            await self._write_event(task.assignment.job_id, "restart worker", {"kind": "stall", "worker": worker.id})
 
     async def _watch(
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
     ) -> None:
         now = self.dependencies.clock.monotonic()
-        quiet = now - self._moved(running_task, states)
+        quiet = self.slow_frames.quiet_seconds(running_task, states)
         if quiet > self.dependencies.settings.frame_seconds_max and self._is_first_at_worker(running_task):
             _log.warning(
                 "worker hangs, or draws a frame for too long", worker=running_task.worker_id, **about(assignment)
             )
-            running_task.advanced = now
+            for other in self.running_tasks.of_worker(running_task.worker_id):
+                other.advanced = now
             self.dependencies.executor.restart(running_task.worker_id)
         elif not self._has_copy(running_task) and self.estimator.is_straggler(
             assignment.job_id, assignment.frame_count, now - running_task.started
         ):
             await self._copy(running_task, assignment, states)
 
-    def _moved(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> float:
-        """Return the time of the last progress of the task or its worker.
-
-        A task can be paused while its worker renders for another account.
-        """
-        state = states.get(running_task.worker_id)
-        own = (task.advanced for task in self.running_tasks.of_worker(running_task.worker_id))
-        return max(running_task.advanced, 0.0 if state is None else state.moved, *own)
+    async def _relieve(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> None:
+        """Give a task another worker, or this one, if a frame of another account holds its worker for too long."""
+        held = self.slow_frames.held_seconds(running_task, states)
+        if held > LOOK_SECONDS:
+            self.wake_within(LOOK_SECONDS)
+        if held <= PATIENCE_SECONDS or self._has_copy(running_task):
+            return
+        assignment = running_task.assignment
+        if isinstance(assignment, SegmentAssignment) and await self._copy(running_task, assignment, states):
+            return
+        holder = self.slow_frames.make_room(running_task, states)
+        if holder is not None:
+            detail = {"kind": "slow frame", "worker": holder.worker_id}
+            await self._write_event(holder.assignment.job_id, "restart worker", detail)
 
     def _is_first_at_worker(self, running_task: RunningTask) -> bool:
         """An assignment that waits behind another shows no frames, and is not to blame."""
@@ -125,10 +134,13 @@ class RunningTaskWatcher(Service):
 
     async def _copy(
         self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
-    ) -> None:
-        """Submit the assignment to an idle worker of the same renderer as well. The first result counts."""
+    ) -> bool:
+        """Submit the assignment to an idle worker of the same renderer as well. The first result counts.
+
+        Return False if no worker is idle.
+        """
         if running_task.worker_id not in states:
-            return
+            return False
         renderer = states[running_task.worker_id].renderer
         idle_here = (
             name for name, state in states.items() if state.renderer == renderer and not self.running_tasks.load(name)
@@ -137,12 +149,16 @@ class RunningTaskWatcher(Service):
         database, now = self.dependencies.database, self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=candidates)
         idle = sorted(name for name, load in (await database.single(usable)).items() if load == 0)
-        if idle:
-            begun = self.dependencies.clock.monotonic()
-            copy = replace(assignment, token=f"{assignment.token}.copy")
-            _log.info("straggler copied", **about(assignment), worker=idle[0])
-            async with database.connection() as session:
-                detail = {"task": assignment.index, "worker": idle[0]}
-                await write_event(session, now, assignment.job_id, "copy segment", detail)
-            self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
-            self.dependencies.executor.submit(copy, idle[0])
+        if not idle:
+            return False
+        begun = self.dependencies.clock.monotonic()
+        copy = replace(assignment, token=f"{assignment.token}.copy")
+        _log.info("segment copied", **about(assignment), worker=idle[0])
+        await self._write_event(assignment.job_id, "copy segment", {"task": assignment.index, "worker": idle[0]})
+        self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
+        self.dependencies.executor.submit(copy, idle[0])
+        return True
+
+    async def _write_event(self, job_id: str, event: str, detail: Mapping[str, Any]) -> None:
+        async with self.dependencies.database.connection() as connection:
+            await write_event(connection, self.dependencies.clock.now(), job_id, event, detail)

@@ -183,17 +183,25 @@ def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     """Return a new job for a request without faults."""
-    output, _ = output_of(state, template, wanted.output)
+    shared = shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
+    return Job(**shared, id=new_id("job"), inputs=inputs, meta=wanted.metadata, created_at=state.clock.now())
+
+
+def shared_fields(
+    state: AppState, caller: Caller, template: Template, wanted_output: Any, callback_url: str | None, origin: str
+) -> dict[str, Any]:
+    """Return the fields in which all new jobs of a request without faults are equal."""
+    output, _ = output_of(state, template, wanted_output)
     trace = traces.current()
-    return Job(
-        id=new_id("job"), account_id=caller.account.id, template_id=template.id, inputs=inputs,
-        width=output.width, height=output.height, fps=output.fps, format=output.format, transparent=output.transparent,
-        has_sound=state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
-        frame_count=frame_count(template.duration_seconds, output.fps),
-        reserved_ms=round(template.duration_seconds * 1000), callback_url=wanted.callback_url, origin=origin,
-        request_hash="", created_at=state.clock.now(), meta=wanted.metadata, priority=caller.account.job_priority,
-        request_id=trace.request_id, traceparent=trace.traceparent,
-    )  # fmt: skip
+    return {
+        "account_id": caller.account.id, "template_id": template.id, "width": output.width, "height": output.height,
+        "fps": output.fps, "format": output.format, "transparent": output.transparent,
+        "has_sound": state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
+        "frame_count": frame_count(template.duration_seconds, output.fps),
+        "reserved_ms": round(template.duration_seconds * 1000), "callback_url": callback_url, "origin": origin,
+        "request_hash": "", "priority": caller.account.job_priority, "request_id": trace.request_id,
+        "traceparent": trace.traceparent,
+    }  # fmt: skip
 
 
 async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: Job) -> Job:

@@ -15,7 +15,7 @@ from farm_core.batches.models import Batch
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.repository import SHOWN, ShownJob, create_all
+from farm_core.jobs.repository import SHOWN, NewJob, ShownJob, create_all
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.progress.reader import JobRow
 
@@ -37,7 +37,7 @@ class Totals:
         return (self.progress_sum + live) / max(1, sum(self.counts.values()))
 
 
-async def create(session: AsyncSession, batch: Batch, jobs: Sequence[Job]) -> None:
+async def create(session: AsyncSession, batch: Batch, jobs: Sequence[NewJob]) -> None:
     """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock."""
     session.add(batch)
     await session.flush()

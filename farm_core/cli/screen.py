@@ -5,15 +5,28 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import re
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 WATCH_SECONDS: Final = 1.0
 PIPE_WIDTH: Final = 240
 """Characters of a line where output is no terminal: identifiers stay whole for whoever searches them."""
+
+_COMMANDS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters by which a text could move the cursor of an operator's terminal, write to its clipboard, or turn its lines around."""
+
+
+class PlainConsole(Console):
+    """Console that shows texts of accounts as they are: no markup, and a mark in place of characters that command a terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return the text to show."""
+        return super().render_str(_COMMANDS.sub("\N{REPLACEMENT CHARACTER}", text), **options)
 
 
 def add_watch_argument(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +36,8 @@ def add_watch_argument(parser: argparse.ArgumentParser) -> None:
 
 def console() -> Console:
     """Return the console of this process."""
-    found = Console()
-    return found if found.is_terminal else Console(width=PIPE_WIDTH)
+    found = PlainConsole(markup=False, emoji=False)
+    return found if found.is_terminal else PlainConsole(markup=False, emoji=False, width=PIPE_WIDTH)
 
 
 async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool) -> None:

@@ -23,6 +23,11 @@ from farm_core.usage.period import period_of
 _COLUMNS: Final = {name: "metadata" if name == "meta" else name for name in Job.model_fields}
 """Columns of the table by the fields of a job."""
 
+NewJob = Mapping[str, Any]
+"""Fields of a job that is to be created. Those that are left out have the defaults of `Job`."""
+
+_QUEUED: Final[NewJob] = {"status": JobStatus.queued, "progress": 0.0, "attempt": 0}
+
 SHOWN: Final[tuple[Any, ...]] = (
     col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at), col(Job.warnings),
     col(Job.meta).label("meta"), col(Job.batch_index),
@@ -53,18 +58,18 @@ async def create(session: AsyncSession, job: Job) -> Job:
     Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The
     caller holds the account's lock if quotas matter.
     """
-    if not await create_all(session, [job]):
+    if not await create_all(session, [job.model_dump()]):
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
     return job
 
 
-async def create_all(session: AsyncSession, jobs: Sequence[Job]) -> list[str]:
+async def create_all(session: AsyncSession, jobs: Sequence[NewJob]) -> list[str]:
     """Store queued jobs, count them, and wake the schedulers; return the ids of those that are stored. One statement, one notice.
 
     The usage row is locked before the account's queue row (see queues.sql), which is why this is one statement.
     """
-    rows = [{_COLUMNS[name]: value for name, value in job.model_dump().items()} for job in jobs]
-    values = {"jobs": orjson.dumps(rows).decode(), "now": utc_now(), "period": period_of(jobs[0].created_at)}
+    rows = [{_COLUMNS[name]: value for name, value in {**_QUEUED, **job}.items()} for job in jobs]
+    values = {"jobs": orjson.dumps(rows).decode(), "now": utc_now(), "period": period_of(jobs[0]["created_at"])}
     stored = await execute(session, "create_jobs", values)
     return list(stored[0].ids) if stored else []
 

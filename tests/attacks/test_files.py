@@ -10,6 +10,8 @@ import pytest
 
 from farm_core.assets.inspection import kind_at
 from farm_core.sandbox import Exhausted, Refused, Sandbox
+from motion.bundle import read_file
+from motion.errors import BundleUnreadable
 from tests.attacks.bounded import bounded
 
 SCENE = json.dumps({"rootIds": ["root"], "nodes": [{"id": "root", "name": "Root", "children": [], "components": []}]})
@@ -83,6 +85,16 @@ def test_of_three_thousand_folders_with_a_scene_one_is_read(tmp_path: Path) -> N
 def test_a_scene_of_millions_of_empty_lists_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
     path = packed(tmp_path, [("scene.json", b'{"nodes":[' + b"[]," * 20_000_000 + b"[]]}")])
     assert bounded(READ, str(path), memory_mb=500) == "refused"
+
+
+def test_a_bomb_that_lies_about_its_compressed_size_is_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path, [("scene.json", SCENE.encode() + b" " * 20_000_000)])
+    lying = bytearray(path.read_bytes())
+    listed = lying.index(b"PK\x01\x02")  # the entry of the central directory; its compressed size is at 20
+    lying[listed + 20 : listed + 24] = (20_000_000).to_bytes(4, "little")
+    path.write_bytes(lying)
+    with pytest.raises(BundleUnreadable, match="implausible"):
+        read_file(path)
 
 
 @pytest.mark.thorough

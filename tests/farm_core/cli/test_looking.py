@@ -20,7 +20,7 @@ from farm_core import __main__ as farm
 from farm_core.cli import screen
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
-from farm_core.jobs.models import Task, Worker
+from farm_core.jobs.models import Job, Task, Worker
 from farm_core.settings import settings
 from farm_core.webhooks.models import Delivery
 from tests.farm_core.rows import account, job, template
@@ -175,3 +175,19 @@ def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:
 
     asyncio.run(screen.show(swallowing, watch=True))
     assert pictures == ["a table"]
+
+
+def test_texts_of_accounts_neither_command_the_terminal_nor_are_markup(look: Look, database_url: str) -> None:
+    hostile = "Layer “[/red][link=file:///etc]\x1b]52;c;aGk=\x07\x9b2J\u202e:smile:” is skipped."
+
+    async def warned() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            half = await session.get_one(Job, "job_half")
+            half.warnings = [{"code": "x", "message": hostile}]
+        await database.close()
+
+    asyncio.run(warned())
+    printed = look("jobs", "job_half")
+    assert "Warning: Layer “[/red][link=file:///etc]�]52;c;aGk=��2J�:smile:” is skipped." in printed
+    assert not set(printed) & {"\x1b", "\x07", "\x9b", "\u202e"}

@@ -1,0 +1,117 @@
+"""An account whose frames hold every worker gives one back to an account that waits, and leaves it one from then on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.render_thread import RenderThread
+from farm_core.jobs.judge import Failure, FailureKind
+from scheduler import slow_frames, watch
+from scheduler.ports import SegmentAssignment, TaskAssignment
+from tests.patience import HANG_SECONDS
+from tests.scheduler.farm import FarmUnderTest, farm
+from tests.scheduler.inline_executor import InlineExecutor
+
+pytestmark = pytest.mark.service
+
+
+class SlowAccount:
+    """Frames of account `acc_a` last until their worker is restarted or `release` is called."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.restarted: list[tuple[str, bool]] = []
+        self.begun = threading.Semaphore(0)
+        self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
+        self._released = False
+        monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(watch, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(watch, "LOOK_SECONDS", 0.02)
+        monkeypatch.setattr(watch.RunningTaskWatcher, "every_seconds", 0.02)
+
+        def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
+            self._restart(executor._threads[worker_id], worker_id, is_blameless)
+
+        monkeypatch.setattr(InlineExecutor, "restart", restart)
+
+    def __call__(self, assignment: TaskAssignment) -> None:
+        if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a" and not self._released:
+            frame = threading.Event()
+            self._frames[assignment.token].append(frame)
+            self.begun.release()
+            assert frame.wait(HANG_SECONDS), "nobody ended the frame"
+
+    async def holds(self, workers: int) -> None:
+        for _ in range(workers):
+            assert await asyncio.to_thread(self.begun.acquire, True, HANG_SECONDS), "no frame began"
+
+    def release(self) -> None:
+        self._released = True
+        for frames in list(self._frames.values()):
+            for frame in frames:
+                frame.set()
+
+    def _restart(self, thread: RenderThread[Any], worker_id: str, is_blameless: bool) -> None:
+        """All that a restart does: the tasks of the worker end as lost, and it can draw again."""
+        self.restarted.append((worker_id, is_blameless))
+        token = str(thread.active)
+        for entry in list(thread._entries.values()):
+            entry.is_cancelled = True
+        thread.fail_active(Failure(FailureKind.lost, "The worker is gone.", worker_id))
+        self._frames[token][-1].set()
+
+
+async def honest(under_test: FarmUnderTest, width: int) -> str:
+    """Render a job of the other account; return its status. Each width is another video."""
+    job = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=width))
+    return str(job.status)
+
+
+def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_keep_it(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowAccount(monkeypatch)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=3) as under_test:
+            hostile = await under_test.create(seconds=9)
+            await slow.holds(3)
+            assert await honest(under_test, 640) == "completed"
+            assert [is_blameless for _, is_blameless in slow.restarted] == [True]
+            for width in (320, 160, 80):
+                assert await honest(under_test, width) == "completed"
+            assert len(slow.restarted) == 1, "one worker is left for the others"
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
+            assert "restart worker" in await under_test.events(hostile)
+            assert {task.failures for task in await under_test.tasks(hostile)} == {0}, "nobody is to blame"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("workers", "waiting"), [(1, "acc_b"), (3, "acc_a"), (3, None)])
+def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account_waits(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, waiting: str | None
+) -> None:
+    slow = SlowAccount(monkeypatch)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=workers) as under_test:
+            jobs = [await under_test.create(seconds=9)]
+            await slow.holds(workers)
+            if waiting is not None:
+                jobs.append(await under_test.create(seconds=1, account_id=waiting, width=640))
+            watcher = under_test.scheduler.task_watcher
+            for _ in range(20):
+                watcher.ticked.clear()
+                await watcher.ticked.wait()
+            assert slow.restarted == []
+            slow.release()
+            assert {(await under_test.ended(job)).status for job in jobs} == {"completed"}
+
+    asyncio.run(story())
