@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.pages import static_url
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
 from farm_core.sign_in.repository import LINK_LIFETIME, SESSION_LIFETIME
@@ -106,7 +107,13 @@ def test_a_page_is_returned_to_after_signing_in(world: World) -> None:
 
 def test_every_answer_carries_the_security_headers(world: World) -> None:
     with signed_in(world, "ada") as person:
-        for path in ("/account", "/renders", "/nowhere", "/sign-in", "/static/console.css"):
+        for path in (
+            "/account",
+            "/renders",
+            "/nowhere",
+            "/sign-in",
+            static_url("console.css").removeprefix("/console"),
+        ):
             headers = person.get(path).headers
             assert all(name in headers for name in HEADERS), path
             assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
