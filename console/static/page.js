@@ -25,6 +25,7 @@ export function refreshTimes() {
 }
 onArrival(refreshTimes);
 setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
+document.addEventListener("visibilitychange", refreshTimes);
 
 // ---- Work that is put off: several calls with one key become one ----
 const pending = new Map();
@@ -37,11 +38,14 @@ export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 // ---- Notices above the page, at most one of each kind; no text takes the notice away ----
 export function notify(kind, text, link = null) {
   const holder = document.getElementById("notices");
-  document.getElementById(`notice-${kind}`)?.remove();
-  if (!text || !holder) return;
+  const shown = document.getElementById(`notice-${kind}`);
+  if (shown?.dataset.text === text || !holder) return; // it may have the focus
+  shown?.remove();
+  if (!text) return;
   const notice = document.createElement("div");
   notice.id = `notice-${kind}`;
   notice.className = "notice warn";
+  notice.dataset.text = text;
   notice.append(document.createElement("div"));
   notice.firstChild.append(text, ...(link ? [" ", link] : []));
   holder.prepend(notice);

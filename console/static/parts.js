@@ -16,12 +16,15 @@ function updateAttributes(element, fresh) {
   }
   for (const { name } of [...element.attributes]) if (!fresh.hasAttribute(name) && !isOwn(element, name)) element.removeAttribute(name);
 }
+// Return the node that is to become `child`, from `place` on: the one of the same key, or the next one if it has none.
+function matchOf(place, child) {
+  for (let one = place; one; one = keyOf(child) ? one.nextSibling : null) if (isAlike(one, child)) return one;
+  return null;
+}
 function updateChildren(element, fresh) {
   let place = element.firstChild;
   for (const child of [...fresh.childNodes]) {
-    const key = keyOf(child);
-    const moved = key && [...element.children].find((one) => isAlike(one, child));
-    const match = moved || (place && isAlike(place, child) ? place : null);
+    const match = matchOf(place, child);
     if (!match) { element.insertBefore(document.importNode(child, true), place); continue; }
     if (match === place) place = place.nextSibling;
     else element.insertBefore(match, place);
@@ -59,7 +62,7 @@ async function ask(url, asks, signal) {
     const answer = await fetch(url, { headers: { "X-Console-Asks": asks }, signal }).catch(() => null);
     const html = answer?.ok ? await answer.text().catch(() => null) : null;
     if (signal.aborted) return null;
-    if (html !== null) return html;
+    if (html !== null) { notify("session", ""); return html; }
     if (answer?.status === 401) notify("session", SIGNED_OUT, signInLink());
     if (answer && answer.status >= 400 && answer.status < 500 && answer.status !== 429) return null;
     await Promise.race([pause(Math.max(wait, 1000 * Number(answer?.headers.get("retry-after") || 0))), new Promise((done) => signal.addEventListener("abort", done))]);

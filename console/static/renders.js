@@ -18,15 +18,17 @@ function left(holder, percent) {
   return `· ${span(Math.max(1, (seconds * (100 - percent)) / percent))} left`;
 }
 function showProgress(holder, percent) {
-  for (const bar of all("[data-progress]", holder)) if (percent > bar.value) bar.value = percent;
-  for (const text of all("[data-percent]", holder)) text.textContent = `${percent < 100 ? percent.toFixed(1).replace(/\.0$/, "") : 100} %`;
-  for (const text of all("[data-left]", holder)) text.textContent = left(holder, percent);
+  const bar = holder.querySelector("[data-progress]");
+  if (!bar || percent < bar.value) return; // an older message
+  bar.value = percent;
+  holder.querySelector("[data-percent]").textContent = `${percent < 100 ? percent.toFixed(1).replace(/\.0$/, "") : 100} %`;
+  holder.querySelector("[data-left]").textContent = left(holder, percent);
 }
 // An answer may be older than the progress that was shown meanwhile.
 onArrival(() => {
   for (const holder of all("[data-job][data-started]")) {
     const progress = changed.get(holder.dataset.job)?.progress;
-    if (progress > (holder.querySelector("[data-progress]")?.value ?? 100)) showProgress(holder, progress);
+    if (progress !== undefined) showProgress(holder, progress);
   }
 });
 

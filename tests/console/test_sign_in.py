@@ -120,5 +120,13 @@ def test_every_answer_carries_the_security_headers(world: World) -> None:
             assert "unsafe" not in headers["Content-Security-Policy"]
 
 
+def test_browsers_keep_static_files_of_the_version_that_is_served(world: World) -> None:
+    address = static_url("console.js")
+    version = address.split("/")[3]
+    answers = [world.client.get(one) for one in (address, address.replace(version, "0" * 12))]
+    assert answers[0].text == answers[1].text
+    assert ["immutable" in answer.headers["cache-control"] for answer in answers] == [True, False]
+
+
 def test_the_first_page_is_found_without_a_slash(world: World) -> None:
     assert world.client.get("/console").headers["location"] == "/console/"
