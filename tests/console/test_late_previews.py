@@ -120,7 +120,7 @@ def test_the_preview_goes_on_where_the_browser_limits_changes_of_the_address(des
     page = window(designer)
     page.add_init_script("""
         const replace = history.replaceState.bind(history);
-        let limit = 3;
+        let limit = 4;
         history.replaceState = (...given) => { if (limit-- > 0) throw new DOMException("too often", "SecurityError"); replace(...given); };
     """)
     page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
