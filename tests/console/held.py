@@ -21,9 +21,6 @@ class HeldAnswers:
     def __init__(self, page: Any, pattern: str, among: Callable[[Request], bool] = lambda _: True) -> None:
         self._page, self._pattern, self._among = page, pattern, among
         self._held: list[tuple[Route, APIResponse | None]] = []
-        self._ended: set[Request] = set()
-        for event in ("requestfinished", "requestfailed"):
-            page.on(event, self._ended.add)
         page.route(pattern, self._take)
 
     def _take(self, route: Route) -> None:
@@ -35,7 +32,10 @@ class HeldAnswers:
 
     def wait(self, count: int = 1) -> None:
         """Wait until this many answers are held."""
-        self._until(lambda: len(self._held) >= count, f"the page has not asked {count} times")
+        ends = time.monotonic() + SHOWN_SECONDS
+        while len(self._held) < count:
+            assert time.monotonic() < ends, f"the page has asked {len(self._held)} times, not {count} times"
+            self._page.wait_for_timeout(50)
 
     def pass_on(self) -> None:
         """Hold no further answer. What is held stays so."""
@@ -43,16 +43,8 @@ class HeldAnswers:
 
     def arrive(self) -> None:
         """Let the held answers arrive, the oldest first, and the page show them."""
-        requests = {route.request for route, _ in self._held}
         for route, answer in self._held:
             with contextlib.suppress(Error):  # the page has given the request up
                 route.fulfill(response=answer) if answer else route.continue_()
         self._held.clear()
-        self._until(lambda: requests <= self._ended, "an answer has not arrived")
         self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")
-
-    def _until(self, is_so: Callable[[], bool], fault: str) -> None:
-        ends = time.monotonic() + SHOWN_SECONDS
-        while not is_so():
-            assert time.monotonic() < ends, fault
-            self._page.wait_for_timeout(50)
