@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI
@@ -23,6 +22,7 @@ from console.live.endpoints import router as live
 from console.live.hub import Hub
 from console.overview.endpoints import router as overview
 from console.overview.snapshot import Snapshots
+from console.pages import STATIC
 from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
@@ -30,7 +30,6 @@ from console.renders.selection import router as selection
 from console.workers.endpoints import router as workers
 from farm_core.errors import FarmError
 
-STATIC: Final = Path(__file__).with_name("static")
 ROUTERS: Final = (
     access,
     overview,
@@ -60,5 +59,5 @@ def create_console(state: AppState) -> FastAPI:
         app.add_exception_handler(kind, errors.shown)
     for router in ROUTERS:
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static/{version}", StaticFiles(directory=STATIC), name="static")
     return app

@@ -8,10 +8,10 @@ from urllib.parse import quote, urlsplit
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from api.errors import translated
-from console.pages import page
+from console.pages import ASKS, page
 from farm_core.errors import FarmError
 from farm_core.telemetry.logs import logger
 
@@ -40,15 +40,19 @@ class Refused(FarmError):
 
 async def to_sign_in(request: Request, error: Exception) -> Response:
     """Send the browser to the sign-in page, and back afterwards."""
-    target = "/console/sign-in"
+    if ASKS in request.headers:
+        return PlainTextResponse("You are signed out.", 401)
+    target = f"/console/sign-in?next={quote(_page_of(request), safe='')}"
     if "hx-request" in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
-    return RedirectResponse(f"{target}?next={quote(_page_of(request), safe='')}", 303)
+    return RedirectResponse(target, 303)
 
 
 def _page_of(request: Request) -> str:
     """Return the path of the page that the person sees: the one asked for, or the one with the form that was sent."""
-    page_url = urlsplit(str(request.url) if request.method == "GET" else request.headers.get("referer", ""))
+    shown_url = request.headers.get("hx-current-url") or request.headers.get("referer", "")
+    is_page = request.method == "GET" and "hx-request" not in request.headers
+    page_url = urlsplit(str(request.url) if is_page else shown_url)
     return f"{page_url.path}?{page_url.query}" if page_url.query else page_url.path
 
 
@@ -59,6 +63,8 @@ async def shown(request: Request, error: Exception) -> Response:
         log.error("page failed", exc_info=error)
     advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
+    if ASKS in request.headers:
+        return PlainTextResponse(message, status)
     if "hx-request" in request.headers:
         answer = page(request, "parts/notice.html", **given)
         return HTMLResponse(answer.body, 200, {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"})

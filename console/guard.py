@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app_state import app_state_of
 from console.errors import shown
+from console.pages import static_version
 from farm_core.net.addresses import subscriber
 
 REQUESTS_PER_MINUTE: Final = 3_000
@@ -47,13 +48,14 @@ class Guard:
             await self._app(scope, receive, send)
             return
         is_static = "/static/" in scope["path"]
+        is_current = f"/static/{static_version()}/" in scope["path"]  # a release beside this one may have others
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
-                caching = "public, max-age=31536000, immutable" if is_static else "no-store"
+                caching = "public, max-age=31536000, immutable" if is_current else "no-store"
                 headers.setdefault("Cache-Control", caching)
             await send(message)
 

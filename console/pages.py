@@ -14,6 +14,9 @@ from starlette.responses import HTMLResponse
 from console import words
 
 ROOT: Final = Path(__file__).parent
+STATIC: Final = ROOT / "static"
+ASKS: Final = "x-console-asks"
+"""Header of scripts that renew what is shown: `part` for a part of a page, `page` for the whole of it."""
 THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
@@ -26,15 +29,29 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters.update(words.FILTERS)
-    made.globals["static"] = static_url
+    made.globals |= {"static": static_url, "modules": modules}
     return made
 
 
 @cache
+def static_version() -> str:
+    """Return a hash of all static files. It is part of their addresses, so scripts import others of the same version."""
+    digest = hashlib.sha256()
+    for path in sorted(one for one in STATIC.rglob("*") if one.is_file()):
+        digest.update(f"{path.relative_to(STATIC)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def static_url(name: str) -> str:
-    """Return the address of a static file, with a hash of its content so that browsers may keep it."""
-    content = (ROOT / "static" / name).read_bytes()
-    return f"/console/static/{name}?v={hashlib.sha256(content).hexdigest()[:12]}"
+    """Return the address of a static file, which browsers may keep."""
+    return f"/console/static/{static_version()}/{name}"
+
+
+@cache
+def modules(folder: str) -> list[str]:
+    """Return the scripts of a folder, for pages to load all at once: a browser finds imports one after the other."""
+    found = (STATIC / folder).glob("*.js")
+    return sorted(f"{folder}{path.name}" for path in found if not path.name.endswith(".min.js"))
 
 
 def page(request: Request, template: str, /, *, status_code: int = 200, **values: Any) -> HTMLResponse:
@@ -54,4 +71,4 @@ def fragment(template: str, /, **values: Any) -> str:
 
 def is_part(request: Request) -> bool:
     """Return True if a script of the page asks for a part of it."""
-    return "hx-request" in request.headers and "hx-boosted" not in request.headers
+    return "hx-request" in request.headers or request.headers.get(ASKS) == "part"

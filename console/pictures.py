@@ -26,7 +26,7 @@ WAIT_SECONDS: Final = 5.0
 """A page does not wait longer for a picture that only decorates it."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
 _LATER_WIDTH: Final = 16
-"""Width of the placeholder for a picture that can still come. `console.js` asks again for pictures as wide as this."""
+"""Width of the placeholder for a picture that can still come. `static/pictures.js` asks again for pictures as wide as this."""
 _NEVER_WIDTH: Final = 160
 _PLACEHOLDER: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="{0}" height="{1}">'

@@ -23,6 +23,8 @@ LIFETIME_SECONDS: Final = 300.0
 STREAMS_PER_ACCOUNT: Final = 50
 """Open pages of an account in one process. Every change of its renders is handed to each of them."""
 RETRY_SECONDS: Final = 30
+ALIVE_SECONDS: Final = 15.0
+"""An open page hears something at least this often. `stream.js` takes three times as long for a lost connection."""
 _SHOWN: Final = (
     "job_id",
     "status",
@@ -61,12 +63,12 @@ async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None)
 
 
 async def _changes(listener: Listener) -> AsyncIterator[str]:
-    changes = await listener.batch(15.0)
+    changes = await listener.batch(ALIVE_SECONDS)
     if listener.missed:
         listener.missed = False
         yield _event("missed", "{}")
     shown = [{name: change[name] for name in _SHOWN if name in change} for change in changes]
-    yield _event("changes", orjson.dumps(shown).decode()) if shown else ": still here\n\n"
+    yield _event("changes", orjson.dumps(shown).decode()) if shown else _event("alive", "{}")
     await asyncio.sleep(FLUSH_SECONDS)
 
 

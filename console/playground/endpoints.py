@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from secrets import token_hex
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -17,6 +19,7 @@ from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
 from api.renders.rules import faults_of
 from api.renders.schemas import RenderRequest
+from api.renders.service import request_hash
 from api.uploads import received
 from console.pages import page
 from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
@@ -84,7 +87,7 @@ async def render(
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
     try:
-        job = await service.create(state, viewer.caller, wanted, None, origin)
+        job = await service.create(state, viewer.caller, wanted, _key_of(form, wanted), origin)
     except InvalidInputs as error:
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
@@ -117,6 +120,12 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
         shown = (await shown_uploads(state, work, viewer.account.id, origin, [stored.url]))[stored.url]
         return JSONResponse({"url": stored.url, "name": shown.name, "picture": shown.picture})
     return page(request, "playground/upload.html", uploaded=stored, title="Upload a file")
+
+
+def _key_of(form: Mapping[str, Any], wanted: RenderRequest) -> str | None:
+    """Return the idempotency key: a form that is sent again unchanged, because no answer has come, creates no second render."""
+    once = form.get("once")
+    return f"console-{sha256(f'{once} {request_hash(wanted)}'.encode()).hexdigest()}" if once else None
 
 
 async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
@@ -189,7 +198,7 @@ async def _form(
         "template": template, "entries": entries(template, values, designed, faults, uploads),
         "faults": general_faults(template, faults), "choices": choices,
         "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
-        "title": f"Playground of {template.name}", "refusal": refusal, "refused": refused,
+        "once": token_hex(16), "title": f"Playground of {template.name}", "refusal": refusal, "refused": refused,
     }  # fmt: skip
     status = refusal.status if refusal else 200
     return page(request, "playground/playground.html", status_code=status, **shown)

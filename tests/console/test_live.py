@@ -21,7 +21,7 @@ Window = Callable[..., Any]
 def show_list(person: Person, window: Window, job: str) -> Any:
     """A page with the list of renders whose stream of changes is open; it has read again what it may have missed before."""
     page = window(person)
-    with page.expect_response(lambda answer: "hx-request" in answer.request.headers):
+    with page.expect_response(lambda answer: "x-console-asks" in answer.request.headers):
         page.goto(f"{person.origin}/console/renders")
     percent = page.locator(f"#row-{job} [data-percent]")
     change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 42.5}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.pages import static_url
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
 from farm_core.sign_in.repository import LINK_LIFETIME, SESSION_LIFETIME
@@ -106,11 +107,25 @@ def test_a_page_is_returned_to_after_signing_in(world: World) -> None:
 
 def test_every_answer_carries_the_security_headers(world: World) -> None:
     with signed_in(world, "ada") as person:
-        for path in ("/account", "/renders", "/nowhere", "/sign-in", "/static/console.css"):
+        for path in (
+            "/account",
+            "/renders",
+            "/nowhere",
+            "/sign-in",
+            static_url("console.css").removeprefix("/console"),
+        ):
             headers = person.get(path).headers
             assert all(name in headers for name in HEADERS), path
             assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
             assert "unsafe" not in headers["Content-Security-Policy"]
+
+
+def test_browsers_keep_static_files_of_the_version_that_is_served(world: World) -> None:
+    address = static_url("console.js")
+    version = address.split("/")[3]
+    answers = [world.client.get(one) for one in (address, address.replace(version, "0" * 12))]
+    assert answers[0].text == answers[1].text
+    assert ["immutable" in answer.headers["cache-control"] for answer in answers] == [True, False]
 
 
 def test_the_first_page_is_found_without_a_slash(world: World) -> None:

@@ -1,0 +1,108 @@
+// Controls of pages: tabs, copying, forms, keys, two videos beside each other.
+import { all, onArrival } from "./page.js";
+
+// ---- Code: tabs and copying ----
+onArrival((root) => {
+  for (const holder of all("[data-tabs]", root)) {
+    const tabs = all("[role=tab]", holder);
+    if (!tabs.length || holder.dataset.ready) continue;
+    holder.dataset.ready = "yes";
+    const choose = (chosen, focus) => {
+      for (const tab of tabs) {
+        const selected = tab === chosen;
+        tab.setAttribute("aria-selected", String(selected));
+        tab.tabIndex = selected ? 0 : -1;
+        document.getElementById(tab.getAttribute("aria-controls")).hidden = !selected;
+      }
+      if (focus) chosen.focus();
+    };
+    tabs.forEach((tab, index) => {
+      tab.addEventListener("click", () => choose(tab));
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (step) choose(tabs[(index + step + tabs.length) % tabs.length], true);
+      });
+    });
+    choose(tabs[0]);
+  }
+});
+// Browsers have `navigator.clipboard` only over HTTPS and on localhost; elsewhere the selection of a field is copied.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  const field = document.createElement("textarea"), focused = document.activeElement;
+  field.value = text;
+  field.className = "hidden-text";
+  document.body.append(field);
+  field.select();
+  const copied = document.execCommand("copy");
+  field.remove();
+  focused?.focus();
+  return copied;
+}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button || button.dataset.busy) return;
+  const source = document.getElementById(button.dataset.copy);
+  const copied = await copy((source.querySelector("pre") || source).textContent);
+  const before = button.textContent;
+  button.textContent = copied ? "Copied" : "Not copied";
+  button.dataset.busy = "yes";
+  setTimeout(() => { button.textContent = before; delete button.dataset.busy; }, 1500);
+});
+
+// ---- Two videos beside each other: played and moved together ----
+const pair = document.querySelector("[data-pair]"), both = document.querySelector("[data-play-both]");
+const videos = pair ? all("video", pair) : [];
+if (videos.length === 2) {
+  both.hidden = false;
+  both.addEventListener("click", () => {
+    const start = videos.every((video) => video.paused);
+    for (const video of videos) { if (video.ended) video.currentTime = 0; start ? video.play() : video.pause(); }
+  });
+  const other = (video) => videos[1 - videos.indexOf(video)];
+  for (const video of videos) {
+    for (const kind of ["play", "pause", "ended"]) video.addEventListener(kind, () => { both.querySelector("span").textContent = videos.every((one) => one.paused) ? "Play both" : "Pause both"; });
+    video.addEventListener("seeked", () => { if (Math.abs(other(video).currentTime - video.currentTime) > 0.1) other(video).currentTime = Math.min(video.currentTime, other(video).duration || 0); });
+  }
+}
+
+// ---- Import: drop a project anywhere on the form ----
+for (const drop of all("[data-drop]")) {
+  const input = drop.querySelector("input[type=file]");
+  const over = (on) => (event) => { event.preventDefault(); drop.classList.toggle("over", on); };
+  drop.addEventListener("dragover", over(true));
+  drop.addEventListener("dragleave", over(false));
+  drop.addEventListener("drop", (event) => {
+    over(false)(event);
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    drop.requestSubmit();
+  });
+}
+
+// ---- Forms are sent once, however often their button is pressed ----
+const SENT_MS = 10_000; // the browser may have been told to stop
+const sent = new Map(); // the timer of each form that is sent
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
+  if (sent.has(event.target)) return event.preventDefault();
+  sent.set(event.target, setTimeout(() => release(event.target), SENT_MS));
+  event.submitter?.setAttribute("aria-busy", "true");
+});
+function release(form) {
+  clearTimeout(sent.get(form));
+  sent.delete(form);
+  for (const button of all("[aria-busy]", form)) button.removeAttribute("aria-busy");
+}
+window.addEventListener("pageshow", () => { for (const form of [...sent.keys()]) release(form); });
+document.addEventListener("change", (event) => { if (event.target.matches("[data-submit]")) event.target.form.requestSubmit(); });
+
+// ---- Keys: / searches ----
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  const search = document.querySelector("[data-search]");
+  if (search) { event.preventDefault(); search.focus(); search.select(); }
+});
+document.addEventListener("click", (event) => {
+  for (const open of all("details.pop[open]")) if (!open.contains(event.target)) open.open = false;
+});

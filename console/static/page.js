@@ -1,0 +1,59 @@
+// Small helpers of all pages: elements, times, notices, and the set-up of what arrives.
+export const csrf = () => document.body.dataset.csrf || "";
+export const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// ---- What is done with the page, and with each part of it that arrives ----
+const setUps = [];
+export const onArrival = (act) => setUps.push(act);
+export const setUp = (root) => setUps.forEach((act) => act(root));
+
+// ---- Times: relative, and kept up to date ----
+const STEPS = [[31536000, "y"], [2592000, "mo"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+export function span(seconds) {
+  for (const [size, unit] of STEPS) if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
+  return "0 s";
+}
+const served = document.querySelector("meta[name=server-time]");
+const skew = served ? Date.parse(served.content) - Date.now() : 0;
+export const now = () => Date.now() + skew;
+export function refreshTimes() {
+  for (const mark of all("time[data-relative]")) {
+    const seconds = (now() - Date.parse(mark.dateTime)) / 1000;
+    const text = Math.abs(seconds) < 1 ? "just now" : seconds > 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;
+    if (mark.textContent !== text) mark.textContent = text;
+  }
+}
+onArrival(refreshTimes);
+setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
+document.addEventListener("visibilitychange", refreshTimes);
+
+// ---- Work that is put off: several calls with one key become one ----
+const pending = new Map();
+export function later(key, wait, act) {
+  if (pending.has(key)) return;
+  pending.set(key, setTimeout(() => { pending.delete(key); act(); }, wait));
+}
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// ---- Notices above the page, at most one of each kind; no text takes the notice away ----
+export function notify(kind, text, link = null) {
+  const holder = document.getElementById("notices");
+  const shown = document.getElementById(`notice-${kind}`);
+  if (shown?.dataset.text === text || !holder) return; // it may have the focus
+  shown?.remove();
+  if (!text) return;
+  const notice = document.createElement("div");
+  notice.id = `notice-${kind}`;
+  notice.className = "notice warn";
+  notice.dataset.text = text;
+  notice.append(document.createElement("div"));
+  notice.firstChild.append(text, ...(link ? [" ", link] : []));
+  holder.prepend(notice);
+}
+export const SIGNED_OUT = "You are signed out.";
+export function signInLink() {
+  const link = document.createElement("a");
+  link.href = `/console/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`;
+  link.textContent = "Sign in again";
+  return link;
+}

@@ -1,0 +1,123 @@
+// The playground of a template: its inputs, with faults next to them and the code of the same render.
+import { all } from "../page.js";
+import { byId, form, isJson, post, remember, show, values } from "./form.js";
+import { draw, redraw } from "./screen.js";
+import { giveUp, nameButton, onUpload } from "./uploads.js";
+
+const CHECK_MS = 250;
+const fields = () => all("[data-field]", form);
+const value = (holder) => holder.querySelector("[name]");
+
+// ---- Inputs that differ from the template can be put back; an upload is shown by the name of its file ----
+const isChanged = (holder) => value(holder).value !== holder.dataset.designed;
+function showChanges() {
+  for (const holder of fields()) holder.querySelector("[data-reset]").hidden = !isChanged(holder);
+  byId("reset-all").hidden = fields().filter(isChanged).length < 2;
+}
+function showUpload(holder, upload) {
+  const file = holder.querySelector("[data-file]");
+  if (!file) return;
+  const picture = file.querySelector("[data-picture]");
+  file.hidden = !upload;
+  value(holder).hidden = Boolean(upload);
+  file.querySelector("[data-name]").textContent = upload?.name || "";
+  picture.hidden = !upload?.picture;
+  if (upload?.picture) picture.src = upload.picture;
+  nameButton(holder);
+}
+function reset(holders) {
+  for (const holder of holders) {
+    const field = value(holder);
+    giveUp(holder);
+    field.value = holder.dataset.designed;
+    refused.delete(holder.dataset.field);
+    visited.delete(holder.dataset.field);
+    showUpload(holder, null);
+    showColour(field);
+  }
+  changed();
+}
+form.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-reset]")) return;
+  const holder = event.target.closest("[data-field]");
+  reset([holder]);
+  value(holder).focus();
+});
+byId("reset-all").addEventListener("click", () => { reset(fields().filter(isChanged)); value(form.querySelector("[data-field]")).focus(); });
+
+// ---- Faults. A missing value is one only once the person has been at its input, or has asked for the render ----
+const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
+const refused = new Map(); // faults of uploads by input, until the input changes
+function showFault(field, fault) {
+  const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
+  text.hidden = !fault;
+  show(text, fault || "");
+  fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
+}
+let checks = 0, checking = 0;
+async function check() {
+  const turn = ++checks;
+  const answer = await post("/check", values());
+  const found = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
+  if (!found || turn !== checks) return; // what is typed meanwhile is checked by a later call
+  for (const holder of fields()) {
+    const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
+    showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]));
+  }
+  for (const pre of all("[data-code]")) if (found.code[pre.dataset.code]) pre.textContent = found.code[pre.dataset.code];
+}
+const checkSoon = () => { clearTimeout(checking); checking = setTimeout(() => { remember(); check(); }, CHECK_MS); };
+
+// ---- What the person enters ----
+function changed() {
+  remember();
+  showChanges();
+  redraw();
+  checks += 1; // an answer that is on its way is about former values
+  checkSoon();
+}
+form.addEventListener("input", (event) => {
+  const field = event.target, holder = field.closest("[data-field]");
+  if (holder) visited.add(holder.dataset.field);
+  if (field.dataset.colour) byId(field.dataset.colour).value = field.value;
+  showColour(field);
+  if (field.dataset.upload) return;
+  if (field.tagName === "SELECT") { remember(); check(); return; }
+  giveUp(holder);
+  refused.delete(holder.dataset.field);
+  changed();
+});
+onUpload(
+  (holder, upload) => { refused.delete(holder.dataset.field); showFault(value(holder), ""); value(holder).value = upload.url; showUpload(holder, upload); changed(); },
+  (holder, reason) => { refused.set(holder.dataset.field, reason); showFault(value(holder), reason); },
+);
+// Arrow keys step numbers, as in the editor: by 1, with Shift by 10, with Alt by 0.1.
+form.addEventListener("keydown", (event) => {
+  const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key], field = event.target;
+  if (!direction || !("number" in field.dataset) || event.ctrlKey || event.metaKey) return;
+  const number = Number(field.value.trim().replace(",", "."));
+  if (Number.isNaN(number)) return;
+  event.preventDefault();
+  field.value = Number((number + direction * (event.shiftKey ? 10 : event.altKey ? 0.1 : 1)).toPrecision(15));
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+});
+function showColour(field) {
+  const picker = form.querySelector(`[data-colour="${field.id}"]`);
+  if (!picker || !CSS.supports("color", field.value)) return;
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.fillStyle = field.value;
+  if (/^#[0-9a-f]{6}$/.test(pen.fillStyle)) picker.value = pen.fillStyle; // colours with alpha are no value of a picker
+}
+
+// ---- The page arrives, comes back, or is online again ----
+for (const picker of all("[data-colour]", form)) showColour(byId(picker.dataset.colour));
+showChanges();
+if (location.pathname.endsWith("/render")) { // the answer to a refused render
+  remember();
+  form.querySelector("[aria-invalid]")?.focus();
+}
+window.addEventListener("online", () => { draw(); check(); });
+window.addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  form.elements.once.value = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(""); // another render
+});

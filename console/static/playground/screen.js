@@ -1,0 +1,123 @@
+// The screen of the playground: the frame of a moment, the draft that plays, the frame that is saved.
+import { byId, form, isPicture, post, reasonOf, show, values } from "./form.js";
+
+const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
+const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
+const duration = Number(form.dataset.duration);
+
+function explain(reason) {
+  show(note, reason);
+  screen.classList.toggle("stale", Boolean(reason));
+  if (reason) latency.textContent = "";
+}
+let waits = 0; // answers that take long enough to show it
+function waitFor(answer, delay = 0) {
+  let late = false;
+  const timer = setTimeout(() => { late = true; waits += 1; busy.hidden = false; }, delay);
+  return answer.finally(() => {
+    clearTimeout(timer);
+    if (late) waits -= 1;
+    busy.hidden = waits === 0;
+  });
+}
+const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`; };
+
+// ---- The frame: drawn for the newest inputs, one request at a time ----
+let drawing = false, again = false, picture = null;
+export async function draw() {
+  if (drawing) { again = true; return; }
+  drawing = true;
+  const began = performance.now();
+  const answer = await waitFor(post("/preview", values({ time: time.value })), 150);
+  if (isPicture(answer)) await showFrame(await answer.blob().catch(() => null), performance.now() - began);
+  else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
+  drawing = false;
+  if (again) { again = false; draw(); }
+}
+async function showFrame(blob, ms) {
+  if (!blob) return explain("The farm does not answer. Check the connection.");
+  const url = URL.createObjectURL(blob);
+  frame.src = url;
+  await frame.decode().catch(() => {});
+  if (picture) URL.revokeObjectURL(picture);
+  picture = url;
+  frame.hidden = playing !== 0; // the draft is on the screen
+  explain("");
+  latency.textContent = `drawn in ${Math.round(ms)} ms`;
+  frame.dataset.ms = Math.round(ms);
+  frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
+}
+
+// ---- The draft: a sheet of frames, played in a loop ----
+let playing = 0, sheet = null, loading = 0; // the animation; the frames; the turn of the sheet that is being drawn
+function stop() {
+  loading = 0;
+  play.textContent = "Play draft";
+  play.setAttribute("aria-pressed", "false");
+  if (!playing) return;
+  cancelAnimationFrame(playing);
+  playing = 0;
+  draft.hidden = true;
+  frame.hidden = false;
+}
+async function loadSheet() {
+  const answer = await waitFor(post("/preview", values({ draft: "1" })));
+  if (isPicture(answer)) return answer.blob().then(createImageBitmap).catch(() => null);
+  explain(await reasonOf(answer, "The draft could not be drawn. Try again in a moment."));
+  return null;
+}
+function start() {
+  const columns = Math.min(5, Math.round(sheet.width / 320) || 5), width = sheet.width / columns;
+  const height = Math.round((width * Number(form.dataset.height)) / Number(form.dataset.width));
+  const count = columns * Math.max(1, Math.round(sheet.height / height));
+  draft.width = width;
+  draft.height = height;
+  draft.hidden = false;
+  frame.hidden = true;
+  const began = performance.now(), pen = draft.getContext("2d");
+  const turn = (moment) => {
+    const at = (Math.max(0, moment - began) / 1000) % duration, index = Math.min(count - 1, Math.floor((at / duration) * count));
+    pen.drawImage(sheet, (index % columns) * width, Math.floor(index / columns) * height, width, height, 0, 0, width, height);
+    time.value = at;
+    showClock();
+    playing = requestAnimationFrame(turn);
+  };
+  playing = requestAnimationFrame(turn);
+}
+let turns = 0;
+play.addEventListener("click", async () => {
+  if (loading) return stop();
+  if (playing) { stop(); return draw(); } // the frame of the moment at which the draft stood
+  const turn = (loading = ++turns);
+  play.textContent = "Stop";
+  play.setAttribute("aria-pressed", "true");
+  const drawn = sheet || (await loadSheet());
+  if (loading !== turn) return; // the inputs have changed, or the person has stopped it
+  loading = 0;
+  if (!drawn) return stop();
+  sheet = drawn;
+  start();
+});
+
+// ---- The rest ----
+// Draw what has been entered; a draft of what was entered before ends.
+export function redraw() {
+  stop();
+  sheet = null;
+  draw();
+}
+byId("save-frame").addEventListener("click", async () => {
+  const moment = Number(time.value).toFixed(2);
+  const answer = await waitFor(post("/preview", values({ time: time.value, save: "1" })));
+  if (!isPicture(answer)) return explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = `${form.dataset.name.replace(/[\\/:*?"<>|]/g, "-")} ${moment} s.png`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+});
+time.addEventListener("input", () => { stop(); showClock(); draw(); });
+const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; asking again brings the reason
+frame.addEventListener("error", undrawn, { once: true });
+if (frame.complete && !frame.naturalWidth) undrawn();
+showClock();

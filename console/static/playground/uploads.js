@@ -1,0 +1,58 @@
+// Uploads of the playground: the newest file of each input counts.
+import { byId, form, isJson, reasonOf, send } from "./form.js";
+
+const running = new Map(); // by input: the request of its newest upload, and its end
+let accept = null, refuse = null;
+
+// Call `taken(holder, upload)` or `refused(holder, reason)` when an upload has ended that nothing has replaced.
+export function onUpload(taken, refused) {
+  accept = taken;
+  refuse = refused;
+}
+const labelOf = (holder) => holder.querySelector("[data-upload-label] span");
+const isShown = (holder) => !holder.querySelector("[data-file]").hidden;
+export const nameButton = (holder) => { labelOf(holder).textContent = running.has(holder) ? "Uploading…" : isShown(holder) ? "Replace" : "Upload"; };
+
+// Something else was entered, or another file was chosen: the upload that is under way is not wanted any more.
+export function giveUp(holder) {
+  running.get(holder)?.request.abort();
+  running.delete(holder);
+  if (holder.querySelector("[data-upload-label]")) nameButton(holder);
+}
+async function upload(holder, file) {
+  giveUp(holder);
+  const data = new FormData(), request = new AbortController();
+  data.append("file", file);
+  const ended = finish(holder, request, send("/console/uploads", data, request.signal));
+  running.set(holder, { request, ended });
+  nameButton(holder);
+}
+async function finish(holder, request, answering) {
+  const answer = await answering;
+  const taken = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
+  const reason = taken ? "" : await reasonOf(answer, "The upload failed. Try again.");
+  if (request.signal.aborted) return;
+  running.delete(holder);
+  nameButton(holder);
+  taken ? accept(holder, taken) : refuse(holder, reason);
+}
+form.addEventListener("change", (event) => {
+  const target = event.target.dataset.upload;
+  if (!target || !event.target.files.length) return;
+  const [file] = event.target.files;
+  event.target.value = ""; // so that the same file can be chosen again
+  upload(byId(target).closest("[data-field]"), file);
+});
+
+// A render waits for the uploads that are under way; one that is refused keeps the form here.
+form.addEventListener("submit", async (event) => {
+  if (!running.size) return;
+  event.preventDefault();
+  const button = event.submitter;
+  if (button?.hasAttribute("aria-busy")) return;
+  button?.setAttribute("aria-busy", "true");
+  const holders = [...running.keys()];
+  while (running.size) await Promise.all([...running.values()].map((one) => one.ended));
+  button?.removeAttribute("aria-busy");
+  if (holders.every((holder) => !holder.querySelector("[aria-invalid]"))) form.requestSubmit(button);
+});

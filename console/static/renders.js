@@ -1,0 +1,116 @@
+// Lists of renders and the page of a render, live: progress at once, everything else by renewing a part.
+import { all, later, now, onArrival, span } from "./page.js";
+import { giveUp, renew } from "./parts.js";
+import { onEvent, onMissed } from "./stream.js";
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+const changed = new Map(); // of each render on the page: when the last event about it came, and its progress
+const rowOf = (job) => document.getElementById(`row-${job}`);
+const results = () => document.getElementById("results");
+const arrived = () => document.getElementById("arrived");
+const detail = () => document.getElementById("live");
+
+// ---- Progress ----
+function left(holder, percent) {
+  const started = Date.parse(holder.dataset.started || "");
+  if (!started || percent < 2) return "";
+  const seconds = (now() - started) / 1000;
+  return `· ${span(Math.max(1, (seconds * (100 - percent)) / percent))} left`;
+}
+function showProgress(holder, percent) {
+  const bar = holder.querySelector("[data-progress]");
+  if (!bar || percent < bar.value) return; // an older message
+  bar.value = percent;
+  holder.querySelector("[data-percent]").textContent = `${percent < 100 ? percent.toFixed(1).replace(/\.0$/, "") : 100} %`;
+  holder.querySelector("[data-left]").textContent = left(holder, percent);
+}
+// An answer may be older than the progress that was shown meanwhile.
+onArrival(() => {
+  for (const holder of all("[data-job][data-started]")) {
+    const progress = changed.get(holder.dataset.job)?.progress;
+    if (progress !== undefined) showProgress(holder, progress);
+  }
+});
+
+// ---- Parts ----
+function refreshRow(job) {
+  const row = rowOf(job);
+  if (row) renew(row, `/console/renders/${job}/row`);
+}
+// A list that was asked for before a render changed shows it as it was.
+function refreshRowsChangedSince(moment) {
+  for (const row of all("tr[data-job]")) if (changed.get(row.dataset.job)?.at > moment) refreshRow(row.dataset.job);
+}
+// A list stays as it is while somebody works with it: rows would move under the pointer.
+function isInUse(list) {
+  return list.querySelector("input:checked, details[open]") || list.contains(document.activeElement) || scrollY > 400;
+}
+function announce(text) {
+  arrived().hidden = !text;
+  arrived().textContent = text;
+}
+async function refreshList() {
+  const list = results(), asked = performance.now();
+  if (!list || !arrived() || list.dataset.newest !== "yes" || filtering) return;
+  const mayShow = () => {
+    if (list === results() && isInUse(list)) announce("New renders have arrived. Show them");
+    return list === results() && arrived().hidden;
+  };
+  announce("");
+  if (mayShow() && (await renew(list, list.dataset.url, { mayShow }))) refreshRowsChangedSince(asked);
+}
+function refreshDetail() {
+  const part = detail();
+  if (!part || ENDED.has(part.dataset.status)) return;
+  renew(part, location.pathname).then((shown) => { if (shown && ENDED.has(part.dataset.status)) refreshPage(); });
+}
+// The end of a render changes the head of its page too.
+const refreshPage = () => renew(document.getElementById("main"), location.pathname, { asks: "page" });
+
+// ---- Filters: their answer wins over lists on their way, which are older ----
+let filtering = 0; // when the list was asked for
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (!event.target.matches("[data-filters]")) return;
+  filtering = performance.now();
+  giveUp(results());
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.target.matches("[data-filters]") || !filtering) return;
+  const asked = filtering;
+  filtering = 0;
+  if (event.detail.successful) announce("");
+  refreshRowsChangedSince(asked);
+});
+
+// ---- Events ----
+function apply(change) {
+  const { job_id: job, status, progress } = change, row = rowOf(job), part = detail();
+  if (row || part?.dataset.job === job) changed.set(job, { at: performance.now(), progress: progress ?? changed.get(job)?.progress });
+  if (row) {
+    if (progress !== undefined) showProgress(row, progress);
+    const begins = change.frames_done !== undefined && row.dataset.status === "queued";
+    if ((status && status !== row.dataset.status) || begins) later(job, 150, () => refreshRow(job));
+  } else if (arrived() && status === "queued") later("list", 1500, refreshList);
+  if (part?.dataset.job !== job) return;
+  if (progress !== undefined) showProgress(part, progress);
+  if (status && status !== part.dataset.status) ENDED.has(status) ? later("page", 300, refreshPage) : later("detail", 200, refreshDetail);
+  else later("detail", 2500, refreshDetail);
+}
+onEvent("changes", (data) => JSON.parse(data).forEach(apply));
+function refreshAll() {
+  if (document.hidden) return;
+  refreshDetail();
+  refreshList();
+  if (!arrived() || !arrived().hidden || results()?.dataset.newest !== "yes") { // the list stays, so its rows are renewed one by one
+    for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job);
+  }
+}
+onEvent("missed", () => later("missed", 800, refreshAll));
+onMissed(() => later("missed", 800, refreshAll));
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "arrived") return;
+  scrollTo({ top: 0 });
+  for (const box of all("input[name=job]:checked")) box.checked = false;
+  event.target.blur();
+  refreshList();
+});
