@@ -17,7 +17,9 @@ from tests.console.people import Person, signed_in
 
 __all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
 
-CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
+CHROMIUM = next(
+    (path for name in ("chromium-headless-shell", "chromium", "chromium-browser") if (path := shutil.which(name))), None
+)
 
 SHOWN_SECONDS = 60
 """How long a test waits for what a page shows. Beside other tests a browser takes ten times as long as alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -28,12 +29,28 @@ WITHOUT, LANES, ALONE = "without", "lanes", "alone"
 PARTS: Final = (WITHOUT, LANES, ALONE)
 """Tests without servers; tests with servers of their own, which several processes run side by side; tests that use every core."""
 
+COLLECTED: Final = {
+    LANES: ("api", "attacks", "clients", "cluster", "console", "farm_core", "fuzz", "scheduler", "simulation/test_fleet.py"),
+    ALONE: ("acceptance", "attacks/test_contention.py", "console/test_farm.py"),
+}  # fmt: skip
+"""Folders and files of `tests` that a part collects: each process takes 18 s to import and collect all. The part without servers
+collects all. It also runs those tests with servers that these lists lack."""
+
 
 def mark_services(items: Iterable[pytest.Item]) -> None:
     """Add the mark `service` to tests whose fixtures start a server."""
     for item in items:
         if SERVERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("service")
+
+
+def is_left_out(path: Path, project: Path, part: str | None) -> bool:
+    """Return True if the part does not collect this file or folder of the project."""
+    tests = project / "tests"
+    if part not in COLLECTED or tests not in path.parents:
+        return False
+    collected = [tests / name for name in COLLECTED[part]]
+    return not any(path.is_relative_to(one) or one.is_relative_to(path) for one in collected)
 
 
 def select(
@@ -45,7 +62,7 @@ def select(
     left_out: list[pytest.Item] = []
     for item in items:
         marks = _marks(item)
-        other_part = servers is not None and _part(marks) != servers
+        other_part = servers is not None and _part(item, marks) != servers
         (left_out if other_part or unwanted & marks else kept).append(item)
     return kept, left_out
 
@@ -77,10 +94,11 @@ def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> lis
     return sorted(items, key=key)
 
 
-def _part(marks: set[str]) -> str:
+def _part(item: pytest.Item, marks: set[str]) -> str:
     if marks.isdisjoint(WITH_SERVERS):
         return WITHOUT
-    return LANES if marks.isdisjoint(USE_EVERY_CORE) else ALONE
+    part = LANES if marks.isdisjoint(USE_EVERY_CORE) else ALONE
+    return WITHOUT if is_left_out(item.path, item.config.rootpath, part) else part
 
 
 def _stage(item: pytest.Item) -> int:

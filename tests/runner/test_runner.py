@@ -57,6 +57,15 @@ def test_the_three_parts_are_all_tests(project: Path) -> None:
     assert alone == {"test_a_farm.py"}
 
 
+def test_a_part_collects_only_folders_that_have_its_tests_and_loses_none(project: Path) -> None:
+    for folder in ("api", "motion"):
+        (project / "tests" / folder).mkdir(parents=True)
+        (project / "tests" / folder / f"test_{folder}.py").write_text(PROJECT["test_c_server.py"])
+    without, lanes = (run(project, "tests", "--servers", part) for part in ("without", "lanes"))
+    assert any("1 passed, 1 deselected" in line for line in without), "the one of motion"
+    assert any("1 passed" in line and "deselected" not in line for line in lanes), "motion is not even collected"
+
+
 def test_lanes_count_all_tests_and_begin_with_the_longest_file(project: Path) -> None:
     server = PROJECT["test_c_server.py"]
     (project / "test_e_server.py").write_text(server + "\ndef test_other(url): pass\n")
