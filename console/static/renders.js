@@ -82,7 +82,11 @@ document.addEventListener("htmx:afterRequest", (event) => {
   refreshRowsChangedSince(asked);
 });
 
-// ---- Events ----
+// ---- Events. Those about one render between two messages come as one: a new render may be under way already, or done ----
+function belongsToList(job, status) {
+  const list = results(), newest = list?.querySelector("tr[data-job]")?.dataset.job || "";
+  return job > newest || new URLSearchParams(list?.dataset.url.split("?")[1]).get("status") === status; // ids begin with the time
+}
 function apply(change) {
   const { job_id: job, status, progress } = change, row = rowOf(job), part = detail();
   if (row || part?.dataset.job === job) changed.set(job, { at: performance.now(), progress: progress ?? changed.get(job)?.progress });
@@ -90,7 +94,7 @@ function apply(change) {
     if (progress !== undefined) showProgress(row, progress);
     const begins = change.frames_done !== undefined && row.dataset.status === "queued";
     if ((status && status !== row.dataset.status) || begins) later(job, 150, () => refreshRow(job));
-  } else if (arrived() && status === "queued") later("list", 1500, refreshList);
+  } else if (arrived() && status && belongsToList(job, status)) later("list", 1500, refreshList);
   if (part?.dataset.job !== job) return;
   if (progress !== undefined) showProgress(part, progress);
   if (status && status !== part.dataset.status) ENDED.has(status) ? later("page", 300, refreshPage) : later("detail", 200, refreshDetail);

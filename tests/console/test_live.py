@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 from playwright.sync_api import Error, Route, expect
 
+from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
 from tests.console.changes import publish, publish_until
 from tests.console.people import Person
@@ -42,6 +44,38 @@ def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window:
     ]
     publish(world, *changes)
     expect(page.locator("tr .state.completed")).to_have_count(len(jobs))
+
+
+def copy_unheard(person: Person, job: str, status: str) -> str:
+    """A new render of which no page hears, made from another one; its id."""
+    copy = new_id("job")
+    changes = orjson.dumps({"id": copy, "status": status, "created_at": person.api.world.clock.now()}).decode()
+    statement = "INSERT INTO jobs SELECT (jsonb_populate_record(jobs, %s)).* FROM jobs WHERE id = %s"
+    person.api.world.database.execute(statement, (changes, job))
+    return copy
+
+
+@pytest.mark.parametrize("status", ["queued", "processing"])
+def test_a_new_render_appears_however_far_it_is_when_the_page_hears_of_it(
+    member: Person, window: Window, status: str
+) -> None:
+    first = member.api.job()
+    page = show_list(member, window, first)
+    second = copy_unheard(member, first, status)
+    publish(member.api.world, {"job_id": second, "account_id": member.api.account_id, "status": status})
+    expect(page.locator(f"#row-{second} .state.{status}")).to_be_visible()
+
+
+def test_a_list_of_failed_renders_grows_as_older_renders_fail(member: Person, window: Window) -> None:
+    older, newer = member.api.job(), member.api.job()
+    member.api.world.move(newer, "failed", error="The photo is gone.")
+    page = window(member)
+    with page.expect_response(lambda answer: "x-console-asks" in answer.request.headers):
+        page.goto(f"{member.origin}/console/renders?status=failed")
+    page.wait_for_timeout(1500)  # what the page may have missed at its start has been read again
+    member.api.world.move(older, "failed", error="The photo is gone.")
+    change: JobChange = {"job_id": older, "account_id": member.api.account_id, "status": "failed"}
+    publish_until(page, member.api.world, change, lambda: page.locator(f"#row-{older}").count() == 1)
 
 
 def test_a_filter_wins_over_a_list_that_is_being_renewed(member: Person, window: Window) -> None:
