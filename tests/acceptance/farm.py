@@ -57,7 +57,7 @@ class ProcessFarm:
     token: str = ""
     storage: S3Server | None = None
     patience_seconds: float = CALL_SECONDS
-    client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=20, trust_env=False))
+    client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60, trust_env=False))
     kills: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=8))
     """The parts killed last, with the time of day."""
     begin: Callable[[], subprocess.Popen[bytes]] | None = None

@@ -16,6 +16,7 @@ import uvloop
 from api import server
 from console import guard
 from tests.api.world import World
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.service
 def connected(world: World) -> socket.socket:
     address = urlsplit(world.origin)
     assert address.hostname and address.port
-    return socket.create_connection((address.hostname, address.port), timeout=10)
+    return socket.create_connection((address.hostname, address.port), timeout=HANG_SECONDS)
 
 
 def answer(connection: socket.socket) -> bytes:

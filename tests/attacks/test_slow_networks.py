@@ -26,6 +26,7 @@ from farm_core.templates.models import Template
 from farm_core.webhooks import repository as webhooks
 from scheduler import ingest
 from scheduler.claimer import ACCOUNT_PREPARATIONS_MAX
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm, furnish
 
 JOBS = 40
@@ -85,7 +86,7 @@ def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_othe
             for number in range(JOBS):
                 source = f"{held.url}/{number}.png"
                 await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANG_SECONDS):
                 await held.reached.wait()
             honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
             assert honest.status == "completed"
@@ -157,14 +158,14 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
     async def story() -> None:
         lookups = AccountLookups(resolve)
         hostile = [asyncio.ensure_future(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             await full.wait()
             assert await lookups.of("acc_b")("quick.example", 80) == ["93.184.216.34"]
         assert len(waiting) == LOOKUPS_PER_ACCOUNT
         for task in hostile:
             task.cancel()
         await asyncio.gather(*hostile, return_exceptions=True)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANG_SECONDS):
             assert await lookups.of("acc_a")("quick.example", 80) == ["93.184.216.34"], "its gate is free again"
 
     asyncio.run(story())

@@ -86,7 +86,7 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, kil
     children = _children(node, killed)
     next(child for child in children if killed in " ".join(child.cmdline())).kill()
     assert _output(node).startswith(named)
-    assert not psutil.wait_procs(children, timeout=20)[1]
+    assert not psutil.wait_procs(children, timeout=60)[1]
 
 
 def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:

@@ -189,7 +189,7 @@ def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
             hostile = [
                 asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(40)
             ]
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANG_SECONDS):
                 assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
             go_on.set()
             await asyncio.gather(*hostile)
