@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import skia
 
 from gpu_renderer.effects.canvas import Canvas
+from gpu_renderer.effects.drawing import color4f, drawing_over, polyline
 from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred
 from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.noise import random_numbers
@@ -217,19 +219,37 @@ class Spotlight(Effect):
 @effect("light-rays")
 class LightRays(Effect):
     def derive(self, values: EffectValues, width: float, height: float) -> dict[str, UniformValue]:
-        return self._rays(values, RAYS_MAX, random_numbers(values.whole("seed"), 22695477, 1))
+        rays, arc = self._rays(values, RAYS_MAX, random_numbers(values.whole("seed"), 22695477, 1))
+        padded = rays + [(0.0, 0.0)] * (RAYS_MAX - len(rays))
+        return {"u_rays": np.asarray(padded, np.float32).tobytes(), "u_count": len(rays), "u_arc": arc}
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        rays = self._rays(values, BAKED_RAYS_MAX, random_numbers(values.whole("seed"), 22695477.0, 1))
-        canvas.apply(self.shader, values, uniforms=rays)
+        rays, arc = self._rays(values, BAKED_RAYS_MAX, random_numbers(values.whole("seed"), 22695477.0, 1))
+        half_width, (x, y) = 0.35 * arc / len(rays), canvas.place(values, "center")
+        with drawing_over(canvas, values.whole("composite")) as (on, blend):
+            for angle, share in rays:
+                length = values.number("rayLength") * share
+                left, tip, right = (
+                    (x + length * math.cos(a), y + length * math.sin(a))
+                    for a in (angle - half_width, angle, angle + half_width)
+                )
+                paint = skia.Paint(AntiAlias=True, BlendMode=blend, Shader=_fading(values, (x, y), tip))
+                on.drawPath(polyline([(x, y), left, right], closed=True), paint)
 
-    def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> dict[str, UniformValue]:
-        """Angles in radians and lengths as shares of the longest, from the generator's draws."""
+    def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> tuple[list[tuple[float, float]], float]:
+        """Return angles in radians with lengths as shares of the longest, from the generator's draws, and the arc in radians."""
         count = values.whole("rayCount", 1, most)
         arc = math.tau * values.fraction("spread") or math.tau
-        rays = [(0.0, 0.0)] * BAKED_RAYS_MAX
+        rays = []
         for k in range(count):
             jitter, length = next(draw), next(draw)
             angle = values.radians("rotation") + (k / count - 0.5) * arc + (jitter - 0.5) * arc / count * 0.6
-            rays[k] = (angle, 0.55 + 0.45 * length)
-        return {"u_rays": np.asarray(rays, np.float32).tobytes(), "u_count": count, "u_arc": arc}
+            rays.append((angle, 0.55 + 0.45 * length))
+        return rays, arc
+
+
+def _fading(values: EffectValues, lamp: tuple[float, float], tip: tuple[float, float]) -> skia.Shader:
+    """Return the gradient along a ray, canvas px: full at the lamp, 35 % where it begins to fall off, nothing at the tip."""
+    opacity, knee = values.fraction("opacity"), min(1.0, max(0.001, 1 - values.fraction("falloff")))
+    colors = [color4f(values.color("color"), opacity * share).toColor() for share in (1.0, 0.35, 0.0)]
+    return skia.GradientShader.MakeLinear([skia.Point(*lamp), skia.Point(*tip)], colors, [0.0, knee, 1.0])

@@ -28,7 +28,8 @@ MARK_STEPS = 32
 """Steps of a streak that one mark draws: the box around a long streak is mostly empty."""
 
 # These limits bound the work of extreme parameters.
-DROPS_MAX = 30
+DROPS_MAX = 90
+"""Three times the drops of the greatest dripRate that the controls offer."""
 MARKS_MAX = 4000
 STEPS_MAX = 1000
 STROKE_MARKS_MAX = 5000
@@ -95,16 +96,18 @@ class Drizzle(Effect):
         return super().is_idle(values) or math.floor(0.3 * values.number("dripRate") + 0.5) <= 0
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
-        seed, count = math.floor(values.number("seed")), math.floor(0.3 * values.number("dripRate") + 0.5)
+        seed = math.floor(values.number("seed"))
+        count = min(DROPS_MAX, max(0, math.floor(0.3 * values.number("dripRate") + 0.5)))
         drops = [
             (
                 h2(i, seed) * width,
                 h2(i, seed + 11) * height,
                 (values.number("evolution") / 200 + h2(i, seed + 303)) % 1.0,
             )
-            for i in range(DROPS_MAX)
+            for i in range(count)
         ]
-        return {"u_drops": min(DROPS_MAX, max(0, count)), "u_drop": np.array(drops, "f4").tobytes()}
+        padded = drops + [(0.0, 0.0, 0.0)] * (DROPS_MAX - count)
+        return {"u_drops": count, "u_drop": np.array(padded, "f4").tobytes()}
 
 
 @effect("pixel-polly")
@@ -130,7 +133,7 @@ class WriteOn(Effect):
         return super().is_idle(values) or math.hypot(across, down) < 0.001
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        done = values.fraction("completion")
+        done = min(1.0, values.fraction("completion"))
         start, end = (np.array(canvas.place(values, key)) for key in ("start", "end"))
         along = end - start
         length, brush = float(np.hypot(*along)), max(1.0, values.number("brushSize"))

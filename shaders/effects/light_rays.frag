@@ -1,10 +1,7 @@
-// Rays of light from a point (effects.md 8.6). u_rays: angle in radians and length as a share of the longest,
+// Rays of light from a point (effects.md 8.6), on the GPU route. u_rays: angle in radians and length as a share of the longest,
 // computed from the seed; a ray is narrower than the spacing, so only the three nearest are looked at.
-#include "effect.glsl"
+#include "chain.glsl"
 #include "modulo.glsl"
-#ifdef BAKED
-#include "composite.glsl"
-#endif
 
 uniform float u_center_x;
 uniform float u_center_y;
@@ -13,7 +10,7 @@ uniform float u_falloff;
 uniform float u_rotation;
 uniform float u_composite;
 uniform vec4 u_color;
-uniform vec2 u_rays[256];
+uniform vec2 u_rays[128];
 uniform int u_count;
 uniform float u_arc;
 
@@ -33,29 +30,11 @@ vec3 rays(vec2 away, float longest, float opacity) {
     for (int i = 0; i < count; i++) {
         vec2 ray = u_rays[modulo(first + i, u_count)];
         float d = abs(mod(angle - ray.x + PI, 2.0 * PI) - PI), len = longest * ray.y;
-#ifdef BAKED
-        float along = distance_ * cos(d);
-        if (d < half_width && along < len) light[i] = strength(along / len, opacity);
-#else
         if (d < half_width && distance_ < len) light[i] = (1.0 - d / half_width) * strength(distance_ / len, opacity);
-#endif
     }
     return light;
 }
 
-#ifdef BAKED
-uniform float u_opacity;
-
-void main() {
-    vec3 light = rays(place() - center() - vec2(u_center_x, u_center_y), u_ray_length, u_opacity / 100.0);
-    // Each ray is a drawing call of its own: the composite code acts on every one (effects.md 8.6).
-    vec4 c = texelFetch(u_source, pixel(), 0);
-    for (int i = 0; i < 3; i++) {
-        if (light[i] > 0.0) c = composited(c, vec4(u_color.rgb, 1.0) * min(1.0, light[i]), int(floor(u_composite + 0.5)));
-    }
-    f_color = c;
-}
-#else
 void main() {
     vec2 middle = (u_box.xy + 0.5 * u_box.zw + vec2(u_center_x, u_center_y)) / u_frame_size;
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
@@ -69,4 +48,3 @@ void main() {
     }
     put(vec4(c.rgb + light, min(1.0, c.a + sum)));
 }
-#endif

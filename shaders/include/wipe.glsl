@@ -6,9 +6,9 @@ uniform float u_completion;  // percent
 
 float keep();
 
-// How far the transition is, 0..1 (stored values are not clamped, and the formulas take them as they are).
+// How far the transition is: 1 from 100 % on (effects.md 4.6).
 float progress() {
-    return u_completion / 100.0;
+    return min(1.0, u_completion / 100.0);
 }
 
 void main() {

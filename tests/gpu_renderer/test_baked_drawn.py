@@ -10,11 +10,14 @@ import pytest
 
 from gpu_renderer.effects.contour import contours, runs
 from gpu_renderer.effects.drawn import _number_text, _timecode_text
+from gpu_renderer.effects.noise import random_numbers
+from gpu_renderer.effects.particles import h2
 from gpu_renderer.effects.registry import find
 from gpu_renderer.effects.values import resolve
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, ParameterValue
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
+from tests.gpu_renderer.effects.baking import REST, entry, run
 
 pytestmark = pytest.mark.gl
 
@@ -135,3 +138,50 @@ def test_a_ring_with_a_wide_feather_is_full_where_its_ramps_meet(painter: Painte
     assert row[16] == 0
     # stops, sorted: 0 at 17.999, 1 at 20, 1 at 28, 0 at 30 px from the centre; this pixel lies at 24.5
     assert row[24] == 255
+
+
+def test_a_baked_ray_is_an_anti_aliased_triangle_that_fades_along_itself(painter: Painter) -> None:
+    share, fine = 0.1, (np.arange(80 * 8) + 0.5) / 8
+    draws = random_numbers(1, 22695477.0, 1)
+    arc = math.tau * share
+    angle = math.radians(50) - arc / 2 + (next(draws) - 0.5) * arc * 0.6
+    length, half_width = 60 * (0.55 + 0.45 * next(draws)), 0.35 * arc
+    x, y = fine[None, :] - 40, fine[:, None] - 40
+    along, across = x * math.cos(angle) + y * math.sin(angle), np.abs(y * math.cos(angle) - x * math.sin(angle))
+    inside = (across <= along * math.tan(half_width)) & (along <= length * math.cos(half_width))
+    light = inside * np.interp(along / length, [0, 0.6, 1], [0.8, 0.8 * 0.35, 0]) * 255
+    wanted = light.reshape(80, 8, 80, 8).mean(axis=(1, 3))
+    ray = entry(
+        "light-rays",
+        rayCount=1.0,
+        rayLength=60.0,
+        rotation=50.0,
+        spread=100 * share,
+        color="#ffffff",
+        opacity=80.0,
+        falloff=40.0,
+        seed=1.0,
+    )
+    found = run(painter, opaque(0, 0, 0, 80, 80), ray, REST)[..., 0]
+    assert wanted.max() > 150
+    assert np.abs(found - wanted).max() <= 16
+
+
+def test_a_rate_of_drips_beyond_its_control_lets_more_drops_fall(painter: Painter) -> None:
+    y, x = np.mgrid[0:64, 0:96]
+    stripes = np.stack([x * 2, y * 3, (x * y) % 200, np.full_like(x, 255)], axis=2).astype(np.uint8)
+    most, beyond = (
+        baked_pixels(painter, stripes, "drizzle", dripRate=rate, spreading=40.0).astype(int) for rate in (100.0, 104.0)
+    )
+    # The 31st drop: its ring moves pixels at one distance from its centre alone.
+    middle = np.array([h2(30, 1) * 96, h2(30, 12) * 64])
+    moved = np.argwhere(np.abs(most - beyond).max(axis=2) > 2)[:, ::-1] + 0.5
+    off = np.hypot(*(moved - middle).T) - h2(30, 304) * 40
+    assert len(moved) > 20
+    assert np.abs(off).max() <= 2.5 * 0.08 * 40
+
+
+def test_a_line_that_is_written_ends_at_its_end(painter: Painter) -> None:
+    plain, stored = opaque(20, 20, 20, 40, 120), {"startX": -40.0, "endX": 0.0}
+    done, beyond = (baked_pixels(painter, plain, "write-on", completion=share, **stored) for share in (100.0, 140.0))
+    assert np.array_equal(done, beyond)

@@ -113,3 +113,18 @@ def test_a_card_between_two_pixels_dances_by_the_later_one(painter: Painter) -> 
     found = baked_pixels(painter, pixels, "card-dance", rows=18, columns=1, amount=100, cardRotation=0, phase=0)
     black = (found[..., 3] == 255) & (found[..., 0] == 0)
     assert not black[:113].any()
+
+
+@pytest.mark.parametrize(
+    ("effect", "stored"),
+    [
+        ("iris-wipe", {"irisPoints": 3, "centerX": 15}),
+        ("light-wipe", {"wipeShape": 1, "centerX": 13, "lightWidth": 0, "feather": 50}),
+    ],
+)
+def test_a_transition_beyond_its_end_shows_what_its_formula_leaves_there(
+    painter: Painter, effect: str, stored: dict[str, float]
+) -> None:
+    over, beyond = (alpha(painter, effect, completion=share, **stored) for share in (100, 140))
+    assert over.max() > 0
+    assert np.array_equal(over, beyond)

@@ -13,7 +13,7 @@ void main() {
     bool radial = floor(u_wipe_shape + 0.5) == 1.0;
     float span = radial ? length(max(middle, extent() - middle)) : dot(extent(), abs(dir));
     float at = radial ? distance(place(), middle) : dot(place() - (center() - 0.5 * span * dir), dir);
-    float front = u_completion / 100.0 * (span + u_light_width), feather = max(0.001, u_feather);
+    float front = min(1.0, u_completion / 100.0) * (span + u_light_width), feather = max(0.001, u_feather);
     float ahead = at - front;
     vec4 c = here();
     if (c.a > 0.0 && ahead >= 0.0 && ahead <= u_light_width && u_light_width > 0.0)
