@@ -19,6 +19,8 @@ from farm_core.stills.subject import StillSubject
 
 WAIT_SECONDS: Final = 20
 """Time to answer: a first request may have to fetch media and open a large document."""
+_CONNECT_SECONDS: Final = 5
+"""Dozens of callers connect at the same moment, and a busy machine takes seconds for them."""
 _POLL_SECONDS: Final = 1
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
@@ -57,7 +59,9 @@ class StillExchange:
 
     def __init__(self, redis_url: str) -> None:
         timeout = WAIT_SECONDS + 5
-        self._redis = Redis.from_url(redis_url, socket_timeout=timeout, socket_connect_timeout=1, max_connections=256)
+        self._redis = Redis.from_url(
+            redis_url, socket_timeout=timeout, socket_connect_timeout=_CONNECT_SECONDS, max_connections=256
+        )
 
     async def ask(self, request: QueuedStill) -> StillAnswer | None:
         """Send the request and wait. Return None without an answer in time. Raises ExchangeAway."""
