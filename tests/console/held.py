@@ -47,4 +47,5 @@ class HeldAnswers:
             with contextlib.suppress(Error):  # the page has given the request up
                 route.fulfill(response=answer) if answer else route.continue_()
         self._held.clear()
-        self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")
+        with contextlib.suppress(Error):  # the answer may lead to another page
+            self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")
