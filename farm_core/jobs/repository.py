@@ -24,7 +24,7 @@ _COLUMNS: Final = {name: "metadata" if name == "meta" else name for name in Job.
 """Columns of the table by the fields of a job."""
 
 NewJob = Mapping[str, Any]
-"""Fields of a job that is to be created. Those that are left out have the defaults of `Job`."""
+"""Fields of a job that is to be created. `status`, `progress` and `attempt` may be left out: it is queued. Others that are left out are null."""
 
 _QUEUED: Final[NewJob] = {"status": JobStatus.queued, "progress": 0.0, "attempt": 0}
 

@@ -1,4 +1,4 @@
-"""Changes of renders, as the farm publishes them to open pages."""
+"""Changes of renders, as the farm publishes them to open pages, and pages that are ready to hear of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from redis import Redis
 from farm_core.progress.changes import JobChange
 from farm_core.progress.store import channel
 from tests.api.world import World
+from tests.console.people import Person
 
 
 def publish(world: World, *changes: JobChange) -> None:
@@ -28,3 +29,19 @@ def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[],
             return
         page.wait_for_timeout(200)
     raise AssertionError("the page does not show the change")
+
+
+def asks(request: Any) -> bool:
+    """Whether a script of the page asks."""
+    return any(name in request.headers for name in ("x-console-asks", "hx-request"))
+
+
+def show(person: Person, window: Callable[..., Any], path: str, job: str) -> Any:
+    """A page with this render whose stream is open; it has read what it may have missed before."""
+    page = window(person)
+    with page.expect_response(lambda answer: asks(answer.request)):
+        page.goto(f"{person.origin}/console/{path}")
+    percent = page.locator(f"[data-job={job}] [data-percent]")
+    change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 4.5}
+    publish_until(page, person.api.world, change, lambda: percent.inner_text() == "4.5 %")
+    return page

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from farm_core.progress.changes import JobChange
 from tests.api.world import World
-from tests.console.changes import publish, publish_until
+from tests.console.changes import asks, publish, show
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
@@ -26,11 +25,6 @@ WORKER = """
 """
 
 
-def asks(request: Any) -> bool:
-    """Whether a script of the page asks."""
-    return any(name in request.headers for name in ("x-console-asks", "hx-request"))
-
-
 def processing(person: Person, count: int = 1) -> list[str]:
     """Renders under way."""
     template = person.api.template()
@@ -38,17 +32,6 @@ def processing(person: Person, count: int = 1) -> list[str]:
     for job in jobs:
         person.api.world.move(job, "processing")
     return jobs
-
-
-def show(person: Person, window: Window, path: str, job: str) -> Any:
-    """A page with this render whose stream is open; it has read what it may have missed before."""
-    page = window(person)
-    with page.expect_response(lambda answer: asks(answer.request)):
-        page.goto(f"{person.origin}/console/{path}")
-    percent = page.locator(f"[data-job={job}] [data-percent]")
-    change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 4.5}
-    publish_until(page, person.api.world, change, lambda: percent.inner_text() == "4.5 %")
-    return page
 
 
 def end(person: Person, job: str) -> None:

@@ -54,6 +54,7 @@ def test_of_two_uploads_the_newer_one_counts(page: Any, files: list[Path]) -> No
     page.set_input_files("[data-upload=in-photo]", newer)
     expect(page.locator("[data-field=photo] [data-name]")).to_have_text("newer.png")
     uploads.arrive()
+    page.wait_for_timeout(2000)  # an upload that was given up has no answer that could be waited for
     expect(page.locator("[data-field=photo] [data-name]")).to_have_text("newer.png")
     expect(label).to_have_text("Replace")
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Error, Route, expect
 
 from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
-from tests.console.changes import publish, publish_until
+from tests.console.changes import asks, publish, publish_until, show
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
@@ -20,23 +20,12 @@ pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 Window = Callable[..., Any]
 
 
-def show_list(person: Person, window: Window, job: str) -> Any:
-    """A page with the list of renders whose stream of changes is open; it has read again what it may have missed before."""
-    page = window(person)
-    with page.expect_response(lambda answer: "x-console-asks" in answer.request.headers):
-        page.goto(f"{person.origin}/console/renders")
-    percent = page.locator(f"#row-{job} [data-percent]")
-    change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 42.5}
-    publish_until(page, person.api.world, change, lambda: percent.inner_text() == "42.5 %")
-    return page
-
-
 def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window: Window) -> None:
     world, template = member.api.world, member.api.template()
     jobs = [str(member.api.render(template).json()["jobId"]) for _ in range(6)]
     for job in jobs:
         world.move(job, "processing")
-    page = show_list(member, window, jobs[0])
+    page = show(member, window, "renders", jobs[0])
     for job in jobs:
         world.move(job, "completed", video_key="results/x.mp4")
     changes: list[JobChange] = [
@@ -60,7 +49,7 @@ def test_a_new_render_appears_however_far_it_is_when_the_page_hears_of_it(
     member: Person, window: Window, status: str
 ) -> None:
     first = member.api.job()
-    page = show_list(member, window, first)
+    page = show(member, window, "renders", first)
     second = copy_unheard(member, first, status)
     publish(member.api.world, {"job_id": second, "account_id": member.api.account_id, "status": status})
     expect(page.locator(f"#row-{second} .state.{status}")).to_be_visible()
@@ -70,7 +59,7 @@ def test_a_list_of_failed_renders_grows_as_older_renders_fail(member: Person, wi
     older, newer = member.api.job(), member.api.job()
     member.api.world.move(newer, "failed", error="The photo is gone.")
     page = window(member)
-    with page.expect_response(lambda answer: "x-console-asks" in answer.request.headers):
+    with page.expect_response(lambda answer: asks(answer.request)):
         page.goto(f"{member.origin}/console/renders?status=failed")
     page.wait_for_timeout(1500)  # what the page may have missed at its start has been read again
     member.api.world.move(older, "failed", error="The photo is gone.")
@@ -83,7 +72,7 @@ def test_a_filter_wins_over_a_list_that_is_being_renewed(member: Person, window:
     processing, failed = (str(member.api.render(template).json()["jobId"]) for _ in range(2))
     world.move(processing, "processing")
     world.move(failed, "failed", error="The photo is gone.")
-    page = show_list(member, window, processing)
+    page = show(member, window, "renders", processing)
     held: list[Route] = []
     page.route(f"{member.origin}/console/renders", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     page.route("**/console/renders?*status=failed*", lambda route: held.append(route))  # noqa: PLW0108
