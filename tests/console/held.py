@@ -41,11 +41,12 @@ class HeldAnswers:
         """Hold no further answer. What is held stays so."""
         self._page.unroute(self._pattern, self._take)
 
-    def arrive(self) -> None:
-        """Let the held answers arrive, the oldest first, and the page show them."""
-        for route, answer in self._held:
+    def arrive(self, *, newest_first: bool = False) -> None:
+        """Let the held answers arrive, the oldest first unless told otherwise, and the page show them."""
+        for route, answer in reversed(self._held) if newest_first else self._held:
             with contextlib.suppress(Error):  # the page has given the request up
                 route.fulfill(response=answer) if answer else route.continue_()
+                self._page.wait_for_timeout(1000 if newest_first else 0)  # so that they arrive in this order
         self._held.clear()
         with contextlib.suppress(Error):  # the answer may lead to another page
             self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")

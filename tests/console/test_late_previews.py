@@ -48,13 +48,12 @@ def test_of_two_uploads_the_newer_one_counts(page: Any, files: list[Path]) -> No
     uploads = HeldAnswers(page, "**/console/uploads")
     page.set_input_files("[data-upload=in-photo]", former)
     uploads.wait()
-    uploads.pass_on()
     label = page.locator("[data-upload-label]")
     expect(label).to_have_text("Uploading…")
     page.set_input_files("[data-upload=in-photo]", newer)
-    expect(page.locator("[data-field=photo] [data-name]")).to_have_text("newer.png")
-    uploads.arrive()
-    page.wait_for_timeout(2000)  # an upload that was given up has no answer that could be waited for
+    uploads.wait(2)
+    uploads.arrive(newest_first=True)
+    page.wait_for_timeout(1000)  # an upload that was given up has no answer that could be waited for
     expect(page.locator("[data-field=photo] [data-name]")).to_have_text("newer.png")
     expect(label).to_have_text("Replace")
 
