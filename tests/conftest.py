@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.dont_write_bytecode = False  # compiling the assertions of all tests takes longer than collecting them
 pytest_plugins = ["tests.runner.plugin", "tests.services"]
+# On a busy machine an example takes long: that is no failure. The same examples in every run.
+settings.register_profile("suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

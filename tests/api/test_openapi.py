@@ -52,7 +52,7 @@ def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
-        max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
+        max_examples=EXAMPLES, phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     def run(case: Any) -> None:

@@ -48,7 +48,7 @@ def examples(check: Callable[[Any], None], strategy: st.SearchStrategy[Any], slo
     """Run the check on the same few examples as last time, or (slow) on new ones for SLOW_SECONDS."""
     phases = (Phase.explicit, Phase.generate, Phase.shrink)
     given_some = settings(
-        max_examples=2_000 if slow else EXAMPLES, deadline=None, database=None, derandomize=not slow, phases=phases,
+        max_examples=2_000 if slow else EXAMPLES, database=None, derandomize=not slow, phases=phases,
         suppress_health_check=list(HealthCheck), print_blob=False,
     )  # fmt: skip
     end = time.monotonic() + SLOW_SECONDS

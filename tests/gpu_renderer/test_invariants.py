@@ -52,7 +52,7 @@ def still(session: RenderSession, record: Record, frame: int, output: Output | N
 def holds_for(examples: int, **drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], None]:
     """Run a check for as many drawn values."""
     few = settings(
-        max_examples=examples, deadline=None, derandomize=examples < 100, database=None,
+        max_examples=examples, derandomize=examples < 100, database=None,
         suppress_health_check=list(HealthCheck), phases=(Phase.generate,),
     )  # fmt: skip
     return lambda check: few(given(**drawn)(check))()

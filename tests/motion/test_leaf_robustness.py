@@ -35,14 +35,14 @@ def entries(*names: str) -> st.SearchStrategy[list[dict[str, Any]]]:
     return st.lists(st.dictionaries(st.sampled_from(names), st.one_of(NUMBERS, STORED), max_size=8), max_size=4)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(WORDS), max_size=14), NUMBERS)
 def test_any_expression_gives_a_finite_number_or_nothing(words: list[str], time: float) -> None:
     result = on("".join(words), float(time))
     assert result is None or math.isfinite(result)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(entries("t", "value", "easing", "bezier", "so", "si"), NUMBERS)
 def test_any_stored_track_can_be_sampled(keys: list[dict[str, Any]], time: float) -> None:
     sample_scalar(scalar_track({"keyframes": keys}), float(time))
@@ -54,7 +54,7 @@ def test_any_stored_track_can_be_sampled(keys: list[dict[str, Any]], time: float
     assert masks is None or isinstance(sample_mask(masks, float(time)), tuple)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(
     st.sampled_from(sorted(TYPES)),
     entries(
@@ -68,14 +68,14 @@ def test_any_path_operator_leaves_finite_points(kind: str, stored: list[dict[str
         assert all(map(math.isfinite, run.points[0]))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(entries("x", "scale", "opacity", "selectors", "start", "end", "mode", "basedOn", "characterOffset", "color"))
 def test_any_animator_poses_every_code_point(stored: list[dict[str, Any]]) -> None:
     animators = text_animators(stored)
     assert len(glyph_poses(animators, "a b\n😀", 0.7, {"ta.0.x": 5.0})) in {0, 5}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     entries("id", "x", "y", "rotation", "scale"), entries("id", "parentId", "length", "x", "y", "rotation", "scaleX")
 )

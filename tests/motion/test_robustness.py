@@ -105,7 +105,7 @@ def numbers_of(value: Any) -> list[float]:
     return [value] if isinstance(value, int | float) else []
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, suppress_health_check=list(HealthCheck))
 @given(broken_documents(), st.sampled_from([0.0, 0.5, 1.37, 9.99, -3.0, 1e6]))
 def test_broken_documents_evaluate_to_finite_numbers_or_are_refused(doc: Json, at: float) -> None:
     try:
