@@ -65,6 +65,15 @@ def test_the_shorter_outline_grows_before_it_is_mixed() -> None:
     assert sampled("points", first, last, 0) == (DataPoint(0, 0), DataPoint(100, 0))
 
 
+def test_the_longest_side_grows_the_first_on_ties_and_never_the_closing_one() -> None:
+    grown = sampled(
+        "points", points((0, 0), (4, 0), (4, 2), (0, 2)), points((0, 0), (1, 0), (2, 0), (3, 0), (4, 0)), 1e-9
+    )
+    assert [(round(point.x), round(point.y)) for point in grown] == [(0, 0), (2, 0), (4, 0), (4, 2), (0, 2)]
+    grown = sampled("points", points((0, 0), (0, 1), (4, 1), (4, 9)), points(*((x, 0) for x in range(5))), 1e-9)
+    assert [(round(point.x), round(point.y)) for point in grown] == [(0, 0), (0, 1), (4, 1), (4, 5), (4, 9)]
+
+
 def test_an_outline_of_one_point_does_not_grow() -> None:
     assert sampled("points", points((1, 2)), points((0, 0), (5, 5)), 0.9) == (DataPoint(1, 2),)
 

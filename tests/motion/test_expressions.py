@@ -172,6 +172,10 @@ def test_interpolation_takes_five_arguments_or_three() -> None:
     assert [on(f"{name}(time,0,1,0,100)", 0.25) for name in ("ease", "easeIn", "easeOut")] == [15.625, 6.25, 43.75]
 
 
+def test_interpolation_of_four_arguments_is_that_of_three() -> None:
+    assert on("linear(time,10,20,99)", 0.5) == 15
+
+
 def test_velocity_is_the_slope_of_the_own_keys() -> None:
     assert [on("velocity", t, keys=RAMP) for t in (0.5, 0, 1)] == approx(100, 50, 50)
     assert on("thisProperty.velocityAtTime(0.5) - speed", 0.5, keys=RAMP) == pytest.approx(0)

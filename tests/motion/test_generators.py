@@ -110,6 +110,17 @@ def test_wind_accelerates_like_gravity() -> None:
     assert (oldest.x, oldest.y) == pytest.approx((55, -10))
 
 
+def test_particles_fly_apart_by_the_spread_about_their_direction() -> None:
+    flight = {**STRAIGHT, "lifetime": 9, "speed": 10, "birthRate": 40, "direction": 30, "spread": 60, "seed": 5}
+    found = emitted(2.0, **flight)
+    turned = [
+        math.degrees(math.atan2(particle.y, particle.x)) for particle in found if math.hypot(particle.x, particle.y) > 1
+    ]
+    assert 0 <= min(turned) < 3
+    assert 57 < max(turned) <= 60
+    assert turned[0] == pytest.approx(30 + 60 * (noise.clone_hash(0, 3, 5) - 0.5))
+
+
 def test_a_trail_is_the_particle_as_it_was_fading_below_all_particles() -> None:
     found = emitted(1.0, **STRAIGHT, birthRate=1, trailLength=2, trailSpacing=0.25)
     assert [particle.x for particle in found] == pytest.approx([25, 37.5, 50, 0])

@@ -168,6 +168,20 @@ def test_what_wiggles_a_run_stays_in_its_range() -> None:
     assert run_chain(beyond, time=0.3) == run_chain(entry, time=0.3)
 
 
+def test_runs_wiggle_together_as_far_as_they_are_correlated() -> None:
+    """Animation.md 6.6: what all runs share is mixed in by the correlation in percent."""
+    dot = Run((PathPoint(0, 0, 0, 0, 0, 0),), closed=False)
+
+    def moved(correlation: float) -> list[float]:
+        entry = {"type": "wiggleTransform", "amount": 10, "wigglesPerSecond": 2, "correlation": correlation}
+        return [number for run in run_chain(entry, runs=(dot, dot), time=0.3).runs for number in points(run)[0]]
+
+    apart, half, together = moved(0), moved(50), moved(100)
+    assert apart[:2] != pytest.approx(apart[2:], abs=0.1)
+    assert together[:2] == together[2:] != pytest.approx([0, 0], abs=0.1)
+    assert half == pytest.approx([(a + b) / 2 for a, b in zip(apart, together, strict=True)])
+
+
 def test_sampled_tracks_replace_the_stored_numbers() -> None:
     (operator,) = path_ops.path_operators([{"type": "trim", "id": "a", "start": 5}])
     animated = path_ops.animate(operator, {"end": 30.0, "wigglesPerSecond": 4.0, "seed": 9.0, "bogus": 1.0})

@@ -104,6 +104,13 @@ def test_bones_weigh_by_the_way_along_the_edges_of_the_triangles() -> None:
     assert left_down > left_up + 0.5
 
 
+def test_bones_weigh_by_the_inverse_square_of_the_way_to_them() -> None:
+    """Straight ways: one bone is 10 px from the vertex at the middle, the other 20, and only the second one moves."""
+    bones = [{**BONES[0], "x": -50}, {**BONES[1], "parentId": None, "x": 20}]
+    found = deformed(None, {"bones": bones}, bone_fore_x=80.0)
+    assert near(found, 0.5, 0.5) == pytest.approx((60 * (1 / 20**2) / (1 / 10**2 + 1 / 20**2), 0), abs=0.5)
+
+
 def test_a_vertex_out_of_reach_of_all_but_one_bone_follows_that_one() -> None:
     found = deformed(None, {"bones": BONES}, bone_fore_scaleY=0.5)
     assert [near(found, 1, v)[1] for v in (0, 0.5, 1)] == pytest.approx([-15, 0, 15])

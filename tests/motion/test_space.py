@@ -218,6 +218,13 @@ def test_a_light_paints_a_glow_where_it_is_seen_and_lights_the_scene() -> None:
     assert (light.position, light.direction, light.intensity) == ((100, 90, 0), (1, 0, 0), 0.8)
 
 
+def test_a_spot_shines_on_its_point_of_interest() -> None:
+    aim = {"poiX": 130, "poiY": 130, "poiZ": 120}
+    doc = document(node("a", z=0), node("l", "light", x=100, y=90, z=0, lightType="spot", **aim), composition=WIDE)
+    (light,) = shown(doc).lights
+    assert light.direction == pytest.approx((30 / 130, 40 / 130, 120 / 130))
+
+
 @pytest.mark.parametrize(("intensity", "opacity"), [(40, 0.4), (250, 1.0), (-5, 0.0)])
 def test_a_glow_is_as_strong_as_its_light_and_never_stronger_than_opaque(intensity: float, opacity: float) -> None:
     doc = document(node("l", "light", intensity=intensity, opacity=30))
