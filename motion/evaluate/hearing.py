@@ -69,7 +69,7 @@ def waveform(
         span = settings.window_seconds / envelope.seconds
         first = position / envelope.seconds - span / 2.0
     shares = [i / (settings.samples - 1) for i in range(settings.samples)]
-    least, most = min(height / 2.0, settings.thickness / 2.0), height / 2.0
+    least, most = settings.thickness / 2.0, height / 2.0
     tops = [
         (-width / 2.0 + f * width, min(most, max(least, envelope.at(first + f * span) * most * settings.height_scale)))
         for f in shares
