@@ -124,6 +124,14 @@ def test_wiggle_adds_its_octaves() -> None:
     )
 
 
+def test_wiggle_has_one_octave_unless_a_number_asks_for_more_and_never_more_than_eight() -> None:
+    def at(octaves: str) -> float | None:
+        return on(f"wiggle(3,40,{octaves})", 0.3)
+
+    assert at("0/0") == at("-2") == at("1.9") == at("1") != at("2")
+    assert at("1e9") == at("8") != at("7")
+
+
 def test_random_is_the_same_at_every_time() -> None:
     values = [on(source, 2.0) for source in ("random()", "random(10,20)", "gaussRandom()")]
     assert values == approx(0.7258416200711508, 17.25841620071151, -0.28015317621419006, tolerance=1e-6)
@@ -174,6 +182,19 @@ def test_interpolation_takes_five_arguments_or_three() -> None:
 
 def test_interpolation_of_four_arguments_is_that_of_three() -> None:
     assert on("linear(time,10,20,99)", 0.5) == 15
+
+
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [("1", (1, 0, 0)), ("1.5", (2, 1, 100)), ("99", (2, 1, 100)), ("-3", (1, 0, 0)), ("0/0", (1, 0, 0))],
+)
+def test_a_key_is_found_by_its_rounded_and_clamped_number(number: str, found: tuple[float, ...]) -> None:
+    assert [on(f"key({number}).{name}", 0.3, keys=RAMP) for name in ("index", "time", "value")] == list(found)
+
+
+def test_the_nearest_key_is_the_earlier_one_on_ties() -> None:
+    assert [on("nearestKey(time).index", t, keys=RAMP) for t in (-5, 0.5, 0.51, 9)] == [1, 1, 2, 2]
+    assert on("nearestKey().value", 0.9, keys=RAMP) == 100
 
 
 def test_velocity_is_the_slope_of_the_own_keys() -> None:

@@ -144,6 +144,14 @@ def test_the_pole_decides_to_which_side_the_joint_bends() -> None:
     assert near(down, 0.5 - 15 / 240, 0.5)[1] > 5
 
 
+def test_a_pole_without_one_of_its_coordinates_is_none() -> None:
+    goal = {"boneId": "fore", "x": 5, "y": 0}
+    bent = [
+        deformed(None, {"bones": BONES, "ikTargets": [{**goal, **pole}]}) for pole in ({}, {"poleX": 9}, {"poleY": 9})
+    ]
+    assert bent[0] == bent[1] == bent[2]
+
+
 def test_a_goal_out_of_reach_stretches_the_arm_toward_it() -> None:
     far = deformed(None, {"bones": BONES, "ikTargets": [{"boneId": "fore", "x": -55, "y": 500}]})
     assert near(far, 0.5, 0.5)[0] == pytest.approx(-55, abs=1)
