@@ -5,6 +5,7 @@
 | Request line and headers, trailers included | 32 KiB, 100 headers | 431 |
 | Time to send them | 15 s | 408 |
 | Speed of a body | 8 KiB in every 20 s | 408 |
+| Speed at which a client takes an answer that waits for it | 8 KiB in every 60 s | the connection is closed |
 | Connections of one address, or of one /64 of IPv6, proxies aside | 256 | 503 |
 | Connections in all | 10,000, or what `nofile` leaves | 503 |
 """
@@ -12,9 +13,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import resource
 import secrets
 import socket
+import struct
+import termios
 from collections import Counter
 from functools import lru_cache
 from http import HTTPStatus
@@ -33,12 +37,17 @@ HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 20.0
 BODY_BYTES_LEAST: Final = 8 * 1024
 """Least number of bytes of a body in every BODY_SECONDS in which the app waits for it."""
+ANSWER_SECONDS: Final = 60.0
+ANSWER_BYTES_LEAST: Final = 8 * 1024
+"""Least number of bytes of an answer that the client takes in every ANSWER_SECONDS in which the app waits for it."""
 
 CONNECTIONS_PER_ADDRESS: Final = 256
 CONNECTIONS_MAX: Final = 10_000
 LISTENERS: Final = 16
 _RESERVED_DESCRIPTORS: Final = 200
 """File descriptors for the database, Redis, storage and worker processes."""
+_DESCRIPTORS_PER_CONNECTION: Final = 2
+"""Its socket, and the file that it downloads or uploads."""
 
 _MESSAGES: Final = {
     400: "The request is not valid HTTP.",
@@ -92,12 +101,12 @@ def _is_proxy(address: str, proxies: str) -> bool:
 def _connections_max() -> int:
     """Return the number of connections for which the process has file descriptors, after raising its soft limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = CONNECTIONS_MAX + _RESERVED_DESCRIPTORS
+    most = _DESCRIPTORS_PER_CONNECTION * CONNECTIONS_MAX + _RESERVED_DESCRIPTORS
     wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         soft = wanted
-    return max(64, min(CONNECTIONS_MAX, soft - _RESERVED_DESCRIPTORS))
+    return max(64, min(CONNECTIONS_MAX, (soft - _RESERVED_DESCRIPTORS) // _DESCRIPTORS_PER_CONNECTION))
 
 
 class TooLong(Exception):
@@ -112,6 +121,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._timer: asyncio.TimerHandle | None = None
+        self._answer_timer: asyncio.TimerHandle | None = None
         self._counted: str | None = None
         self._refused = False
         self._head_bytes = 0
@@ -136,12 +146,23 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._stop_timer()
+        self._stop_answer_timer()
         if self._counted is not None:
             self.per_address[self._counted] -= 1
             if not self.per_address[self._counted]:
                 del self.per_address[self._counted]
             self._counted = None
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Have the app wait for the client, and limit the wait."""
+        super().pause_writing()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        """Let the app go on."""
+        self._stop_answer_timer()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, as far as the limits allow."""
@@ -221,6 +242,27 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._body_seen = self._body_bytes
         self._timer = self.loop.call_later(BODY_SECONDS, self._check_body)
+
+    def _await_reader(self) -> None:
+        self._answer_timer = self.loop.call_later(ANSWER_SECONDS, self._check_reader, self._unsent_bytes())
+
+    def _check_reader(self, unsent_bytes: int) -> None:
+        """Close a connection whose client does not take the answer: it holds a file and what was read of it."""
+        if unsent_bytes - self._unsent_bytes() < ANSWER_BYTES_LEAST:
+            self.transport.abort()
+        else:
+            self._await_reader()
+
+    def _unsent_bytes(self) -> int:
+        """Return the bytes that wait here and in the kernel, which takes more only when a good part of its own have gone."""
+        descriptor = self.transport.get_extra_info("socket").fileno()
+        (in_kernel,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.TIOCOUTQ, bytes(4)))
+        return int(self.transport.get_write_buffer_size() + in_kernel)
+
+    def _stop_answer_timer(self) -> None:
+        if self._answer_timer is not None:
+            self._answer_timer.cancel()
+            self._answer_timer = None
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterator
-from typing import BinaryIO, Final
+from typing import Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from sqlalchemy import select
 from sqlmodel import col
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from api.app_state import AppState
 from api.auth import bearer, session_account
 from api.conditional import is_known
 from api.dependencies import AppStateOf
 from api.errors import StatusError, envelope
+from api.file_streams import FileChunks, FileStream
 from api.files.ranges import Span, Unsatisfiable, span_of
 from farm_core.assets import repository as assets
 from farm_core.errors import Forbidden, NotFound
@@ -29,7 +29,6 @@ from farm_core.storage.port import ObjectMissing, Storage, StoredObject
 router = APIRouter(include_in_schema=False)
 _PLAYED: Final = ("video/", "audio/")
 _UNQUOTABLE: Final = re.compile(r"[^ !#-\[\]-~]")
-_CHUNK_BYTES: Final = 256 * 1024
 _NOT_HERE: Final = "There is no such file, or it has expired."
 _BAD_LINK: Final = (
     "This link is not valid, or has expired. Read the render again for a new one, or upload the file again."
@@ -88,7 +87,7 @@ async def answer(request: Request, storage: Storage, facts: StoredObject) -> Res
         return Response(status_code=status, headers=headers, media_type=facts.content_type)
     # Open it before the status is sent: storage that is away has a status of its own.
     stream = await asyncio.to_thread(storage.open_range, facts.key, whole.start, whole.end)
-    return StreamingResponse(_chunks(stream), status, headers, facts.content_type)
+    return FileStream(FileChunks(stream), status, headers, facts.content_type)
 
 
 def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
@@ -107,9 +106,3 @@ def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
         plain = _UNQUOTABLE.sub("_", filename)
         headers["Content-Disposition"] = f"inline; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
     return headers
-
-
-def _chunks(stream: BinaryIO) -> Iterator[bytes]:
-    with stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            yield chunk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -13,10 +13,11 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading
+from api.file_streams import FileStream
 from api.pagination import checked_id, found
 from console.pages import page
 from console.renders.detail import Detail, detail
@@ -68,7 +69,7 @@ async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Re
     if not files:
         raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
     headers = {"Content-Disposition": disposition("renders.zip")}
-    return StreamingResponse(_zipped(state.storage, files, left_out), media_type="application/zip", headers=headers)
+    return FileStream(_zipped(state.storage, files, left_out), 200, headers, "application/zip")
 
 
 @router.post("/selection/compare")
@@ -140,7 +141,7 @@ async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> t
     return files, left_out
 
 
-def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -> Iterator[bytes]:
+def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -> Generator[bytes, None, None]:
     """Yield a zip of the files without compressing them. A text in it names the renders that have no file.
 
     A file that is deleted while the zip is written has a text in its place.

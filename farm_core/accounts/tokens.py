@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import jwt
 
-from farm_core.errors import Unavailable
+from farm_core.accounts.signing_keys import SigningKeys
 
 ISSUER: Final = "render-farm"
 _OWN_ALGORITHM: Final = "HS256"
@@ -39,14 +38,12 @@ class TokenReader:
         self._secret = secret
         self._audience = audience
         self._issuer = issuer
-        self._jwks = jwt.PyJWKClient(jwks_url, cache_keys=True, timeout=5) if jwks_url else None
+        self._keys = SigningKeys(jwks_url) if jwks_url else None
 
     async def subject(self, token: str) -> str:
         """Return the account that the token names; raises InvalidToken, or Unavailable where the keys cannot be had."""
         try:
             claims = await self._claims(token)
-        except jwt.PyJWKClientConnectionError as error:
-            raise Unavailable from error
         except jwt.PyJWTError as error:
             raise InvalidToken from error
         subject = claims["sub"]
@@ -57,7 +54,7 @@ class TokenReader:
     async def _claims(self, token: str) -> dict[str, Any]:
         # A clock that was ahead and is set right makes tokens of the time between; `exp` and `nbf` say when a token counts.
         required: Any = {"require": ["exp", "sub"], "verify_aud": False, "verify_iat": False}
-        if self._jwks is None:
+        if self._keys is None:
             return jwt.decode(
                 token,
                 self._secret,
@@ -66,7 +63,7 @@ class TokenReader:
                 leeway=_LEEWAY_SECONDS,
                 options=required,
             )
-        key = await asyncio.to_thread(self._jwks.get_signing_key_from_jwt, token)
+        key = await self._keys.key_of(token)
         options = required | {"verify_aud": self._audience is not None}
         return jwt.decode(
             token,

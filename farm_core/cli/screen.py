@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -13,12 +12,11 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from farm_core.terminal import harmless
+
 WATCH_SECONDS: Final = 1.0
 PIPE_WIDTH: Final = 240
 """Characters of a line where output is no terminal: identifiers stay whole for whoever searches them."""
-
-_COMMANDS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Characters by which a text could move the cursor of an operator's terminal, write to its clipboard, or turn its lines around."""
 
 
 class PlainConsole(Console):
@@ -26,7 +24,7 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return the text to show."""
-        return super().render_str(_COMMANDS.sub("\N{REPLACEMENT CHARACTER}", text), **options)
+        return super().render_str(harmless(text), **options)
 
 
 def add_watch_argument(parser: argparse.ArgumentParser) -> None:

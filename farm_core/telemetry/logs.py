@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import structlog
 
+from farm_core.terminal import harmless
+
 _SECRET_NAMES: Final = re.compile(r"authorization|secret|token|password|api_key|cookie", re.IGNORECASE)
 _SECRET_VALUES: Final = re.compile(
     r"pm_live_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"
@@ -37,10 +39,11 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
         if human
         else structlog.processors.JSONRenderer()
     )
+    shaping = [_fit_for_terminal, line] if human else [line]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, line]
+            foreign_pre_chain=before, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shaping]
         )
     )
     root = logging.getLogger()
@@ -77,6 +80,14 @@ def _without_secrets(_: object, __: str, event: MutableMapping[str, Any]) -> Mut
     for name, value in event.items():
         event[name] = HIDDEN if _SECRET_NAMES.search(name) else _scrubbed_value(value)
     return event
+
+
+def _fit_for_terminal(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Indent further lines of texts, so that none of them passes for a line of the log, and take commands of terminals out."""
+    return {
+        name: harmless(value).replace("\n", "\n    ") if isinstance(value, str) else value
+        for name, value in event.items()
+    }
 
 
 def _scrubbed_value(value: Any) -> Any:

@@ -108,24 +108,31 @@ def _running(chosen: Settings) -> Iterator[World]:
 
 @dataclass(frozen=True, slots=True)
 class Jwks:
-    """An address that serves a JWKS, its public key as PEM, and a function that signs tokens for an account."""
+    """An address that serves a JWKS, its public key as PEM, and a function that signs tokens for an account.
+
+    `keys` are those that it lists; without any it answers 503. `asked` has an entry for each request.
+    """
 
     address: str
     public: bytes
     sign: Callable[..., str]
+    keys: list[dict[str, object]]
+    asked: list[str]
 
 
 @pytest.fixture
 def jwks() -> Iterator[Jwks]:
     private = ec.generate_private_key(ec.SECP256R1())
     public = jwt.algorithms.ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
-    body = json.dumps({"keys": [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]}).encode()
+    listed: list[dict[str, object]] = [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]
+    asked: list[str] = []
 
     class Serve(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
+            asked.append(self.path)
+            self.send_response(200 if listed else 503)
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(json.dumps({"keys": listed}).encode())
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -138,7 +145,7 @@ def jwks() -> Iterator[Jwks]:
         thread = threading.Thread(target=keys.serve_forever)
         thread.start()
         pem = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        yield Jwks(f"http://127.0.0.1:{keys.server_port}/jwks.json", pem, sign)
+        yield Jwks(f"http://127.0.0.1:{keys.server_port}/jwks.json", pem, sign, listed, asked)
         keys.shutdown()
         thread.join()
 

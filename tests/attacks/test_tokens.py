@@ -13,6 +13,7 @@ import jwt
 import pytest
 from pydantic import ValidationError
 
+from farm_core.accounts import signing_keys
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from tests.api.conftest import Jwks
@@ -59,6 +60,51 @@ def test_a_jwks_farm_takes_no_token_of_another_algorithm(start: Callable[..., Wo
     unknown_key = jwks.sign(ada).split(".")
     for token in (public_key_as_secret, own_secret, unsigned, ".".join(unknown_key[:2] + ["AAAA"])):
         assert status(world, token) == 401
+
+
+@pytest.mark.service
+def test_a_key_that_the_jwks_no_longer_lists_signs_nothing_once_the_keys_are_old(
+    start: Callable[..., World], jwks: Jwks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = start(jwt_jwks_url=jwks.address)
+    token = jwks.sign(world.account().account_id)
+    assert status(world, token) == 200
+    jwks.keys[0]["kid"] = "two"
+    assert status(world, token) == 200
+    monkeypatch.setattr(signing_keys, "LIFETIME_SECONDS", 0.0)
+    monkeypatch.setattr(signing_keys, "COOLDOWN_SECONDS", 0.0)
+    assert status(world, token) == 401
+
+
+@pytest.mark.service
+def test_while_the_jwks_cannot_be_had_the_keys_that_it_listed_stay_valid(
+    start: Callable[..., World], jwks: Jwks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = start(jwt_jwks_url=jwks.address)
+    token = jwks.sign(world.account().account_id)
+    assert status(world, token) == 200
+    jwks.keys.clear()
+    monkeypatch.setattr(signing_keys, "LIFETIME_SECONDS", 0.0)
+    monkeypatch.setattr(signing_keys, "COOLDOWN_SECONDS", 0.0)
+    assert status(world, token) == 200
+    assert len(jwks.asked) == 2
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("is_away", [False, True])
+def test_tokens_of_keys_that_do_not_exist_cause_one_request_to_the_jwks(
+    start: Callable[..., World], jwks: Jwks, is_away: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("COOLDOWN_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(signing_keys, pause, 600.0)
+    world = start(jwt_jwks_url=jwks.address)
+    ada = world.account().account_id
+    if is_away:
+        jwks.keys.clear()
+    for number in range(5):
+        unknown = jwt.encode({"sub": ada}, "x" * 32, algorithm="HS256", headers={"kid": f"key {number}"})
+        assert status(world, unknown) == (503 if is_away else 401)
+    assert len(jwks.asked) == 1
 
 
 @pytest.mark.service

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
+
 import pytest
 
 from farm_core.telemetry.logs import scrubbed
@@ -25,3 +29,22 @@ def test_the_rest_of_a_line_stays() -> None:
     assert scrubbed("GET /files/a.mp4?expires=1&signature=ab&filename=x") == (
         "GET /files/a.mp4?expires=1&signature=[hidden]&filename=x"
     )
+
+
+def test_texts_of_others_neither_command_a_terminal_nor_pass_for_lines_of_the_log() -> None:
+    code = """
+        import logging
+        from farm_core.telemetry import logs
+        logs.set_up(human=True)
+        hostile = "\\x1b]52;c;Zm9v\\x07\\u202ea\\x9b2J\\nforged line"
+        try:
+            raise ValueError(hostile)
+        except ValueError:
+            logs.logger("farm").error("failed", exc_info=True, path=hostile)
+        logging.getLogger("library").warning("cannot read %s", hostile)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True)
+    shown = ran.stderr.decode()
+    assert shown.count("forged line") == 3
+    assert not any(command in shown for command in ("\x1b]", "\x07", "\u202e", "\x9b"))
+    assert not any(line.startswith("forged") for line in shown.splitlines())

@@ -1,0 +1,69 @@
+"""Public keys of a JWKS address, which is asked rarely, whatever keys the tokens of callers name."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from typing import Final
+
+import jwt
+
+from farm_core.errors import Unavailable
+from farm_core.telemetry import logs
+
+LIFETIME_SECONDS: Final = 300.0
+"""Time for which the keys are used before the address is asked again. A key that it no longer lists signs nothing from then on."""
+
+COOLDOWN_SECONDS: Final = 30.0
+RETRY_SECONDS: Final = 5.0
+"""Least time between two requests to the address, and after one that failed: anybody can send tokens of keys that do not exist."""
+
+TIMEOUT_SECONDS: Final = 5.0
+_log = logs.logger(__name__)
+
+
+class SigningKeys:
+    """The keys, by their id. While the address cannot be reached, those that it listed last stay valid."""
+
+    def __init__(self, url: str) -> None:
+        self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._asked_at = -math.inf
+        self._listed_at = -math.inf
+        """Moments on the monotonic clock: of the last request, and of the last one that was answered with keys."""
+        self._lock = asyncio.Lock()
+        """One request at a time: callers wait here without a thread."""
+
+    async def key_of(self, token: str) -> jwt.PyJWK:
+        """Return the key that the token names. Raises PyJWTError (no such key, no token), or Unavailable if the keys cannot be had."""
+        key_id = jwt.get_unverified_header(token).get("kid", "")
+        if key_id not in self._keys or self._age() >= LIFETIME_SECONDS:
+            async with self._lock:
+                if key_id not in self._keys or self._age() >= LIFETIME_SECONDS:
+                    await self._renew()
+        if key_id in self._keys:
+            return self._keys[key_id]
+        if self._has_failed():
+            raise Unavailable
+        raise jwt.InvalidKeyError("The address lists no such key.")
+
+    def _has_failed(self) -> bool:
+        return self._listed_at < self._asked_at
+
+    def _age(self) -> float:
+        return time.monotonic() - self._listed_at
+
+    async def _renew(self) -> None:
+        """Ask the address, unless that was tried a moment ago."""
+        now = time.monotonic()
+        if now - self._asked_at < (RETRY_SECONDS if self._has_failed() else COOLDOWN_SECONDS):
+            return
+        self._asked_at = now
+        try:
+            keys = await asyncio.to_thread(self._client.get_signing_keys)
+        except (jwt.PyJWTError, OSError, ValueError) as error:
+            _log.warning("the keys of JWT_JWKS_URL cannot be read", reason=str(error), keys=len(self._keys))
+            return
+        self._keys = {key.key_id: key for key in keys if key.key_id is not None}
+        self._listed_at = now
