@@ -38,9 +38,10 @@ class SigningKeys:
     async def key_of(self, token: str) -> jwt.PyJWK:
         """Return the key that the token names. Raises PyJWTError (no such key, no token), or Unavailable if the keys cannot be had."""
         key_id = jwt.get_unverified_header(token).get("kid", "")
-        if key_id not in self._keys or self._age() >= LIFETIME_SECONDS:
+        # One caller waits for the address where a known key is due to be asked for again: the others go on with it.
+        if key_id not in self._keys or (self._is_due() and not self._lock.locked()):
             async with self._lock:
-                if key_id not in self._keys or self._age() >= LIFETIME_SECONDS:
+                if key_id not in self._keys or self._is_due():
                     await self._renew()
         if key_id in self._keys:
             return self._keys[key_id]
@@ -51,8 +52,8 @@ class SigningKeys:
     def _has_failed(self) -> bool:
         return self._listed_at < self._asked_at
 
-    def _age(self) -> float:
-        return time.monotonic() - self._listed_at
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._listed_at >= LIFETIME_SECONDS
 
     async def _renew(self) -> None:
         """Ask the address, unless that was tried a moment ago."""
