@@ -150,7 +150,7 @@ def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
 def _vertex_feathered(path: MaskPath, box: tuple[float, float], shape: tuple[int, int]) -> Pixels:
     """Return the path's coverage, computed at one pixel a px and stretched to the mask's raster."""
     scale = fitting_scale(*box, math.sqrt(min(1.0, _FEATHERED_AREA_MAX_PX / max(1.0, box[0] * box[1]))))
-    columns, rows = max(1, round(box[0] * scale)), max(1, round(box[1] * scale))
+    columns, rows = (max(1, round_half_up(side * scale)) for side in box)
     pixels, canvas = coverage(columns, rows)
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)

@@ -124,5 +124,14 @@ def test_feathers_of_vertices_are_as_wide_in_a_box_of_any_size(height: float) ->
     assert shown == pytest.approx([255, 200, 128, 55, 0], abs=3)
 
 
+def test_feathers_of_vertices_are_computed_on_half_a_pixel_rounded_up() -> None:
+    """A box of 60.5 px has 61 columns (compositing.md 5.3, animation.md 0). With 60, the edge would lie half a column to the left."""
+    corners = ((-40.0, -40.0), (10.2, -40.0), (10.2, 40.0), (-40.0, 40.0))
+    points = tuple(MaskPoint(x, y, x, y, x, y, 0.0) for x, y in corners)
+    pixels = mask_coverage([MaskPath("m", "add", points)], 60.5, 20, 2)
+    assert pixels.shape == (40, 121)
+    assert pixels[20, 80] > 200
+
+
 def test_feathers_of_vertices_take_bounded_memory_whatever_the_box() -> None:
     assert len(along(3e9)) <= 1 << 15
