@@ -86,9 +86,7 @@ def _heading(context: EvaluationContext, layer: Layer, values: Values, rotation:
 
 def _deep(context: EvaluationContext, layer: Layer, values: Values, flat: Transform2D) -> Transform2D | Transform3D:
     """Return the layer's place in space, where clones lie exactly on top of each other (layers.md 12.1)."""
-    matrix = space.world(context, layer)
-    if layer.auto_orient == "camera":
-        matrix = _facing_eye(context, layer, values, matrix)
+    matrix = space.world(context, layer, space.facing_turn(context, layer))
     if not matrix4.is_finite(matrix):
         return Transform2D(*affine.NOWHERE)
     return Transform3D(
@@ -108,15 +106,6 @@ def _lit_at(context: EvaluationContext, layer: Layer, values: Values, matrix: Ma
     place = (x, y, values.number("z", 0.0))
     is_usual = place == (matrix[3], matrix[7], matrix[11]) or not all(map(math.isfinite, place))
     return None if is_usual or not layer.material.accepts_lights else place
-
-
-def _facing_eye(context: EvaluationContext, layer: Layer, values: Values, matrix: Matrix4) -> Matrix4:
-    """Return the layer turned toward the eye: pitch and yaw of the way there in place of its own (three-d.md 2)."""
-    values.count_time_as_read()
-    eye = (space.camera(context) or space.default_camera(context)).eye
-    pitch, yaw = space.towards(matrix4.applied(matrix, (0.0, 0.0, values.number("anchorZ", 0.0))), eye)
-    turn_x, turn_y = pitch - values.number("rotationX", 0.0), yaw - values.number("rotationY", 0.0)
-    return space.world(context, layer, (turn_x, turn_y, values.number("orientationZ", 0.0)))
 
 
 def _extrusion(layer: Layer, values: Values) -> Extrusion | None:

@@ -188,10 +188,10 @@ def _blur_scales(values: Values) -> tuple[float, float]:
 def _moved(
     context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
 ) -> Transform2D | Transform3D:
-    """Return the place with what position and rotation change until then; clones in space move in their plane alone."""
+    """Return the place with what position and rotation change until then (effects.md 8.12)."""
     shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
     flat = placed.flat if isinstance(placed, Transform3D) else placed
     flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)
-    if not isinstance(placed, Transform3D) or layer.clone is not None:
+    if not isinstance(placed, Transform3D):
         return flat
-    return replace(placed, matrix=space.world(context, layer, shift=shift), flat=flat)
+    return replace(placed, matrix=space.world(context, layer, space.facing_turn(context, layer), shift), flat=flat)

@@ -42,6 +42,19 @@ def world(context: EvaluationContext, layer: Layer, turn: Point3 | None = None, 
     return _composed(values, flat, scale_z, turn, shift)
 
 
+def facing_turn(context: EvaluationContext, layer: Layer) -> Point3 | None:
+    """Return the orientation that turns a layer toward the eye, degrees; None for a layer with its own (three-d.md 2)."""
+    if layer.auto_orient != "camera":
+        return None
+    values = context.values(layer)
+    values.count_time_as_read()
+    eye = (camera(context) or default_camera(context)).eye
+    origin = matrix4.applied(world(context, layer), (0.0, 0.0, values.number("anchorZ", 0.0)))
+    pitch, yaw = towards(origin, eye)
+    own_pitch, own_yaw = values.number("rotationX", 0.0), values.number("rotationY", 0.0)
+    return pitch - own_pitch, yaw - own_yaw, values.number("orientationZ", 0.0)
+
+
 def sampled(
     context: EvaluationContext, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
 ) -> Matrix4:

@@ -30,6 +30,7 @@ from motion.snapshot import (
     ShapeSource,
     Snapshot,
     SolidPaint,
+    Stroke,
     Transform2D,
     Transform3D,
 )
@@ -282,3 +283,20 @@ def test_a_flat_plane_with_a_glow_or_a_shadow_keeps_its_edges(
         for layer in (low, replace(low, effects=(EffectSnapshot("fx", kind, stored),)))
     )
     assert np.abs(bare - lit)[:, 8:56].max() < 25
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(("kind", "stored"), [
+    ("gradient-ramp", (("angle", 0.0),)),
+    ("bulge", (("radius", 30.0), ("height", 60.0))),
+    ("vignette", (("amount", 80.0),)),
+])  # fmt: skip
+def test_effects_in_layer_coordinates_span_the_stroke_of_a_plane_too(
+    painter: Painter, kind: str, stored: tuple[tuple[str, float], ...]
+) -> None:
+    flat = rect("#ff8020", 32, 24, 40, 24, effects=(EffectSnapshot("fx", kind, stored),))
+    assert isinstance(flat.source, ShapeSource)
+    flat = replace(flat, source=replace(flat.source, strokes=(Stroke(SolidPaint("#3060ff"), 6.0),)))
+    facing = replace(flat, transform=Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT))
+    in_frame, in_space = (drawn(painter, snapshot(layer)).astype(int) for layer in (flat, facing))
+    assert np.abs(in_space - in_frame).mean() < 2

@@ -46,6 +46,27 @@ def test_the_ghosts_of_a_plane_keep_their_depth_and_turn() -> None:
     assert ghost.transform.matrix[0] == pytest.approx(math.cos(math.radians(45)))
 
 
+def test_the_ghosts_of_clones_in_space_lie_on_one_spot_too() -> None:
+    cloner = {"enabled": True, "count": 3, "offsetX": 40}
+    doc = document(
+        node("a", z=10, __cloner=cloner, fx={"effects": [echo(echoTime=-0.5, numEchoes=1)]}),
+        tracks={"a": {"z": keys((0, 0), (2, 200))}},
+    )
+    places = [ghost.transform for found in shown(doc, 1.0).layers for ghost in found.ghosts]
+    assert [place.matrix[3::4] for place in places if isinstance(place, Transform3D)] == [(0, 0, 50, 1)] * 3
+
+
+def test_the_ghosts_of_a_plane_that_faces_the_camera_face_it_too() -> None:
+    still = node("a", x=100, z=50, rotationY=0, fx={"autoOrient": "camera", "effects": [echo(numEchoes=1)]})
+    found = layer(document(still), "a", 1.0)
+    assert found is not None
+    assert isinstance(found.transform, Transform3D)
+    (ghost,) = found.ghosts
+    assert isinstance(ghost.transform, Transform3D)
+    assert ghost.transform.matrix == pytest.approx(found.transform.matrix)
+    assert ghost.transform.matrix[0] < 1
+
+
 def test_an_echo_that_is_stored_as_none_but_grows_is_an_echo() -> None:
     doc = document(
         node("a", fx={"effects": [echo(echoTime=-0.1, numEchoes=0)]}),

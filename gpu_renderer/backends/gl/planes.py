@@ -170,12 +170,13 @@ def flattened(
 
     A layer of which only a glow is left is smaller. The caller owns the target.
     """
-    width, height = bounds.flat_box(step, shown.width + 2 * shown.padding, shown.height + 2 * shown.padding)
+    padded = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
+    width, height = bounds.flat_box(step, *padded)
     across, down = bounds.world_scale(step)
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))
-    own_width, own_height = shown.width * scale_x, shown.height * scale_y
+    own_width, own_height = padded[0] * scale_x, padded[1] * scale_y  # the quad, as in the frame (effects.md 3.5)
     own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
         buffer, own, shown.width, shown.height, output_scale=min(lengths), length_scales=lengths, layer_target=layer_target,
