@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -17,7 +17,7 @@ from api.animations.endpoints import router as animations
 from api.app_state import AppState
 from api.assets.endpoints import router as assets
 from api.batches.endpoints import router as batches
-from api.documentation import add_documentation, operation_id
+from api.documentation import add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
 from api.first_page import router as first_page
@@ -30,6 +30,7 @@ from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
 from api.renders.endpoints import router as renders
+from api.route import operation_id
 from api.stills.endpoints import router as stills
 from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
@@ -57,6 +58,9 @@ LARGE_BODIES: Final = 2
 UPLOADS: Final = 8
 """Large bodies, which are held in memory, and uploads, which are held on disk: of one account at once in one process."""
 TURN_SECONDS: Final = 60.0
+
+PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
+"""Routers under `/api/v1`."""
 
 MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
 """Middleware of every request, outermost first. Telemetry, and the answers to browsers of other origins, are around it."""
@@ -120,7 +124,7 @@ def create_app(state: AppState) -> FastAPI:
     )
     app.state.dependencies = state
     add_error_handlers(app)
-    app.include_router(_public())
+    app.router.routes += [route for router in PUBLIC for route in router.routes]
     app.include_router(first_page)
     app.include_router(health)
     app.include_router(files)
@@ -157,11 +161,3 @@ def _cors(settings: Settings) -> list[Middleware]:
             max_age=3600,
         )
     ]
-
-
-def _public() -> APIRouter:
-    """Return the routes under `/api/v1`."""
-    public = APIRouter(prefix="/api/v1")
-    for router in (keys, templates, renders, assets, usage, animations, stills, batches):
-        public.include_router(router)
-    return public

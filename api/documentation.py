@@ -7,9 +7,7 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
 from api.errors import status_name
 from api.examples import FINISHED, PAGES, example_of
@@ -146,11 +144,6 @@ def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
         for operation in operations.values():
             _add_examples(operation)
     return made
-
-
-def operation_id(route: APIRoute) -> str:
-    """Return the operation's name in generated clients, made from its function's name (`createRender`)."""
-    return to_camel(route.name)
 
 
 def _rename_pages(made: dict[str, Any]) -> None:

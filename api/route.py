@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from typing import Any, Final
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from pydantic.alias_generators import to_camel
 from starlette.routing import Match
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
@@ -17,7 +18,7 @@ from api import large_bodies
 from api.app_state import app_state_of
 from api.auth import Need, admit
 from api.conditional import is_known
-from api.json import JSONDecodeError, JSONRequest
+from api.json import JSONDecodeError, JSONRequest, JSONResponse
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import BadRequest
 from farm_core.large_json import syntax_fault
@@ -78,6 +79,26 @@ class FarmRoute(HeadRoute):
             return _conditional(request, response) if _CONDITIONAL in declared else response
 
         return handler
+
+
+def operation_id(route: APIRoute) -> str:
+    """Return the operation's name in generated clients, made from its function's name (`createRender`)."""
+    return to_camel(route.name)
+
+
+def public_router(prefix: str, tag: str) -> APIRouter:
+    """Return a router under `/api/v1` whose routes are complete: the app takes them as they are.
+
+    `include_router` would make every route again for each app, in 0.4 s of processor time.
+    """
+    return APIRouter(
+        prefix=f"/api/v1{prefix}",
+        tags=[tag],
+        route_class=FarmRoute,
+        default_response_class=JSONResponse,
+        generate_unique_id_function=operation_id,
+        strict_content_type=False,
+    )
 
 
 def _as_get(scope: Connection) -> Connection:

@@ -57,7 +57,7 @@ def create_console(state: AppState) -> FastAPI:
     app.add_exception_handler(errors.SignInNeeded, errors.to_sign_in)
     for kind in (FarmError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, errors.shown)
-    for router in ROUTERS:
-        app.include_router(router)
+    # `include_router` would make every route again for each app, in 0.1 s of processor time.
+    app.router.routes += [route for router in ROUTERS for route in router.routes]
     app.mount("/static/{version}", StaticFiles(directory=STATIC), name="static")
     return app

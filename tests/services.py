@@ -22,10 +22,12 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.EmbeddedPostgres]:
     from cluster.embedded import postgres
+    from tests import in_memory
 
-    server = postgres.start(tmp_path_factory.mktemp("postgres") / "data", durable=False)
-    yield server
-    server.stop()
+    with in_memory.folder(tmp_path_factory.mktemp("postgres")) as folder:
+        server = postgres.start(folder / "data", durable=False)
+        yield server
+        server.stop()
 
 
 @pytest.fixture(scope="session")

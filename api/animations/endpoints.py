@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import orjson
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.json import JSONResponse
 from api.pagination import checked_id, found, listed
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.shapes import Deleted, Listed
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import NotFound
@@ -20,7 +20,7 @@ from farm_core.presets.repository import WITHOUT_DATA
 from farm_core.strict_json import text_of
 from farm_core.usage.stored import charge, forget
 
-router = APIRouter(prefix="/animations", tags=["animations"], route_class=FarmRoute)
+router = public_router("/animations", "animations")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from api.assets import service
 from api.assets.schemas import UPLOAD_FORM, UploadRecord
 from api.dependencies import AppStateOf, CallerOf, Origin, Work
 from api.documentation import answers
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.uploads import received
 from farm_core.accounts.scopes import Scope
 
-router = APIRouter(prefix="/assets", tags=["assets"], route_class=FarmRoute)
+router = public_router("/assets", "assets")
 
 
 @router.post("", status_code=201, openapi_extra=needs(Scope.renders_write, body=UPLOAD_FORM), responses=answers())

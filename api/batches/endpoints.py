@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from api.batches import service
 from api.batches.schemas import BatchCancelled, BatchRecord, BatchRequest
 from api.dependencies import AppStateOf, CallerOf, Origin, PageOf
 from api.documentation import answers
 from api.renders.endpoints import IdempotencyKey
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from farm_core.accounts.scopes import Scope
 
-router = APIRouter(prefix="/batches", tags=["extension"], route_class=FarmRoute)
+router = public_router("/batches", "extension")
 _READ, _WRITE = Scope.renders_read, Scope.renders_write
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.keys import service
 from api.keys.schemas import DEFAULT_KEY, KeyRequest, KeySummary, NewKey, Revoked
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.shapes import Listed
 
-router = APIRouter(prefix="/keys", tags=["keys"], route_class=FarmRoute)
+router = public_router("/keys", "keys")
 
 
 @router.get("", openapi_extra=needs(None, conditional=True), responses=answers())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 from pydantic import AfterValidator, WithJsonSchema
 from starlette.responses import RedirectResponse
 
@@ -13,13 +13,13 @@ from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
 from api.documentation import answers
 from api.renders import service, validation
 from api.renders.schemas import JobRecord, JobState, RenderRequest, Validation
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.shapes import Listed
 from farm_core.accounts.scopes import Scope
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
 
-router = APIRouter(prefix="/renders", tags=["renders"], route_class=FarmRoute)
+router = public_router("/renders", "renders")
 _READ, _WRITE = Scope.renders_read, Scope.renders_write
 _REDIRECT: dict[int | str, dict[str, Any]] = {
     302: {

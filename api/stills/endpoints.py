@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from api.dependencies import AppStateOf, CallerOf, Origin
 from api.documentation import answers
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.stills import service
 from api.stills.schemas import (
     PICTURE,
@@ -21,7 +20,7 @@ from api.stills.schemas import (
 from farm_core.accounts.scopes import Scope
 from farm_core.stills import Still, StillOptions
 
-router = APIRouter(tags=["extension"], route_class=FarmRoute)
+router = public_router("", "extension")
 _TEMPLATES, _RENDERS = Scope.templates_read, Scope.renders_read
 
 

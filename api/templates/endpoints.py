@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.shapes import Deleted, Listed
 from api.templates import service
 from api.templates.schemas import IMPORT_FORM, ImportedTemplate, TemplateRecord, TemplateRequest
 from api.uploads import received
 from farm_core.accounts.scopes import Scope
 
-router = APIRouter(prefix="/templates", tags=["templates"], route_class=FarmRoute)
+router = public_router("/templates", "templates")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from api.dependencies import AppStateOf, CallerOf, Reading
 from api.documentation import answers
-from api.route import FarmRoute, needs
+from api.route import needs, public_router
 from api.usage.schemas import AccountLimits, UsageRecord
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.usage import repository
 
-router = APIRouter(prefix="/usage", tags=["usage"], route_class=FarmRoute)
+router = public_router("/usage", "usage")
 _MS_PER_MINUTE = 60_000
 
 

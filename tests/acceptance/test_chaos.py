@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import httpx
 import pytest
 
 from tests.acceptance.farm import PARTS, ROOT, ProcessFarm, drawn_segments, imported, process_farm, uploaded
@@ -161,8 +160,8 @@ def test_a_job_on_s3_is_downloaded_by_ranges_from_there_cached_and_verified(farm
     assert farm.storage is not None
     link = farm.link(first)
     assert link.startswith(f"{farm.storage.url}/{BUCKET}/results/")
-    whole = httpx.get(link, trust_env=False).content
-    part = httpx.get(link, headers={"Range": "bytes=4-11"}, trust_env=False)
+    whole = farm.client.get(link).content
+    part = farm.client.get(link, headers={"Range": "bytes=4-11"})
     assert part.content == whole[4:12]
     assert part.content.startswith(b"ftyp")
     second = farm.render(template, "on-s3-second", logo=logo, headline="On S3", side=(160, 90))

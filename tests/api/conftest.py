@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from api.app import app_state_from, create_app
 from cluster.embedded import valkey
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
+from tests import sandboxes
 from tests.api.world import World
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
@@ -89,7 +90,7 @@ class _Server(uvicorn.Server):
 @contextmanager
 def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
-    app = create_app(app_state_from(chosen, clock, resolve))
+    app = create_app(replace(app_state_from(chosen, clock, resolve), sandbox=sandboxes.SHARED))
     proxies = chosen.trusted_proxies
     options = server.config(app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies)
     serving, sockets = _Server(options), server.listeners(options)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-import httpx
 import jwt
 import pytest
 
@@ -107,9 +106,9 @@ def test_a_refusal_says_what_is_wrong_with_the_credential(world: World) -> None:
         ({"X-API-Key": "pm_live_junk"}, "no such API key"),
     ):
         assert words in Someone(world, headers, "").get("/usage").json()["message"], headers
-    elsewhere = httpx.get(f"{world.origin}/v1/renders", headers={"X-API-Key": "pm_live_junk"}).json()["message"]
+    elsewhere = world.client.get("/v1/renders", headers={"X-API-Key": "pm_live_junk"}).json()["message"]
     assert elsewhere == "API keys work only on routes under /api/v1."
-    expired = httpx.get(f"{world.origin}/files/results/a.mp4?expires=1&signature=ab").json()["message"]
+    expired = world.client.get("/files/results/a.mp4?expires=1&signature=ab").json()["message"]
     assert expired.endswith("Read the render again for a new one, or upload the file again.")
     key = ada.new_key()
     ada.delete(f"/keys/{ada.get('/keys').json()['items'][0]['id']}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 
 from farm_core.settings import BadSettings, Settings, settings
@@ -68,7 +67,7 @@ def test_a_finished_render_is_saved_under_its_own_ending(start: Callable[..., Wo
 
 
 def output_schema(world: World) -> dict[str, Any]:
-    document = httpx.get(f"{world.origin}/api/openapi.json").json()
+    document = world.client.get("/api/openapi.json").json()
     fields: dict[str, Any] = document["components"]["schemas"]["RenderOutput"]["properties"]
     return fields
 

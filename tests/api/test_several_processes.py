@@ -13,6 +13,7 @@ import pytest
 
 from cluster.local.ray_head import free_port
 from farm_core.settings import ROOT
+from tests.patience import HANG_SECONDS
 
 REQUESTS = 60
 COUNTED = 'farm_http_requests_total{method="GET",route="/api/v1/usage",status="401"}'
@@ -45,7 +46,11 @@ def processes(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[tup
 
 def _asked(origin: str) -> list[int]:
     """Statuses of requests that come on a connection each."""
-    return [httpx.get(f"{origin}/api/v1/usage", trust_env=False, verify=False).status_code for _ in range(REQUESTS)]
+    return [_answer(f"{origin}/api/v1/usage").status_code for _ in range(REQUESTS)]
+
+
+def _answer(url: str) -> httpx.Response:
+    return httpx.get(url, trust_env=False, verify=False, timeout=HANG_SECONDS)
 
 
 def test_processes_on_one_port_answer_together_and_count_together(
@@ -54,7 +59,7 @@ def test_processes_on_one_port_answer_together_and_count_together(
     origin, started = processes
     assert _asked(origin) == [401] * REQUESTS
     assert len(list((tmp_path / "metrics").glob("counter_*.db"))) == 2
-    exposed = httpx.get(f"{origin}/metrics", trust_env=False).text
+    exposed = _answer(f"{origin}/metrics").text
     assert f"{COUNTED} {REQUESTS}.0" in exposed.splitlines()
     started[0].kill()
     started[0].wait()

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
 import pytest
 
 from farm_core.db.database import Database
@@ -54,7 +53,7 @@ def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[...
 def client(account: Someone, template: str) -> Counter[int]:
     """Create jobs, repeat each creation, and cancel every second job; return how often each status came."""
     seen: Counter[int] = Counter()
-    with httpx.Client(base_url=account.world.origin, timeout=HANG_SECONDS, headers=account.headers) as http:
+    with account.world.new_client(headers=account.headers) as http:
         for number in range(ROUNDS):
             headers = {"Idempotency-Key": new_id("key-0")}
             body = {"templateId": template, "inputs": {"headline": "The same for all"}}

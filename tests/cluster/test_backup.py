@@ -17,7 +17,7 @@ from farm_core.storage.local import LocalStorage
 from tests.acceptance.farm import run_farm
 from tests.s3_server import BUCKET, S3Server
 
-pytestmark = pytest.mark.service
+pytestmark = [pytest.mark.service, pytest.mark.timeout(900)]  # a dozen commands, each with a limit of its own
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ import httpx
 from farm_core.db.database import Database
 from farm_core.sign_in import repository
 from tests.api.world import Someone, World
-from tests.patience import HANG_SECONDS
 
 COOKIE = "farm_console"
 
@@ -79,7 +78,7 @@ def link_token(world: World, account_id: str, *, read_only: bool = False) -> str
 @contextmanager
 def browser(world: World) -> Iterator[httpx.Client]:
     """A browser without scripts that nobody is signed in to."""
-    with httpx.Client(base_url=world.origin, timeout=HANG_SECONDS) as client:
+    with world.new_client() as client:
         yield client
 
 

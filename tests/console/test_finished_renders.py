@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 
 from tests.api.world import World, picture
 from tests.console.people import Person, signed_in
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
@@ -128,7 +129,7 @@ def test_a_finished_render_is_shared_by_a_link_that_needs_no_session(designer: P
     page.click("text=Copy link")
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     link = page.inner_text("#share")
-    assert httpx.get(link).text == "Shared"
+    assert httpx.get(link, timeout=HANG_SECONDS).text == "Shared"
 
 
 def test_what_a_designer_does_not_look_for_is_folded_and_stays_as_it_is_put(designer: Person, window: Window) -> None:

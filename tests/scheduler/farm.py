@@ -41,6 +41,7 @@ from motion.errors import PropertyRefused
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
+from tests import sandboxes
 from tests.patience import HANG_SECONDS
 from tests.scheduler.inline_executor import InlineExecutor
 
@@ -197,6 +198,7 @@ def parts_for(
         folder / "scratch",
         ProgressReader(client, database),
         ChangePublisher(client),
+        sandbox=sandboxes.SHARED,
     )
 
 
