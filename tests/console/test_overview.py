@@ -10,7 +10,7 @@ import pytest
 
 from tests.console.people import Person
 
-Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - the shape of shutil's
+Usage = namedtuple("Usage", "total used free")
 WORKER = """
     INSERT INTO workers (id, node, renderer, device, encoder, seen_at, quarantined_until)
     VALUES (%s, 'node-a', 'r', 'llvmpipe', 'libx264', %s, %s)
