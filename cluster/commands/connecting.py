@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Final
 
 from render_farm_client import AsyncFarmClient, FarmClient
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def credential(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Origin and credential. Raises NoFarm, NoAccount."""
+    """Origin and credential. Names the account on stderr if the command did not. Raises NoFarm, NoAccount."""
     if arguments.server is not None:
         if arguments.key is None:
             raise NoFarm("--server needs --key, an API key of that farm")
@@ -46,6 +47,8 @@ def credential(arguments: argparse.Namespace) -> tuple[str, str]:
         return found.origin, arguments.key
     local = chosen.model_copy(update={"data_folder": folder})
     name = arguments.account or LOCAL
+    if arguments.account is None:  # on stderr: stdout is the template, or the agent's protocol
+        print(f"farm: works as the account {name}; --account NAME names another", file=sys.stderr)
     return found.origin, session_token(local, found.database_url, name, make=arguments.account is None)
 
 

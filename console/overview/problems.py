@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from redis.exceptions import RedisError
 
 from api.app_state import AppState
+from console.words import size
 from farm_core.storage.port import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -31,28 +32,29 @@ class Problem:
 
 
 async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
-    """Return what is wrong, the worst first."""
-    found = [*await _parts(state), *_workers(snapshot), *_queue(snapshot), *_results(snapshot), *_disk(snapshot)]
+    """Return what is wrong, the worst first. A full disk comes before what it causes, and a lack that is no fault last."""
+    found = [
+        *_disk(snapshot), *await _storage(state), *_workers(snapshot), *_queue(snapshot), *await _redis(state),
+        *_results(snapshot), *_devices(snapshot),
+    ]  # fmt: skip
     return sorted(found, key=lambda problem: not problem.severe)
 
 
-async def _parts(state: AppState) -> list[Problem]:
-    found = []
-    try:
-        await state.redis.ping()
-    except (RedisError, OSError):
-        found.append(
-            Problem("Redis does not answer.", "Live progress and previews are away. Look at its log.", severe=True)
-        )
+async def _storage(state: AppState) -> list[Problem]:
     try:
         await asyncio.to_thread(state.storage.exists, _PROBE)
     except StorageUnavailable:
-        found.append(
-            Problem(
-                "Storage does not answer.", "No render can finish. Check the bucket and its credentials.", severe=True
-            )
-        )
-    return found
+        place = "the bucket and its credentials" if state.settings.s3_bucket else "the disk of the data folder"
+        return [Problem("Storage does not answer.", f"No render can finish. Check {place}.", severe=True)]
+    return []
+
+
+async def _redis(state: AppState) -> list[Problem]:
+    try:
+        await state.redis.ping()
+    except (RedisError, OSError):
+        return [Problem("Redis does not answer.", "Renders go on without live progress and previews. Look at its log.")]
+    return []
 
 
 def _workers(snapshot: Snapshot) -> list[Problem]:
@@ -68,17 +70,20 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
         found.append(
             Problem(f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers")
         )
-    if all("llvmpipe" in one.worker.device.lower() for one in snapshot.workers if one.state in ("live", "busy")):
-        advice = (
-            "Every worker draws on the processor. If this machine has a GPU, ./farm doctor says why it is not used."
-        )
-        found.append(Problem("No worker has a GPU.", advice, "/console/workers"))
     return found
+
+
+def _devices(snapshot: Snapshot) -> list[Problem]:
+    taking = [one for one in snapshot.workers if one.state in ("live", "busy")]
+    if not taking or not all("llvmpipe" in one.worker.device.lower() for one in taking):
+        return []
+    advice = "Every worker draws on the processor. If this machine has a GPU, ./farm doctor says why it is not used."
+    return [Problem("No worker has a GPU.", advice, "/console/workers")]
 
 
 def _queue(snapshot: Snapshot) -> list[Problem]:
     if snapshot.paused_since is not None:
-        return [Problem("The whole queue is paused.", "Nothing new is started until somebody resumes it.")]
+        return [Problem("The whole queue is paused.", "Nothing new is started until somebody resumes it.", severe=True)]
     if snapshot.oldest is not None and (snapshot.at - snapshot.oldest).total_seconds() > OLD_SECONDS:
         minutes = int((snapshot.at - snapshot.oldest).total_seconds() // 60)
         advice = (
@@ -101,5 +106,8 @@ def _disk(snapshot: Snapshot) -> list[Problem]:
     free, total = snapshot.storage.free, snapshot.storage.total
     if free is None or not total or free / total >= FREE_SHARE:
         return []
-    advice = "Make room, or lower SEGMENT_CACHE_BYTES and RESULT_DAYS. Renders fail when the disk is full."
-    return [Problem(f"Only {free / 1e9:.1f} GB of the disk are free.", advice, severe=True)]
+    advice = (
+        "While it is full, uploads are refused and renders wait. Free some space, or lower SEGMENT_CACHE_BYTES or "
+        "RESULT_DAYS and restart the farm."
+    )
+    return [Problem(f"Only {size(free)} of the disk are free.", advice, severe=True)]

@@ -27,7 +27,7 @@ from console.playground.output import choices_of, output_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
-from farm_core.audit.log import record
+from farm_core.audit.log import record_once
 from farm_core.errors import FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, of_template, request_still
 from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
@@ -94,7 +94,7 @@ async def render(
         return await _form(request, state, viewer, template, values, explained(template, faults), form, refused=True)
     except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
         return await _form(request, state, viewer, template, values, [], form, refusal=error, refused=True)
-    await record(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
+    await record_once(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
 

@@ -46,6 +46,14 @@ async def record(
     return entry
 
 
+async def record_once(
+    session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any] | None = None
+) -> None:
+    """Add an entry unless the target has one of this action: a request that is sent again does nothing a second time."""
+    if not await page(session, limit=1, action=action, target=target):
+        await record(session, actor, action, target, detail)
+
+
 async def update_detail(session: AsyncSession, entry_id: int | None, detail: Mapping[str, Any]) -> None:
     """Replace the detail of an entry whose action goes on in another transaction."""
     await session.execute(update(AuditEntry).where(col(AuditEntry.id) == entry_id).values(detail=dict(detail)))

@@ -19,10 +19,11 @@ LONG_NAME = "A name that somebody pasted from a whole sentence and never shorten
 
 
 def many_inputs(designer: Person, count: int) -> str:
-    """The id of a template with a long name and this many texts."""
+    """The id of a template with a long name and this many texts. The first one has a long label without spaces."""
     layers = [layer(f"n{index}", f"Text {index}", "text") for index in range(count)]
     fields = [field(f"text{index}", "text", f"n{index}", "Text", "content") for index in range(count)]
     inputs = [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields]
+    inputs[0]["label"] = "Label" * 30
     return designer.api.template(name=LONG_NAME, document=document(*layers, fields=fields), inputs=inputs)
 
 
@@ -268,21 +269,35 @@ def test_a_draft_that_is_stopped_leaves_the_frame_of_that_moment(designer: Perso
     expect(page.locator("#frame")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1440, 820, 390])
+@pytest.mark.parametrize("width", [1440, 1280, 820, 390])
 def test_long_names_stay_in_their_place(designer: Person, window: Window, width: int) -> None:
     template = many_inputs(designer, 1)
-    job = designer.api.render(template, inputs={}).json()["jobId"]
+    job = designer.api.render(template, inputs={"text0": "Words " * 40}).json()["jobId"]
     page = window(designer)
     page.set_viewport_size({"width": width, "height": 844})
     for path in ("renders", f"renders/{job}", "templates", f"templates/{template}", f"templates/{template}/playground"):
         page.goto(f"{designer.origin}/console/{path}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        for table in page.locator(".scroll").all():
+            assert table.evaluate("box => box.scrollWidth <= box.clientWidth"), (
+                path,
+                table.get_attribute("aria-label"),
+            )
     page.goto(f"{designer.origin}/console/renders")
     name, state = (page.locator(f"#row-{job} {part}").bounding_box() for part in (".what > a", ".state"))
     assert name["x"] + name["width"] <= state["x"]
     page.goto(f"{designer.origin}/console/renders/{job}")
     if width < 860:
         assert page.locator(".topbar").bounding_box()["height"] < 60
+
+
+def test_a_phone_on_its_side_shows_the_frame_beside_the_input(designer: Person, window: Window) -> None:
+    page = playground(designer, window, many_inputs(designer, 20))
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.locator("#in-text19").scroll_into_view_if_needed()
+    for shown in (".screen", "#in-text19"):
+        box = page.locator(shown).bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 390, shown
 
 
 def test_templates_are_found_by_name_over_several_pages(designer: Person, window: Window) -> None:

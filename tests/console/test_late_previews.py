@@ -150,4 +150,7 @@ def test_a_form_that_is_sent_again_without_an_answer_creates_no_second_render(de
     assert first.status_code == 303
     assert first.headers["location"] == again.headers["location"]
     assert len({answer.headers["location"] for answer in (first, other, new_page)}) == 3
+    job = first.headers["location"].rsplit("/", 1)[-1]
+    entries = designer.api.world.database.execute("SELECT action FROM audit_log WHERE target = %s", (f"job {job}",))
+    assert entries.fetchall() == [("render",)], "one render, one entry"
     assert 'name="once"' in designer.text(f"/templates/{template}/playground")

@@ -244,6 +244,10 @@ def test_an_account_that_is_misspelled_is_not_made(
     file = str(write_document(folder, document(layer("square"))))
     error = command_error("template", "add", file, "--account", "studoi", "--data", str(folder))
     assert error == "farm: there is no account 'studoi'; `./farm account list` lists all\n"
+    error = command_error("template", "add", file, "--data", str(folder))
+    assert error.startswith("farm: works as the account local; --account NAME names another\n"), (
+        "it is said if none is named"
+    )
 
 
 @pytest.mark.service

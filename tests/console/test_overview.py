@@ -1,0 +1,40 @@
+"""The overview of the farm: what is wrong, in the order of urgency, with what to do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import namedtuple
+
+import pytest
+
+from tests.console.people import Person
+
+Usage = namedtuple("Usage", "total used free")
+WORKER = """
+    INSERT INTO workers (id, node, renderer, device, encoder, seen_at, quarantined_until)
+    VALUES (%s, 'node-a', 'r', 'llvmpipe', 'libx264', %s, %s)
+"""
+
+
+def notices(person: Person) -> list[tuple[str, str]]:
+    """Kind and title of each notice, from the top."""
+    return re.findall(r'<div class="notice (\w+)"><div><strong>(.*?)</strong>', person.text("/"))
+
+
+def test_what_stops_renders_comes_first_and_a_missing_gpu_last(
+    operator: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = operator.api.world
+    now = world.clock.now()
+    world.database.execute(WORKER, ("worker-live", now, None))
+    world.database.execute(WORKER, ("worker-resting", now, now.replace(year=now.year + 1)))
+    world.database.execute("UPDATE queue_state SET paused_at = %s", (now,))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10_000_000_000, 9_960_000_000, 40_000_000))
+    assert notices(operator) == [
+        ("bad", "Only 40.0 MB of the disk are free."),
+        ("bad", "The whole queue is paused."),
+        ("warn", "1 worker rests."),
+        ("warn", "No worker has a GPU."),
+    ]
+    assert "While it is full, uploads are refused and renders wait." in operator.text("/")
