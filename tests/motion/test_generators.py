@@ -110,6 +110,16 @@ def test_wind_accelerates_like_gravity() -> None:
     assert (oldest.x, oldest.y) == pytest.approx((55, -10))
 
 
+def test_random_speeds_and_lives_are_as_far_below_as_above() -> None:
+    flight = {**STRAIGHT, "lifetime": 2, "birthRate": 100, "seed": 5}
+    ages = [0.01 * index for index in range(100)]
+    fast = emitted(0.995, **flight | {"lifetimeRandom": 0, "speedRandom": 0.4, "speed": 100})
+    speeds = sorted(particle.x / (0.995 - born) for particle, born in zip(fast, ages, strict=True))
+    assert (speeds[0], speeds[-1]) == pytest.approx((60, 140), abs=5)
+    assert fast[3].x == pytest.approx(100 * (1 + 0.4 * (2 * noise.clone_hash(3, 2, 5) - 1)) * (0.995 - 0.03))
+    assert [len(emitted(t, **flight | {"lifetimeRandom": 0.5})) for t in (1, 20)] == [101, pytest.approx(200, abs=15)]
+
+
 def test_particles_fly_apart_by_the_spread_about_their_direction() -> None:
     flight = {**STRAIGHT, "lifetime": 9, "speed": 10, "birthRate": 40, "direction": 30, "spread": 60, "seed": 5}
     found = emitted(2.0, **flight)

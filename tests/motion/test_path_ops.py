@@ -45,6 +45,13 @@ def test_round_corners_replaces_a_vertex_by_a_quadratic_curve() -> None:
     assert rounded(run)[:5] == [(-50, -30), (-48.75, -38.75), (-45, -45), (-38.75, -48.75), (-30, -50)]
 
 
+def test_a_rounded_corner_takes_at_most_half_of_each_of_its_edges() -> None:
+    """The edges of each corner are 100 px and 10 px long, in both orders."""
+    flat = Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in ((-50, -5), (50, -5), (50, 5), (-50, 5))), closed=True)
+    (run,) = run_chain({"type": "roundCorners", "amount": 20, "detail": 4}, runs=(flat,)).runs
+    assert [rounded(run)[i] for i in (0, 4, 5, 9)] == [(-50, 0), (-45, -5), (45, -5), (50, 0)]
+
+
 def test_a_positive_offset_shrinks_a_clockwise_outline() -> None:
     (run,) = run_chain({"type": "offset", "amount": 10}).runs
     assert rounded(run)[0] == (-42.9289, -42.9289)

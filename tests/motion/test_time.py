@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.model.parity import REPAIRED
-from motion.snapshot import CompositionSource, VideoSource
+from motion.snapshot import CompositionSource, Transform2D, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import flat, layer, place, shown, source
 
@@ -121,6 +121,24 @@ def test_a_unit_remaps_the_time_of_its_children_and_its_own_bar_does_nothing() -
         return inner.transform.x
 
     assert [child(time) for time in (0.5, 2, 5)] == pytest.approx([475, 400, 250])
+
+
+def test_units_remap_the_time_of_units_within_them_the_outermost_first() -> None:
+    doc = document(
+        node("g", "group", children=["h"], fx={"precomp": True}),
+        node("h", "group", parent="g", children=["a"], fx={"precomp": True}),
+        node("a", parent="h"),
+        tracks={
+            "g": {"timeRemap": keys((0, 0), (10, 5))},
+            "h": {"timeRemap": keys((0, 1), (10, 11))},
+            "a": {"x": keys((0, 0), (10, 1000))},
+        },
+    )
+    (group,) = source(doc, "g", CompositionSource, 4).composition.layers
+    assert isinstance(group.source, CompositionSource)
+    (inner,) = group.source.composition.layers
+    assert isinstance(inner.transform, Transform2D)
+    assert inner.transform.x == pytest.approx(300)
 
 
 def nested(**tracks: Any) -> Json:
