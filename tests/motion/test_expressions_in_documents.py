@@ -108,10 +108,19 @@ def test_markers_on_a_track_that_nobody_looks_at_do_not_count() -> None:
     assert x_of("marker.numKeys*10", timelines=line) == 0
 
 
-def test_points_are_converted_between_layers_and_composition() -> None:
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("toComp([10,5])", (90, 70)),
+        ("toWorld([10,5])", (90, 70, 0)),
+        ("fromComp([90,70])", (10, 5)),
+        ("fromWorld([90,70,0])", (10, 5)),
+    ],
+)
+def test_points_are_converted_between_layers_and_composition(call: str, expected: tuple[float, ...]) -> None:
     parent = node("n", "null", name="Rig", x=100, y=50, rotation=90, scale=2)
-    assert x_of("thisComp.layer('Rig').toComp([10,0])[1]", 0, parent) == pytest.approx(70)
-    assert x_of("thisComp.layer('Rig').fromComp([100,70])[0]", 0, parent) == pytest.approx(10)
+    converted = [x_of(f"thisComp.layer('Rig').{call}[{axis}]", 0, parent) for axis in range(len(expected))]
+    assert converted == pytest.approx(expected)
 
 
 def test_a_layer_that_asks_for_its_own_place_while_it_is_placed_falls_back() -> None:
