@@ -13,6 +13,8 @@ from farm_core.assets.faults import NotRenderable, check_size
 
 _BOXES_MAX: Final = 10_000
 _TRACKS_MAX: Final = 64
+_SAMPLES_MAX: Final = 2_000_000
+"""As many as the renderer reads of a video (`gpu_renderer/content/media/video_file.py`). Decoders hold 24 bytes for each."""
 _AUDIO_BRANDS: Final = (b"M4A ", b"M4B ", b"M4P ")
 _VIDEO, _SOUND = b"vide", b"soun"
 
@@ -65,17 +67,35 @@ class _Reader:
     def _handler(self, track: _Box) -> bytes | None:
         media = self._child(track, b"mdia")
         handler_box = self._child(media, b"hdlr")
-        table = self._child(self._child(self._child(media, b"minf"), b"stbl"), b"stsd")
+        samples = self._child(self._child(media, b"minf"), b"stbl")
+        table = self._child(samples, b"stsd")
         if handler_box is None or table is None:
             return None
         handler = self._bytes(handler_box.start + 8, 4)
         (count,) = struct.unpack(">I", self._bytes(table.start + 4, 4))
         if count < 1:
             return None
+        self._check_samples(samples, is_sound=handler == _SOUND)
         if handler == _VIDEO:
             # A visual sample entry: 8 bytes of box, 6 reserved, 2 index, 16 predefined, then width and height.
             check_size(*struct.unpack(">HH", self._bytes(table.start + 8 + 8 + 24, 4)))
         return handler
+
+    def _check_samples(self, table: _Box | None, *, is_sound: bool) -> None:
+        """Raise NotRenderable for more samples than a film or the file has: a box of 20 bytes can state four thousand million."""
+        sizes, times = self._child(table, b"stsz"), self._child(table, b"stts")
+        if sizes is None or (is_sound and times is not None and self._is_plain_sound(times)):
+            return
+        size, count = struct.unpack(">II", self._bytes(sizes.start + 4, 8))
+        if count > _SAMPLES_MAX or size * count > self._size:
+            raise NotRenderable(
+                f"the container's index lists {count:,} samples; at most {_SAMPLES_MAX:,} can be read, and the file must hold them"
+            )
+
+    def _is_plain_sound(self, times: _Box) -> bool:
+        """Return True if each sample is one value of each channel: decoders read those by the chunk, and have no entry for each."""
+        entries, _, duration = struct.unpack(">III", self._bytes(times.start + 4, 12))
+        return bool(entries == 1 and duration == 1)
 
     def _child(self, parent: _Box | None, kind: bytes) -> _Box | None:
         if parent is None:
