@@ -15,6 +15,10 @@ _BOXES_MAX: Final = 10_000
 _TRACKS_MAX: Final = 64
 _SAMPLES_MAX: Final = 2_000_000
 """As many as the renderer reads of a video (`gpu_renderer/content/media/video_file.py`). Decoders hold 24 bytes for each."""
+_FRAGMENT_BOXES_MAX: Final = 400_000
+_EDITS_MAX: Final = 500
+"""Decoders look for the samples of each edit, and keep them once for each."""
+_CONTAINERS: Final = (b"moov", b"trak", b"edts", b"mdia", b"minf", b"stbl", b"moof", b"traf")
 _AUDIO_BRANDS: Final = (b"M4A ", b"M4B ", b"M4P ")
 _VIDEO, _SOUND = b"vide", b"soun"
 
@@ -32,6 +36,7 @@ def read(path: Path) -> str:
         reader = _Reader(file, os.fstat(file.fileno()).st_size)
         try:
             brand, handlers = reader.brand(), reader.handlers()
+            reader.check_tables()
         except (struct.error, RecursionError):
             raise NotRenderable("the container is damaged") from None
     if _VIDEO not in handlers and _SOUND not in handlers:
@@ -63,6 +68,38 @@ class _Reader:
         if len(tracks) > _TRACKS_MAX:
             raise NotRenderable("the container has too many tracks")
         return {handler for track in tracks if (handler := self._handler(track)) is not None}
+
+    def check_tables(self) -> None:
+        """Raise NotRenderable for fragments of more samples, or lists of more edits, than a film has, also in a part that is cut off."""
+        unread, boxes, samples = [(0, self._size)], 0, 0
+        while unread:
+            start, end = unread.pop()
+            if start + 8 > end:
+                continue
+            boxes += 1
+            if boxes > _FRAGMENT_BOXES_MAX:
+                raise NotRenderable("the container has too many parts")
+            header, size, kind = self._header(start, end)
+            inside, following = start + header, min(end, start + size)
+            if size >= header:
+                unread.append((following, end))
+            if kind in _CONTAINERS:
+                unread.append((inside, following))
+            elif kind in (b"trun", b"elst") and inside + 8 <= following:
+                (count,) = struct.unpack(">I", self._bytes(inside + 4, 4))
+                samples += count if kind == b"trun" else 0
+                if samples > _SAMPLES_MAX:
+                    raise NotRenderable(f"the container's fragments list more than {_SAMPLES_MAX:,} samples")
+                if kind == b"elst" and count > _EDITS_MAX:
+                    raise NotRenderable(f"an edit list has {count:,} entries; at most {_EDITS_MAX} can be read")
+
+    def _header(self, start: int, end: int) -> tuple[int, int, bytes]:
+        """Return the bytes of a box's header, those of the box, which may state more than there are, and its kind."""
+        size, kind = struct.unpack(">I4s", self._bytes(start, 8))
+        if size == 1:
+            (size,) = struct.unpack(">Q", self._bytes(start + 8, 8))
+            return 16, size, kind
+        return 8, size or end - start, kind
 
     def _handler(self, track: _Box) -> bytes | None:
         media = self._child(track, b"mdia")
@@ -107,12 +144,7 @@ class _Reader:
             self._boxes += 1
             if self._boxes > _BOXES_MAX:
                 raise NotRenderable("the container has too many parts")
-            size, kind = struct.unpack(">I4s", self._bytes(start, 8))
-            header = 8
-            if size == 1:
-                (size,) = struct.unpack(">Q", self._bytes(start + 8, 8))
-                header = 16
-            size = end - start if size == 0 else size
+            header, size, kind = self._header(start, end)
             if size < header or start + size > end:
                 raise NotRenderable("the container is damaged or was cut off")
             yield _Box(kind, start + header, start + size)
