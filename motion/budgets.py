@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from motion.errors import PropertyRefused
+from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
 from motion.evaluate.frame import MAX_NESTING
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.particles import PARTICLES_LIMIT
 from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT
 from motion.evaluate.path_ops.repeater import COPIES_LIMIT
+from motion.evaluate.path_ops.stored import PathOperator
 from motion.model.composition import Plan
 from motion.model.content import InstanceContent, ParticleContent, ShapeContent
 from motion.model.layer import Layer
@@ -29,6 +31,12 @@ Array = NDArray[np.float64]
 _Points = Sequence[PathPoint | MaskPoint | DataPoint]
 _PRIMITIVE_POINTS: Final = 48
 """Points of an ellipse, the most that a shape without a path has."""
+_CORNERS: Final = 4
+"""Points of a rectangle, the fewest that a shape without a path has."""
+_RASTER_MAX_PX: Final = 1 << 25
+"""Area of the largest raster of a shape. A larger shape is drawn at a smaller scale."""
+_PAINT_MIN_PX: Final = 1_000
+"""Pixels whose painting takes as long as the start of a fill or stroke."""
 
 
 def particle_count(layer: Layer) -> int:
@@ -49,10 +57,32 @@ def point_count(layer: Layer) -> int:
     if not content.operators:
         return count
     count = count or _PRIMITIVE_POINTS
-    for operator in content.operators:
-        if operator.type == "repeater" and not operator.is_inert:
-            count = min(RUNS_POINT_LIMIT, count * math.floor(min(float(COPIES_LIMIT), operator.copies)))
+    for _, copies in _repeaters(layer, content):
+        count = min(RUNS_POINT_LIMIT, count * copies)
     return count
+
+
+def copied_pixels(layer: Layer) -> int:
+    """Return the pixels of copies that the layer paints one by one, each as often as it is filled and stroked (layers.md 8.4).
+
+    Copies of full opacity and size are joined to one outline, and count as 0.
+    """
+    content = layer.content
+    if not isinstance(content, ShapeContent):
+        return 0
+    repeaters = _repeaters(layer, content)
+    if not any(_paints_apart(layer, operator) for operator, _ in repeaters):
+        return 0
+    areas, log_growth = 1.0, 0.0
+    for operator, copies in repeaters:
+        log_scale = 0.0 if _moves(layer, operator, "offsetScale") else math.log(max(abs(operator.offset_scale), 1e-6))
+        areas *= _geometric_sum(math.exp(-2.0 * abs(log_scale)), copies)  # in areas of the largest copy
+        log_growth += max(0.0, 2.0 * log_scale * (copies - 1))
+    sides = [max(1.0, _largest(layer, side, size)) for side, size in zip(("width", "height"), DEFAULT_BOX, strict=True)]
+    log_area = min(math.log(_RASTER_MAX_PX), sum(map(math.log, sides)) + log_growth)
+    paints = min(1, len(content.fills)) + len(content.further_strokes) + (content.stroke is not None)
+    points = max(_CORNERS, *(sum(map(len, drawn)) for drawn in _shapes_over_time(layer)))
+    return math.floor(paints * max(_PAINT_MIN_PX, math.exp(log_area)) * min(areas, RUNS_POINT_LIMIT / points))
 
 
 def crossing_count(layer: Layer) -> int:
@@ -89,6 +119,12 @@ BUDGETS: Final = (
     Budget("fills and strokes", paint_count, 100, 20_000),
     Budget("crossings of its box by its outlines", crossing_count, 10_000, 20_000),
     Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
+    Budget(
+        "pixels of copies that fade or change their size, with each fill and stroke",
+        copied_pixels,
+        500_000_000,
+        1_000_000_000,
+    ),
     Budget("particles", particle_count, PARTICLES_LIMIT, 400_000),
     Budget("characters of expressions", expression_length, 500_000, 10_000_000),
     Budget("3D layers", lambda layer: int(layer.is_3d), 1, 1_000),
@@ -138,6 +174,33 @@ def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
         name = max(rendered.layers.values(), key=lambda layer: of_layer(layer, 0)).name
         fact = f"The composition has {total:,} layers with those of placed compositions, most of them in layer “{name}”"
         raise _refused(fact, LAYERS_MAX)
+
+
+def _repeaters(layer: Layer, content: ShapeContent) -> list[tuple[PathOperator, int]]:
+    """Return the repeaters with the most copies that each makes over time."""
+    repeaters = (operator for operator in content.operators if operator.type == "repeater")
+    counted = ((one, _largest(layer, f"pathop.{one.id}.copies", one.copies)) for one in repeaters)
+    return [(one, math.floor(min(float(COPIES_LIMIT), copies))) for one, copies in counted if copies >= 2.0]
+
+
+def _paints_apart(layer: Layer, operator: PathOperator) -> bool:
+    fades = operator.offset_opacity != 1.0 or _moves(layer, operator, "offsetOpacity")
+    return fades or operator.offset_scale != 1.0 or _moves(layer, operator, "offsetScale")
+
+
+def _moves(layer: Layer, operator: PathOperator, parameter: str) -> bool:
+    return f"pathop.{operator.id}.{parameter}" in layer.moving
+
+
+def _largest(layer: Layer, path: str, default: float) -> float:
+    """Return the largest value of a number: the stored one, or those of its keyframes."""
+    moving = layer.moving.get(path)
+    keys = () if moving is None or moving.track is None else moving.track.keys
+    return max((key.value for key in keys), default=layer.numbers.get(path, default))
+
+
+def _geometric_sum(ratio: float, count: int) -> float:
+    return float(count) if ratio == 1.0 else (1.0 - ratio**count) / (1.0 - ratio)
 
 
 def _refused(fact: str, most: int, beyond: str = "") -> PropertyRefused:

@@ -116,6 +116,54 @@ def test_a_repeater_that_repeats_nothing_leaves_the_points_counted(monkeypatch: 
         build(document(node("Dust", geometry={"points": curves(150, reach=0.0)}, fx=operators)))
 
 
+def copying(*operators: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    """A layer with repeaters of a thousand copies, unless an operator says otherwise."""
+    chain = [{"id": f"r{number}", "type": "repeater", "copies": 1000, **one} for number, one in enumerate(operators)]
+    return node("Fan", "shape", fx={"pathOps": chain}, **properties)
+
+
+FADING = {"offsetOpacity": 0.99}
+SHRINKING = {"offsetScale": 0.5}
+GROWING = {"offsetScale": 1.01}
+LARGE = {"width": 4000, "height": 4000}
+
+
+@pytest.mark.parametrize(
+    "layer", [copying(FADING, {}), copying(FADING, **LARGE), copying(GROWING)], ids=["twice", "large", "growing"]
+)
+def test_copies_that_are_painted_one_by_one_are_limited_by_their_pixels(layer: dict[str, Any]) -> None:
+    with pytest.raises(PropertyRefused, match=r"Layer “Fan” has [0-9,]+ pixels of copies .*; at most 500,000,000 are"):
+        build(document(layer))
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        copying(FADING),
+        copying({}, {}, **LARGE),
+        copying(SHRINKING, **LARGE),
+        copying({**FADING, "copies": 20}, **LARGE),
+    ],
+    ids=["once", "joined", "shrinking", "few"],
+)
+def test_copies_that_are_small_few_or_joined_to_one_outline_are_accepted(layer: dict[str, Any]) -> None:
+    build(document(layer))
+
+
+@pytest.mark.parametrize(
+    ("path", "layer", "value"),
+    [
+        ("pathop.r0.copies", copying({**FADING, "copies": 2}, **LARGE), 1000),
+        ("pathop.r0.offsetOpacity", copying({}, **LARGE), 0.5),
+        ("width", copying(FADING, width=1, height=4000), 8000),
+    ],
+)
+def test_keyframes_of_copies_count_with_their_largest_value(path: str, layer: dict[str, Any], value: float) -> None:
+    build(document(layer))
+    with pytest.raises(PropertyRefused, match=r"“Fan” has [0-9,]+ pixels of copies"):
+        build(document(layer, tracks={"Fan": {path: keys((0, 1), (1, value))}}))
+
+
 def placing(width: int, levels: int) -> dict[str, Any]:
     """Compositions that each place the next one `width` times; the last holds as many shapes."""
     names = ["comp_root", *(f"comp_{level}" for level in range(1, levels))]
