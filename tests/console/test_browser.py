@@ -104,6 +104,21 @@ def test_every_page_fits_a_window_of_1280_pixels_at_400_percent(operator: Person
         assert page.evaluate("document.documentElement.scrollWidth") == 320, path
 
 
+def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operator: Person, window: Window) -> None:
+    names, page = farm(operator), window(operator, forced_colors="active")
+    page.goto(f"{operator.origin}/console/templates/{names['template']}/playground")
+    page.click("#tab-python")
+    for chosen, other in (
+        (".side nav a[aria-current=page]", ".side nav a:not([aria-current])"),
+        (".themes [aria-pressed=true]", ".themes [aria-pressed=false]"),
+        ("[role=tab][aria-selected=true]", "[role=tab][aria-selected=false]"),
+    ):
+        fills = [
+            page.locator(one).first.evaluate("one => getComputedStyle(one).backgroundColor") for one in (chosen, other)
+        ]
+        assert fills[0] != fills[1], chosen
+
+
 def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:
     world, job = operator.api.world, farm(operator)["queued"]
     world.database.execute("UPDATE jobs SET status = 'processing', started_at = now() WHERE id = %s", (job,))
