@@ -108,15 +108,14 @@ def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operato
     names, page = farm(operator), window(operator, forced_colors="active")
     page.goto(f"{operator.origin}/console/templates/{names['template']}/playground")
     page.click("#tab-python")
-    for chosen, other in (
-        (".side nav a[aria-current=page]", ".side nav a:not([aria-current])"),
-        (".themes [aria-pressed=true]", ".themes [aria-pressed=false]"),
-        ("[role=tab][aria-selected=true]", "[role=tab][aria-selected=false]"),
-    ):
-        fills = [
-            page.locator(one).first.evaluate("one => getComputedStyle(one).backgroundColor") for one in (chosen, other)
-        ]
-        assert fills[0] != fills[1], chosen
+    fill = "(one, part) => getComputedStyle(one, part).backgroundColor"
+    nothing = ("rgba(0, 0, 0, 0)", page.locator("body").evaluate(fill))
+    for chosen in (".side nav a[aria-current=page]", ".themes [aria-pressed=true]", "[role=tab][aria-selected=true]"):
+        assert page.locator(chosen).last.evaluate(fill) not in nothing, chosen  # the first one is the phone's
+    page.goto(f"{operator.origin}/console/")
+    page.wait_for_selector(".legend")
+    swatches = [page.locator(".legend span").nth(index).evaluate(fill, "::before") for index in range(3)]
+    assert len(set(swatches)) == 3, swatches
 
 
 def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:
