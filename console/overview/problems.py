@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 OLD_SECONDS: Final = 300
 FAILED_SHARE: Final = 0.2
 FREE_SHARE: Final = 0.05
-_PROBE: Final = "ready/probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +33,20 @@ class Problem:
 async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
     """Return what is wrong, the worst first. A full disk comes before what it causes, and a lack that is no fault last."""
     found = [
-        *_disk(snapshot), *await _storage(state), *_workers(snapshot), *_queue(snapshot), *await _redis(state),
+        *await _storage(state, snapshot), *_workers(snapshot), *_queue(snapshot), *await _redis(state),
         *_results(snapshot), *_devices(snapshot),
     ]  # fmt: skip
     return sorted(found, key=lambda problem: not problem.severe)
 
 
-async def _storage(state: AppState) -> list[Problem]:
+async def _storage(state: AppState, snapshot: Snapshot) -> list[Problem]:
+    if full := _disk(snapshot):
+        return full
     try:
-        await asyncio.to_thread(state.storage.exists, _PROBE)
-    except StorageUnavailable:
+        await asyncio.to_thread(state.storage.check)
+    except StorageUnavailable as error:
         place = "the bucket and its credentials" if state.settings.s3_bucket else "the disk of the data folder"
-        return [Problem("Storage does not answer.", f"No render can finish. Check {place}.", severe=True)]
+        return [Problem("Storage is not available.", f"No render can finish. Check {place}: {error}", severe=True)]
     return []
 
 

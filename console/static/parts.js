@@ -75,8 +75,8 @@ export function giveUp(part) {
   for (const [other, request] of running) if (part.contains(other) || other.contains(part)) { request.abort(); running.delete(other); }
 }
 
-// Renew a part from the server; `mayShow` is asked again when the answer is there. Return true if the part has been updated.
-export async function renew(part, url, { asks = "part", mayShow = () => true } = {}) {
+// Renew a part from the server; `mayShow` is asked when the answer is there, with the fresh part. Return true if the part has been updated.
+export async function renew(part, url, { asks = "part", mayShow = (_fresh) => true } = {}) {
   giveUp(part);
   const request = new AbortController();
   running.set(part, request);
@@ -85,7 +85,7 @@ export async function renew(part, url, { asks = "part", mayShow = () => true } =
     const fresh = html === null ? null : parsed(html, part.id);
     if (!fresh) return false;
     while (part.matches(":active")) await pause(50);
-    if (request.signal.aborted || !part.isConnected || !mayShow()) return false;
+    if (request.signal.aborted || !part.isConnected || !mayShow(fresh)) return false;
     update(part, fresh);
     setUp(part);
     return true;

@@ -49,15 +49,20 @@ function announce(text) {
   arrived().hidden = !text;
   arrived().textContent = text;
 }
+const jobsOf = (list) => all("tr[data-job]", list).map((row) => row.dataset.job).join();
+// Renew the list where no row would move under somebody; else say that others have arrived. Return true if it has been renewed.
 async function refreshList() {
   const list = results(), asked = performance.now();
-  if (!list || !arrived() || list.dataset.newest !== "yes" || filtering) return;
-  const mayShow = () => {
-    if (list === results() && isInUse(list)) announce("New renders have arrived. Show them");
-    return list === results() && arrived().hidden;
+  if (!list || !arrived() || list.dataset.newest !== "yes" || filtering || (!arrived().hidden && isInUse(list))) return false;
+  const mayShow = (fresh) => {
+    if (list !== results()) return false;
+    const stays = isInUse(list) && jobsOf(fresh) !== jobsOf(list);
+    announce(stays ? "New renders have arrived. Show them" : "");
+    return !stays;
   };
-  announce("");
-  if (mayShow() && (await renew(list, list.dataset.url, { mayShow }))) refreshRowsChangedSince(asked);
+  const shown = await renew(list, list.dataset.url, { mayShow });
+  if (shown) refreshRowsChangedSince(asked);
+  return shown;
 }
 function refreshDetail() {
   const part = detail();
@@ -101,13 +106,11 @@ function apply(change) {
   else later("detail", 2500, refreshDetail);
 }
 onEvent("changes", (data) => JSON.parse(data).forEach(apply));
-function refreshAll() {
+async function refreshAll() {
   if (document.hidden) return;
   refreshDetail();
-  refreshList();
-  if (!arrived() || !arrived().hidden || results()?.dataset.newest !== "yes") { // the list stays, so its rows are renewed one by one
-    for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job);
-  }
+  if (filtering || (await refreshList())) return;
+  for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job); // the list stays
 }
 onEvent("missed", () => later("missed", 800, refreshAll));
 onMissed(() => later("missed", 800, refreshAll));

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from farm_core.controls.workers import drained_nodes
 from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.status import TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
@@ -36,19 +37,22 @@ async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
     found: dict[str, list[tuple[Task, Job]]] = {}
     for task, job in (await session.execute(leased.order_by(col(Task.created_at), col(Task.index)))).all():
         found.setdefault(task.worker or "", []).append((task, job))
-    shown = [ShownWorker(one, state_of(one, now, bool(found.get(one.id))), found.get(one.id, [])) for one in rows]
+    nodes = frozenset(await drained_nodes(session))
+    shown = [
+        ShownWorker(one, state_of(one, now, nodes, bool(found.get(one.id))), found.get(one.id, [])) for one in rows
+    ]
     return sorted(shown, key=lambda one: (one.worker.node, one.state == "gone"))
 
 
-def state_of(worker: Worker, now: datetime, busy: bool) -> str:
-    """Return the state in one word, the most important first."""
+def state_of(worker: Worker, now: datetime, nodes: Collection[str], busy: bool) -> str:
+    """Return the state in one word, the most important first. `nodes` are drained, with the workers that start there later."""
     if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
         return "gone"
     if worker.quarantined_until is not None and worker.quarantined_until > now:
         return "quarantined"
     if worker.restart_requested_at is not None:
         return "restarting"
-    if worker.drained_at is not None:
+    if worker.drained_at is not None or worker.node in nodes:
         return "drained"
     return "busy" if busy else "live"
 

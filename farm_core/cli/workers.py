@@ -85,7 +85,11 @@ async def _control(database: Database, arguments: argparse.Namespace) -> int:
         else:
             control = {"drain": controls.drain, "resume": controls.resume, "restart": controls.restart}
             chosen = await control[arguments.action](session, actor, target)
+        drained = await controls.drained_nodes(session)
+        node = await session.scalar(select(col(Worker.node)).where(target.condition).limit(1))
     print(f"{', '.join(chosen) or target}: {_outcome(arguments)}")
+    if arguments.action == "resume" and node in drained:
+        print(f"farm: its node is drained: `./farm workers resume --node {node}` gives it work", file=sys.stderr)
     return 0
 
 

@@ -191,6 +191,10 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     assert set(flow["connections"]) | set(targets) == names
     assert len({node["id"] for node in flow["nodes"]}) == len(names)
     ends = {node["name"] for node in flow["nodes"] if node["type"] == "n8n-nodes-base.stopAndError"}
+    calls = [node for node in flow["nodes"] if node["type"] == "n8n-nodes-base.httpRequest"]
+    assert all(node.get("retryOnFail") for node in calls), "a farm that is away for seconds is asked again"
     create = next(node for node in flow["nodes"] if node["name"] == "Create render")
+    headers = create["parameters"]["headerParameters"]["parameters"]
+    assert [one["name"] for one in headers] == ["Idempotency-Key"], "a repeated node renders once"
     assert create["onError"] == "continueErrorOutput"
     assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"

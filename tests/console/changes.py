@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from redis import Redis
 
+from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
 from farm_core.progress.store import channel
 from tests.api.world import World
@@ -45,3 +46,12 @@ def show(person: Person, window: Callable[..., Any], path: str, job: str) -> Any
     change: JobChange = {"job_id": job, "account_id": person.api.account_id, "progress": 4.5}
     publish_until(page, person.api.world, change, lambda: percent.inner_text() == "4.5 %")
     return page
+
+
+def copy_unheard(person: Person, job: str, status: str) -> str:
+    """A new render of which no page hears, made from another one; its id."""
+    copy = new_id("job")
+    changes = orjson.dumps({"id": copy, "status": status, "created_at": person.api.world.clock.now()}).decode()
+    statement = "INSERT INTO jobs SELECT (jsonb_populate_record(jobs, %s)).* FROM jobs WHERE id = %s"
+    person.api.world.database.execute(statement, (changes, job))
+    return copy

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.world import World
-from tests.console.changes import asks, publish, show
+from tests.console.changes import asks, copy_unheard, publish, show
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
@@ -62,16 +62,38 @@ def test_a_list_that_comes_late_leaves_the_ticked_renders_alone(member: Person, 
     (job,) = processing(member)
     page = show(member, window, "renders", job)
     lists = HeldAnswers(page, "**/console/renders", asks)
-    publish(member.api.world, {"job_id": "job_new", "account_id": member.api.account_id, "status": "queued"})
+    new = copy_unheard(member, job, "queued")
+    publish(member.api.world, {"job_id": new, "account_id": member.api.account_id, "status": "queued"})
     lists.wait()
     page.check(f"#row-{job} input[name=job]")
     lists.arrive()
     expect(page.locator("#arrived")).to_be_visible()
+    expect(page.locator(f"#row-{new}")).to_have_count(0)
     expect(page.locator(f"#row-{job} input[name=job]")).to_be_checked()
     lists.pass_on()
     page.click("#arrived")
     expect(page.locator("#arrived")).to_be_hidden()
     expect(page.locator(f"#row-{job} input[name=job]")).not_to_be_checked()
+    expect(page.locator(f"#row-{new}")).to_be_visible()
+
+
+def test_ticked_renders_are_brought_up_to_date_and_news_announced_only_if_there_are_any(
+    member: Person, window: Window
+) -> None:
+    first, second = processing(member, 2)
+    page = show(member, window, "renders", first)
+    page.check(f"#row-{first} input[name=job]")
+    member.api.world.move(first, "completed", video_key="results/x.mp4")
+    page.evaluate(LOOK_AWAY_AND_BACK)
+    expect(page.locator(f"#row-{first} .state.completed")).to_be_visible()
+    expect(page.locator("#arrived")).to_be_hidden()
+    new = copy_unheard(member, second, "queued")
+    member.api.world.move(second, "completed", video_key="results/x.mp4")
+    page.evaluate(LOOK_AWAY_AND_BACK)
+    expect(page.locator("#arrived")).to_be_visible()
+    expect(page.locator(f"#row-{second} .state.completed")).to_be_visible()
+    expect(page.locator(f"#row-{new}")).to_have_count(0)
+    expect(page.locator(f"#row-{first} input[name=job]")).to_be_checked()
 
 
 def test_a_list_that_was_asked_for_before_a_render_ended_does_not_bring_it_back(member: Person, window: Window) -> None:

@@ -6,13 +6,11 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-import orjson
 import pytest
 from playwright.sync_api import Error, Route, expect
 
-from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
-from tests.console.changes import asks, publish, publish_until, show
+from tests.console.changes import asks, copy_unheard, publish, publish_until, show
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
@@ -33,15 +31,6 @@ def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window:
     ]
     publish(world, *changes)
     expect(page.locator("tr .state.completed")).to_have_count(len(jobs))
-
-
-def copy_unheard(person: Person, job: str, status: str) -> str:
-    """A new render of which no page hears, made from another one; its id."""
-    copy = new_id("job")
-    changes = orjson.dumps({"id": copy, "status": status, "created_at": person.api.world.clock.now()}).decode()
-    statement = "INSERT INTO jobs SELECT (jsonb_populate_record(jobs, %s)).* FROM jobs WHERE id = %s"
-    person.api.world.database.execute(statement, (changes, job))
-    return copy
 
 
 @pytest.mark.parametrize("status", ["queued", "processing"])

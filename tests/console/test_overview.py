@@ -38,3 +38,10 @@ def test_what_stops_renders_comes_first_and_a_missing_gpu_last(
         ("warn", "No worker has a GPU."),
     ]
     assert "While it is full, uploads are refused and renders wait." in operator.text("/")
+
+
+def test_a_data_folder_that_is_away_is_named(operator: Person) -> None:
+    objects = operator.api.world.settings.data_folder / "storage" / "objects"
+    objects.rename(objects.with_name("away"))
+    assert notices(operator)[0] == ("bad", "Storage is not available.")
+    assert str(objects) in operator.text("/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -46,6 +47,17 @@ def test_workers_that_are_gone_stand_below_those_that_work(operator: Person) -> 
     world.database.execute(WORKER.replace("'w'", "'a'"), (world.clock.now() - timedelta(minutes=5), None))
     shown = operator.text("/workers")
     assert shown.index('aria-label="Worker w"') < shown.index('aria-label="Worker a"')
+
+
+def test_a_worker_that_starts_on_a_drained_node_is_drained(operator: Person) -> None:
+    world = operator.api.world
+    world.database.execute(WORKER, (world.clock.now(), None))
+    world.database.execute("INSERT INTO drained_nodes (node, drained_at) VALUES ('node-a', now())")
+    shown = operator.text("/workers")
+    assert shown.count('class="state drained"') == 2  # the node and its worker
+    assert "Resume its node to give it work." in shown
+    assert re.findall(r"<button[^>]*>(Resume[^<]*|Drain[^<]*)<", shown) == ["Resume the node"]
+    assert "No worker takes work." in operator.text("/")
 
 
 def test_the_overview_asks_to_resume_workers_that_were_drained(operator: Person) -> None:

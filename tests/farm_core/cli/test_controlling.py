@@ -237,6 +237,8 @@ def test_workers_are_drained_and_resumed(command: Command) -> None:
     assert command("workers")[::2] == (0, "")
     command("workers", "drain", "--node", "n")
     assert command("workers")[0] == 1
+    assert "`./farm workers resume --node n` gives it work" in command("workers", "resume", "render-1")[2]
+    assert "│ drained │" in command("workers")[1]
     status, _, err = command("workers", "drain")
     assert (status, "--node" in err) == (1, True)
     assert "There is no worker render-9" in command("workers", "restart", "render-9")[2]
