@@ -42,7 +42,12 @@ LIMITS: Final = {
     Cost.painted: 8_000_000_000,
     Cost.pictures: 100_000_000,
 }
-"""About ten seconds of one core at most, each; ordinary documents need less than a hundredth."""
+"""About ten seconds of one core at most, each, and twenty for layers and filters, which honest documents have over all of their area.
+Ordinary documents need less than a hundredth."""
+
+LAYER_WORK: Final = 2.0
+MASK_WORK: Final = 6.0
+"""Costs of a layer's pixel, cleared and composited, and of a mask's, whose luminance is worked out too, in painted pixels of 2.5 ns."""
 
 
 class Budget:
@@ -58,16 +63,23 @@ class Budget:
 
     def check(self, cost: Cost, amount: float) -> None:
         """Raise MediaUndecodable if so much is not left."""
-        if amount > self._left[cost]:
+        if not amount <= self._left[cost]:  # also of what is no number
             raise MediaUndecodable(
                 f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
             )
 
-    def spend_layer(self, canvas: skia.Canvas) -> None:
-        """Count a group that is drawn apart: its pixels are cleared, and composited."""
-        clip = _clip(canvas)
+    def spend_layer(self, canvas: skia.Canvas, work: float = LAYER_WORK) -> None:
+        """Count a group that is drawn apart. `work`: what each of its pixels costs, in painted pixels."""
         self.spend(Cost.layers)
-        self.spend(Cost.painted, 2 * clip.width() * clip.height())
+        self.spend_work(canvas, work)
+
+    def spend_work(self, canvas: skia.Canvas, work: float) -> None:
+        """Count `work` painted pixels for each pixel of the clip."""
+        self.spend(Cost.painted, work * _area(canvas))
+
+    def check_work(self, canvas: skia.Canvas, work: float) -> None:
+        """Raise MediaUndecodable if so much work is not left."""
+        self.check(Cost.painted, work * _area(canvas))
 
     def spend_painted(self, canvas: skia.Canvas, box: skia.Rect) -> None:
         """Count the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
@@ -75,6 +87,11 @@ class Budget:
         self.spend(
             Cost.painted, max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
         )
+
+
+def _area(canvas: skia.Canvas) -> float:
+    clip = _clip(canvas)
+    return float(clip.width() * clip.height())
 
 
 def _clip(canvas: skia.Canvas) -> skia.Rect:

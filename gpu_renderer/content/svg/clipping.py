@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
+from gpu_renderer.content.svg.budget import DEPTH_MAX, MASK_WORK, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import Frame, Scene
@@ -25,7 +25,7 @@ _FOLLOWING: Final = 4
 def draw_mask(scene: Scene, mask: Element, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
     """Take from the layer that is open what the mask's luminance (or alpha) does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
-    scene.budget.spend_layer(canvas)
+    scene.budget.spend_layer(canvas, MASK_WORK)
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
     canvas.clipRect(filter_region(mask, bounds, frame.viewport))
     if mask.get("maskContentUnits") == "objectBoundingBox":

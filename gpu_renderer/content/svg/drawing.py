@@ -152,7 +152,7 @@ class Drawing(Scene):
         self.budget.spend_layer(canvas)
         canvas.save()
         canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
-        chain = image_filter(self, wanted, frame, bounds)
+        chain = image_filter(self, wanted, frame, bounds, canvas)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
         paint()
         canvas.restore()

@@ -80,6 +80,45 @@ def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.Mon
         svg_pixels(svg(body), reference_fonts())
 
 
+def filtered(primitives: str) -> str:
+    """A document that a filter of these primitives covers."""
+    region = 'x="0" y="0" width="1" height="1"'
+    shape = '<rect width="100" height="100" filter="url(#f)"/>'
+    return svg(f'<filter id="f" {region}>{primitives}</filter>{shape}')
+
+
+def test_a_result_of_a_filter_counts_as_often_as_it_is_used() -> None:
+    """Skia draws it again for each use: these doublings would take years."""
+    doubled = "".join(
+        f'<feMerge result="r{n}"><feMergeNode in="r{n - 1}"/><feMergeNode in="r{n - 1}"/></feMerge>'
+        for n in range(1, 40)
+    )
+    with pytest.raises(MediaUndecodable, match="painted"):
+        svg_pixels(filtered(f'<feOffset dx="1" result="r0"/>{doubled}'), reference_fonts())
+
+
+@pytest.mark.parametrize(
+    "primitive",
+    [
+        '<feGaussianBlur stdDeviation="2"/>',
+        '<feMorphology radius="9"/>',
+        '<feTurbulence baseFrequency=".1" numOctaves="9"/>',
+        '<feMorphology radius="1e300"/>',
+    ],
+)
+def test_filters_count_by_what_they_cost(primitive: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, Cost.painted, LIMITS[Cost.painted] // 40)
+    with pytest.raises(MediaUndecodable, match="painted"):
+        svg_pixels(filtered(primitive), reference_fonts())
+
+
+def test_masks_count_as_layers_whose_luminance_is_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, Cost.painted, LIMITS[Cost.painted] // 20)
+    masked = '<rect width="100" height="100" mask="url(#m)"/>' * 12
+    with pytest.raises(MediaUndecodable, match="painted"):
+        svg_pixels(svg(f'<mask id="m"><rect width="100" height="100" fill="#fff"/></mask>{masked}'), reference_fonts())
+
+
 def test_an_ordinary_document_needs_little_of_any_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_renderer.content.svg.budget.LIMITS", {cost: limit // 20 for cost, limit in LIMITS.items()})
     buffer = io.BytesIO()
