@@ -195,12 +195,18 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         words = (snapshot_key.key(snapshot), str(self.width), str(self.height))
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
+    def end_use(self) -> None:
+        """Let go of large pictures while other documents are drawn."""
+        self._contents.end_use()
+
     def close(self) -> None:
         """Free the textures and close the media. Targets go too: the next job may be of another size.
 
         Their memory goes back to the system with the first frames of the next document.
         """
         self._session.make_current()
+        if self._session.drawn_last is self:
+            self._session.drawn_last = None
         self._renderer.release()
         self._session.painter.pool.release()
         self._media.close()
@@ -230,6 +236,8 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         )  # fmt: skip
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
         """Result of the probe of the handover. After a failure it is negative for the rest of the session."""
+        self.drawn_last: OpenDocument | None = None
+        """The document that was drawn last."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> OpenDocument:
         """Build the composition and open it. Raises motion.errors.* for documents that cannot be rendered."""
@@ -239,7 +247,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
 
     def still(self, opened: OpenDocument, frame_index: int) -> npt.NDArray[np.uint8]:
         """Return one frame: uint8 RGBA of shape (height, width, 4), opaque, encoded sRGB."""
-        self.make_current()
+        self._turn_to(opened)
         opened.begin_run()
         return opened.draw_picture(opened.evaluate(frame_index)).copy()
 
@@ -256,7 +264,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
 
         `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
         """
-        self.make_current()
+        self._turn_to(opened)
         frames, output = range(first_frame, first_frame + frame_count), opened.output
         if output.format == H264:
             report = self._h264(opened, frames, path, on_progress, should_stop)
@@ -285,6 +293,12 @@ class RenderSession(AbstractContextManager["RenderSession"]):
                 self.from_gpu = Verdict(Obstacle.REFUSED, str(error))
                 log.warning("%s", self.from_gpu)
         return run(None)
+
+    def _turn_to(self, opened: OpenDocument) -> None:
+        self.make_current()
+        if self.drawn_last is not None and self.drawn_last is not opened:
+            self.drawn_last.end_use()
+        self.drawn_last = opened
 
     def make_current(self) -> None:
         """Make this session's context current on the thread. Another session can have been used in between."""

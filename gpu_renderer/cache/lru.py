@@ -4,31 +4,57 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 V = TypeVar("V")
 
 
-class LruCache(Generic[V]):
-    """Values by key, up to a total size."""
+@dataclass(slots=True)
+class _Entry(Generic[V]):
+    value: V
+    used_in: int
+    """Number of the last frame that asked for it."""
 
-    def __init__(self, bytes_max: int, size_of: Callable[[V], int]) -> None:
-        self._values: OrderedDict[Hashable, V] = OrderedDict()
-        self._bytes_max = bytes_max
+
+class LruCache(Generic[V]):
+    """Values by key, up to a total size. What this frame and the one before use may be more, up to `bytes_in_use_max`."""
+
+    def __init__(self, bytes_max: int, size_of: Callable[[V], int], bytes_in_use_max: int = 0) -> None:
+        self._entries: OrderedDict[Hashable, _Entry[V]] = OrderedDict()
+        self._bytes_max, self._bytes_in_use_max = bytes_max, max(bytes_max, bytes_in_use_max)
         self._size_of = size_of
         self._bytes = 0
+        self._frame = 0
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Return the value of the key; call `make` if it is not cached. A value above the budget is not cached."""
-        if key in self._values:
-            self._values.move_to_end(key)
-            return self._values[key]
+        """Return the value of the key; call `make` if it is not cached. A value above both budgets is not cached."""
+        if (entry := self._entries.get(key)) is not None:
+            self._entries.move_to_end(key)
+            entry.used_in = self._frame
+            return entry.value
         value = make()
         size = self._size_of(value)
-        if size <= self._bytes_max:
-            self._values[key] = value
+        if size <= self._bytes_in_use_max:
+            self._entries[key] = _Entry(value, self._frame)
             self._bytes += size
-        while self._bytes > self._bytes_max:
-            _, oldest = self._values.popitem(last=False)
-            self._bytes -= self._size_of(oldest)
+            self._trim()
         return value
+
+    def end_frame(self) -> None:
+        """Evict what is above the budget and was used by neither this frame nor the one before."""
+        self._frame += 1
+        self._trim()
+
+    def end_use(self) -> None:
+        """Evict what is above the budget, whatever has used it."""
+        self._frame += 2
+        self._trim()
+
+    def _trim(self) -> None:
+        while self._bytes > self._bytes_max:
+            key, oldest = next(iter(self._entries.items()))
+            if oldest.used_in >= self._frame - 1 and self._bytes <= self._bytes_in_use_max:
+                return
+            del self._entries[key]
+            self._bytes -= self._size_of(oldest.value)

@@ -44,6 +44,8 @@ from motion.snapshot import (
 T = TypeVar("T")
 
 KEPT_MAX_BYTES = 96 << 20
+IN_USE_MAX_BYTES = 512 << 20
+"""Most bytes of rasters that frames use at the same time and that are kept for the next: two large photographs and more, or the largest picture."""
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 SOURCE_RECT_SUPERSAMPLE = 2.0
@@ -57,12 +59,13 @@ class Contents:
         fonts: Fonts,
         media: MediaLibrary,
         kept_max_bytes: int = KEPT_MAX_BYTES,
+        in_use_max_bytes: int = IN_USE_MAX_BYTES,
         name_source: Callable[[str], str] = lambda source: source,
     ) -> None:
         """`name_source`: says in warnings which picture or video a source is."""
         self._fonts, self._name_source = fonts, name_source
         self._media = media
-        self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes)
+        self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes, in_use_max_bytes)
         self._pixels: LruCache[Pixels] = LruCache(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
         self._boxes: LruCache[tuple[float, float]] = LruCache(_BOXES_MAX, lambda _: 1)
         self._faults: dict[str, None] = {}
@@ -71,6 +74,14 @@ class Contents:
     def warnings(self) -> tuple[str, ...]:
         """Return a line for everything that is drawn differently or not at all."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
+
+    def end_frame(self) -> None:
+        """Let go of rasters above the budget that no recent frame used."""
+        self._rasters.end_frame()
+
+    def end_use(self) -> None:
+        """Let go of rasters above the budget until frames are drawn again."""
+        self._rasters.end_use()
 
     def counter_faces(self) -> FontChain:
         """Return the faces of the system's fixed-width family: what counters are written in."""

@@ -59,6 +59,7 @@ class LayerContents:
     def end_frame(self) -> None:
         """Forget the paint that this frame did not use."""
         self._before, self._now = self._now, {}
+        self.rasters.end_frame()
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
         """Return the layer's own box, px, without padding."""

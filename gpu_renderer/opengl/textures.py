@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import moderngl
 import numpy as np
@@ -12,8 +13,18 @@ import numpy.typing as npt
 from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX, new_texture
 
 KEPT_BYTES_MAX = 96 << 20
+IN_USE_BYTES_MAX = 512 << 20
+"""Most bytes of textures that one frame uses and that are kept for the next."""
 
 Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class _Kept:
+    pixels: Pixels
+    texture: moderngl.Texture
+    used_in: int
+    """Number of trims before the last use."""
 
 
 class Textures:
@@ -25,14 +36,13 @@ class Textures:
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
-        self._kept: OrderedDict[int, tuple[Pixels, moderngl.Texture]] = OrderedDict()
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._fleeting: dict[int, bool] = {}
         """Transient textures, and whether each was used since the last trim."""
         self._spare: dict[tuple[int, int, int], tuple[moderngl.Texture, int]] = {}
         """A texture of each size for reuse, and the number of the trim at which it became spare."""
         self._trims = 0
         self._bytes = 0
-        self._bytes_max = KEPT_BYTES_MAX
         self._tables: dict[bytes, moderngl.Texture] = {}
         self._planes: list[moderngl.Texture] = []
         """Of the video's frame that was drawn last."""
@@ -47,9 +57,10 @@ class Textures:
         key = id(pixels)
         if is_fleeting:
             self._fleeting[key] = True
-        if key in self._kept:
+        if (kept := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
-            return self._kept[key][1]
+            kept.used_in = self._trims
+            return kept.texture
         rows, columns = pixels.shape[:2]
         size = (columns, rows, 1 if pixels.ndim == 2 else pixels.shape[2])
         content = np.ascontiguousarray(pixels)
@@ -59,7 +70,7 @@ class Textures:
             texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         else:
             texture = new_texture(self._context, (columns, rows), size[2], content)
-        self._kept[key] = (pixels, texture)
+        self._kept[key] = _Kept(pixels, texture, self._trims)
         self._bytes += pixels.nbytes
         return texture
 
@@ -85,33 +96,38 @@ class Textures:
         for key in [key for key, was_used in self._fleeting.items() if not was_used]:
             del self._fleeting[key]
             if key in self._kept:
-                pixels, texture = self._kept.pop(key)
-                self._bytes -= pixels.nbytes
-                size = (*texture.size, texture.components)
+                kept = self._kept.pop(key)
+                self._bytes -= kept.pixels.nbytes
+                size = (*kept.texture.size, kept.texture.components)
                 if size in self._spare:
                     self._spare[size][0].release()
-                self._spare[size] = texture, self._trims
+                self._spare[size] = kept.texture, self._trims
         self._fleeting = dict.fromkeys(self._fleeting, False)
         self._trims += 1
         for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
             self._spare.pop(size)[0].release()
         if self._trims - self._planes_used > IDLE_FRAMES_MAX:
             self._release_planes()
-        while self._bytes > self._bytes_max and self._kept:
-            pixels, texture = self._kept.popitem(last=False)[1]
-            self._bytes -= pixels.nbytes
-            texture.release()
+        while self._bytes > KEPT_BYTES_MAX:
+            if self._bytes <= IN_USE_BYTES_MAX and next(iter(self._kept.values())).used_in == self._trims - 1:
+                break
+            self._evict_oldest()
 
     def release(self) -> None:
         """Free all textures."""
-        self._bytes_max = 0
         self.trim()
-        self._bytes_max = KEPT_BYTES_MAX
+        while self._kept:
+            self._evict_oldest()
         for texture in [*self._tables.values(), *(spare for spare, _ in self._spare.values())]:
             texture.release()
         self._tables.clear()
         self._spare.clear()
         self._release_planes()
+
+    def _evict_oldest(self) -> None:
+        _, kept = self._kept.popitem(last=False)
+        self._bytes -= kept.pixels.nbytes
+        kept.texture.release()
 
     def _release_planes(self) -> None:
         for texture in self._planes:

@@ -34,9 +34,9 @@ SQUARE = ShapeSource("rect", 20, 10, (SolidPaint("#ff0000"),))
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><foreignObject/></svg>'
 
 
-def contents(folder: Path, kept_max_bytes: int = KEPT_MAX_BYTES) -> Contents:
+def contents(folder: Path, kept_max_bytes: int = KEPT_MAX_BYTES, in_use_max_bytes: int = 0) -> Contents:
     fonts = reference_fonts().for_job()
-    return Contents(fonts, MediaLibrary(lambda src: folder / src, fonts), kept_max_bytes)
+    return Contents(fonts, MediaLibrary(lambda src: folder / src, fonts), kept_max_bytes, in_use_max_bytes)
 
 
 def test_equal_sources_are_one_array(tmp_path: Path) -> None:
@@ -97,6 +97,23 @@ def test_what_was_used_longest_ago_is_dropped_first(tmp_path: Path) -> None:
     kept = door.raster(others[0], 2)
     door.raster(others[1], 2)
     assert door.raster(others[0], 2) is kept
+    assert door.raster(SQUARE, 2) is not first
+
+
+def test_what_frames_use_stays_above_the_budget_until_neither_they_nor_the_document_is_drawn(tmp_path: Path) -> None:
+    door = contents(tmp_path, kept_max_bytes=10, in_use_max_bytes=2 * 40 * 20)
+    others = [ShapeSource("rect", 20, 10, (SolidPaint(color),)) for color in ("#00ff00", "#0000ff")]
+    first, second = door.raster(SQUARE, 2), door.raster(others[0], 2)
+    door.end_frame()
+    assert (door.raster(SQUARE, 2), door.raster(others[0], 2)) == (first, second)
+    assert door.raster(others[1], 2) is not None
+    assert door.raster(SQUARE, 2) is not first, "three are above both budgets"
+    first = door.raster(SQUARE, 2)
+    for _ in range(2):
+        door.end_frame()
+    assert door.raster(SQUARE, 2) is not first
+    first = door.raster(SQUARE, 2)
+    door.end_use()
     assert door.raster(SQUARE, 2) is not first
 
 

@@ -64,3 +64,19 @@ def test_what_lasts_is_kept(textures: Textures) -> None:
         textures.trim()
     assert textures.of(still) is texture
     textures.release()
+
+
+def test_what_a_frame_uses_is_kept_above_the_budget_for_the_next_one_alone(
+    textures: Textures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpu_renderer.opengl.textures.KEPT_BYTES_MAX", 10)
+    large = [picture(1), picture(2)]
+    first, second = (textures.of(each) for each in large)
+    textures.trim()
+    assert textures.of(large[0]) is first
+    textures.trim()
+    assert is_freed(second)
+    assert textures.of(large[0]) is first
+    monkeypatch.setattr("gpu_renderer.opengl.textures.IN_USE_BYTES_MAX", 20)
+    textures.trim()
+    assert is_freed(first)
