@@ -74,9 +74,8 @@ def image_filter(
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
         scene.budget.spend(Cost.filters)
         chain.add(primitive)
-        scene.budget.check_work(
-            canvas, chain.work()
-        )  # before others use it: Skia goes through all uses when it makes a filter
+        # Before others use it: Skia goes through all uses of a result when it makes a filter.
+        scene.budget.check_work(canvas, chain.work())
     scene.budget.spend_work(canvas, chain.work())
     return chain.last
 
