@@ -105,17 +105,15 @@ def test_every_page_fits_a_window_of_1280_pixels_at_400_percent(operator: Person
 
 
 def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operator: Person, window: Window) -> None:
-    names, page = farm(operator), window(operator, forced_colors="active")
-    page.goto(f"{operator.origin}/console/templates/{names['template']}/playground")
+    page = window(operator, forced_colors="active")
+    page.goto(f"{operator.origin}/console/templates/{farm(operator)['template']}/playground")
     page.click("#tab-python")
     fill = "(one, part) => getComputedStyle(one, part).backgroundColor"
-    nothing = ("rgba(0, 0, 0, 0)", page.locator("body").evaluate(fill))
     for chosen in (".side nav a[aria-current=page]", ".themes [aria-pressed=true]", "[role=tab][aria-selected=true]"):
-        assert page.locator(chosen).last.evaluate(fill) not in nothing, chosen  # the first one is the phone's
+        marked = page.locator(chosen).last.evaluate(fill)  # the first one is the phone's
+        assert marked not in ("rgba(0, 0, 0, 0)", page.locator("body").evaluate(fill)), chosen
     page.goto(f"{operator.origin}/console/")
-    page.wait_for_selector(".legend")
-    swatches = [page.locator(".legend span").nth(index).evaluate(fill, "::before") for index in range(3)]
-    assert len(set(swatches)) == 3, swatches
+    assert len({page.locator(".legend span").nth(index).evaluate(fill, "::before") for index in range(3)}) == 3
 
 
 def test_progress_and_the_end_appear_without_reloading(operator: Person, window: Window) -> None:

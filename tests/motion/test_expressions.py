@@ -184,19 +184,6 @@ def test_interpolation_of_four_arguments_is_that_of_three() -> None:
     assert on("linear(time,10,20,99)", 0.5) == 15
 
 
-@pytest.mark.parametrize(
-    ("number", "found"),
-    [("1", (1, 0, 0)), ("1.5", (2, 1, 100)), ("99", (2, 1, 100)), ("-3", (1, 0, 0)), ("0/0", (1, 0, 0))],
-)
-def test_a_key_is_found_by_its_rounded_and_clamped_number(number: str, found: tuple[float, ...]) -> None:
-    assert [on(f"key({number}).{name}", 0.3, keys=RAMP) for name in ("index", "time", "value")] == list(found)
-
-
-def test_the_nearest_key_is_the_earlier_one_on_ties() -> None:
-    assert [on("nearestKey(time).index", t, keys=RAMP) for t in (-5, 0.5, 0.51, 9)] == [1, 1, 2, 2]
-    assert on("nearestKey().value", 0.9, keys=RAMP) == 100
-
-
 def test_velocity_is_the_slope_of_the_own_keys() -> None:
     assert [on("velocity", t, keys=RAMP) for t in (0.5, 0, 1)] == approx(100, 50, 50)
     assert on("thisProperty.velocityAtTime(0.5) - speed", 0.5, keys=RAMP) == pytest.approx(0)

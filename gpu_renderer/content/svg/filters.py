@@ -30,9 +30,9 @@ _WORK = {
     "feGaussianBlur": 80.0, "feDropShadow": 80.0, "feMorphology": 30.0, "feComposite": 40.0, "feBlend": 25.0,
     "feDisplacementMap": 25.0, "feTurbulence": 10.0,
 }  # fmt: skip
-_WORK_OF_OTHERS, _LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _REACH_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
+_WORK_OF_OTHERS, _LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
 """Measured costs of a pixel in painted pixels of 2.5 ns: of a primitive, of computing in linear light, of each input of feMerge, each octave
-of feTurbulence, and each px that feMorphology reaches."""
+of feTurbulence, and each px of feMorphology's radius."""
 _BLENDS = {
     "normal": skia.BlendMode.kSrcOver, "multiply": skia.BlendMode.kMultiply, "screen": skia.BlendMode.kScreen,
     "darken": skia.BlendMode.kDarken, "lighten": skia.BlendMode.kLighten, "overlay": skia.BlendMode.kOverlay,
@@ -133,7 +133,7 @@ class _Chain:
         elif name == "feTurbulence":
             work += _OCTAVE_WORK * self._octaves()
         elif name == "feMorphology":
-            work += _REACH_WORK * self._scale * sum(abs(radius) for radius in self._pair("radius")) / 2
+            work += _RADIUS_WORK * self._scale * sum(abs(radius) for radius in self._pair("radius")) / 2
         return work
 
     def _primitive_region(self) -> skia.Rect:
