@@ -107,7 +107,6 @@ def test_every_page_fits_a_window_of_1280_pixels_at_400_percent(operator: Person
 def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operator: Person, window: Window) -> None:
     page = window(operator, forced_colors="active")
     page.goto(f"{operator.origin}/console/templates/{farm(operator)['template']}/playground")
-    page.click("#tab-python")
     fill = "(one, part) => getComputedStyle(one, part).backgroundColor"
     for chosen in (".side nav a[aria-current=page]", ".themes [aria-pressed=true]", "[role=tab][aria-selected=true]"):
         marked = page.locator(chosen).last.evaluate(fill)  # the first one is the phone's

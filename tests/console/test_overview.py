@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import namedtuple
+from datetime import timedelta
 
 import pytest
 
@@ -28,7 +29,7 @@ def test_what_stops_renders_comes_first_and_a_missing_gpu_last(
     world = operator.api.world
     now = world.clock.now()
     world.database.execute(WORKER, ("worker-live", now, None))
-    world.database.execute(WORKER, ("worker-resting", now, now.replace(year=now.year + 1)))
+    world.database.execute(WORKER, ("worker-resting", now, now + timedelta(hours=1)))
     world.database.execute("UPDATE queue_state SET paused_at = %s", (now,))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10_000_000_000, 9_960_000_000, 40_000_000))
     assert notices(operator) == [
