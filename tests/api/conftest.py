@@ -111,7 +111,7 @@ def _running(chosen: Settings) -> Iterator[World]:
 class Jwks:
     """An address that serves a JWKS, its public key as PEM, and a function that signs tokens for an account.
 
-    `keys` are those that it lists; without any it answers 503. `asked` has an entry for each request.
+    `keys` are those that it lists; without any it answers 503. `asked` has an entry for each request. It answers while `answers` is set.
     """
 
     address: str
@@ -119,6 +119,7 @@ class Jwks:
     sign: Callable[..., str]
     keys: list[dict[str, object]]
     asked: list[str]
+    answers: threading.Event
 
 
 @pytest.fixture
@@ -127,10 +128,13 @@ def jwks() -> Iterator[Jwks]:
     public = jwt.algorithms.ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
     listed: list[dict[str, object]] = [{**public, "kid": "one", "alg": "ES256", "use": "sig"}]
     asked: list[str] = []
+    answers = threading.Event()
+    answers.set()
 
     class Serve(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
+            answers.wait()
             self.send_response(200 if listed else 503)
             self.end_headers()
             self.wfile.write(json.dumps({"keys": listed}).encode())
@@ -146,7 +150,8 @@ def jwks() -> Iterator[Jwks]:
         thread = threading.Thread(target=keys.serve_forever)
         thread.start()
         pem = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        yield Jwks(f"http://127.0.0.1:{keys.server_port}/jwks.json", pem, sign, listed, asked)
+        yield Jwks(f"http://127.0.0.1:{keys.server_port}/jwks.json", pem, sign, listed, asked, answers)
+        answers.set()
         keys.shutdown()
         thread.join()
 

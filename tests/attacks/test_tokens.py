@@ -7,6 +7,7 @@ import json
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jwt
@@ -88,6 +89,27 @@ def test_while_the_jwks_cannot_be_had_the_keys_that_it_listed_stay_valid(
     monkeypatch.setattr(signing_keys, "COOLDOWN_SECONDS", 0.0)
     assert status(world, token) == 200
     assert len(jwks.asked) == 2
+
+
+@pytest.mark.service
+def test_one_caller_waits_while_known_keys_are_asked_for_again(
+    start: Callable[..., World], jwks: Jwks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing_keys, "TIMEOUT_SECONDS", 30.0)
+    world = start(jwt_jwks_url=jwks.address)
+    token = jwks.sign(world.account().account_id)
+    assert status(world, token) == 200
+    monkeypatch.setattr(signing_keys, "LIFETIME_SECONDS", 0.0)
+    monkeypatch.setattr(signing_keys, "COOLDOWN_SECONDS", 0.0)
+    jwks.answers.clear()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(status, world, token)
+        while len(jwks.asked) < 2:
+            time.sleep(0.01)
+        assert status(world, token) == 200
+        assert not waiting.done()
+        jwks.answers.set()
+        assert waiting.result() == 200
 
 
 @pytest.mark.service
