@@ -13,15 +13,21 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
+from typing import IO
 
 from farm_core.failure import Failure
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
 LANES_MAX = 6
+YIELDING = ("nice", "-n", "10")
+"""Runs a command when others leave it the processor."""
 PASSED, FAILED = 0, 1
 """pytest's statuses of a run that came to its end."""
 
@@ -43,31 +49,53 @@ def run(arguments: argparse.Namespace) -> int:
     if not extra or any("console" in word for word in extra):
         _install_chromium()
     if extra or _cores() == 1:
-        return _pytest([*_workers(extra), *extra])
+        return _run(*_pytest(*_workers(extra), *extra))
     return _every_test()
 
 
 def _every_test() -> int:
-    """Run the three parts one after the other, each to its end: a farm has time limits, which neighbours would make it miss."""
-    statuses = []
-    for title, options in (
-        ("Tests that start no servers, on every core:", ["--servers", "without", *_on_every_core()]),
-        (f"Tests that start servers, in {_lanes()} lanes:", ["--servers", "lanes", *_in_lanes()]),
-        ("Tests that use every core, one after the other:", ["--servers", "alone"]),
-    ):
-        print(title, flush=True)
-        status = _pytest(options)
-        if status not in (PASSED, FAILED):
-            return status
-        statuses.append((status, title))
-    for status, title in statuses[:-1]:
+    """Run the three parts, each to its end. Farms wait for a third of their time, but have time limits: the rest yields to them."""
+    print("Tests of whole farms run beside the others. Their output comes last.", flush=True)
+    with tempfile.NamedTemporaryFile("r") as output:
+        with Path(output.name).open("w") as written:
+            farms = subprocess.Popen(_pytest("--servers", "alone"), stdout=written, stderr=subprocess.STDOUT)  # noqa: S603
+        try:
+            statuses = []
+            for title, options in (
+                ("Tests that start no servers, on every core:", ["--servers", "without", *_on_every_core()]),
+                (f"Tests that start servers, in {_lanes()} lanes:", ["--servers", "lanes", *_in_lanes()]),
+            ):
+                print(title, flush=True)
+                status = _run(*YIELDING, *_pytest(*options))
+                if status not in (PASSED, FAILED):
+                    return status
+                statuses.append((status, title))
+            print("Tests of whole farms:", flush=True)
+            _show_until_the_end(farms, output)
+        finally:
+            farms.send_signal(signal.SIGINT)
+            farms.wait()
+    for status, title in statuses:
         if status == FAILED:
             print(f"Some failed above: {title.rstrip(':')}.", flush=True)
-    return max(status for status, _ in statuses)
+    return max(farms.returncode, *(status for status, _ in statuses))
 
 
-def _pytest(arguments: list[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode  # noqa: S603
+def _show_until_the_end(process: subprocess.Popen[bytes], output: IO[str]) -> None:
+    """Show what the process has written to the file and what follows, until it ends."""
+    has_ended = False
+    while not has_ended:
+        has_ended = process.poll() is not None
+        print(output.read(), end="", flush=True)
+        time.sleep(0 if has_ended else 1)
+
+
+def _pytest(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pytest", *arguments]
+
+
+def _run(*command: str) -> int:
+    return subprocess.run(command, check=False).returncode  # noqa: S603
 
 
 def _workers(extra: list[str]) -> list[str]:

@@ -107,7 +107,7 @@ def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are
 @pytest.mark.thorough
 def test_the_kernels_are_compiled_without_a_home(tmp_path: Path) -> None:
     compiler = tmp_path / "cc"  # stops as Zig does where it has no folder for its cache
-    compiler.write_text('#!/bin/sh\ntest -w "$ZIG_GLOBAL_CACHE_DIR" -a -w "$ZIG_LOCAL_CACHE_DIR" && exec cc -O0 "$@"\n')
+    compiler.write_text('#!/bin/sh\ntest -w "$ZIG_GLOBAL_CACHE_DIR" -a -w "$ZIG_LOCAL_CACHE_DIR" && exec cc "$@" -O0\n')
     compiler.chmod(0o755)
     environment = {name: value for name, value in os.environ.items() if name != "HOME"} | {"CC": str(compiler)}
     build = "import compiling, pathlib, sys; compiling.build(pathlib.Path(sys.argv[1]))"

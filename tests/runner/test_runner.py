@@ -111,8 +111,9 @@ def test_a_terminal_shows_one_line_with_the_time_left() -> None:
 
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
     """Lines that pytest prints about the project."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.runner.plugin", "--rootdir", str(project), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    plugins = ["-p", "tests.runner.plugin", *(["-p", "xdist"] if "-n" in arguments else [])]
+    command = [sys.executable, "-m", "pytest", "-q", *plugins, "--rootdir", str(project), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     return [line for line in done.stdout.splitlines() if line]
