@@ -15,7 +15,19 @@ from motion.color_text import FORMS, is_color
 from motion.errors import PropertyRefused
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
-from motion.schema.stored import Document, JsonValue, Record, as_record, exact, finite, items, record, records, strings, text
+from motion.schema.stored import (
+    Document,
+    JsonValue,
+    Record,
+    as_record,
+    exact,
+    finite,
+    items,
+    record,
+    records,
+    strings,
+    text,
+)
 from motion.shown_sound import show_sound, sound_source
 from motion.unseen import unseen
 

@@ -40,7 +40,7 @@ def voices(
 ) -> tuple[Voice, ...]:
     """The voices heard in [first, end) of a composition, which was built from the document.
 
-    Raises PropertyRefused where placed compositions multiply beyond VOICES_MAX.
+    Raises PropertyRefused where placed compositions or curved remaps make more than VOICES_MAX.
     """
     if not parity.every_composition:
         found = _Collector(document, composition, parity).voices(first_seconds, end_seconds)
@@ -158,7 +158,9 @@ class _Collector:
             for voice in made:
                 self._count += 1
                 if self._count > VOICES_MAX:
-                    raise PropertyRefused("Placed compositions multiply the voices beyond what can be mixed.", "scene")
+                    raise PropertyRefused(
+                        f"placed compositions or curved time remaps cut it into more than {VOICES_MAX} pieces.", "scene"
+                    )
                 yield voice
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
