@@ -21,6 +21,7 @@ from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import MediaUndecodable
+from motion.errors import PropertyRefused
 from motion.evaluate.hearing import BUCKETS, Envelope
 from motion.model.composition import Composition
 from motion.schema.stored import Document
@@ -46,7 +47,7 @@ Floats = npt.NDArray[np.float32]
 class JobSound:
     """Mix for frames [first, end) of a composition. Files in `folder` are its scratch; the caller deletes the folder.
 
-    Raises DocumentError for a document whose voices multiply without bound.
+    Sound that cannot be mixed is left out with a warning: it never fails the video (format/audio.md 2.6).
     """
 
     def __init__(
@@ -60,7 +61,12 @@ class JobSound:
     ) -> None:
         self._first = float(frames.start / rate(fps))
         self._count = round(Fraction(len(frames)) * RATE / rate(fps))
-        self._voices = voices(document, composition, self._first, float(frames.stop / rate(fps)))
+        self._refused: list[str] = []
+        try:
+            self._voices = voices(document, composition, self._first, float(frames.stop / rate(fps)))
+        except PropertyRefused as error:
+            self._voices = ()
+            self._refused.append(f"The sound of the composition is not rendered: {error.message}")
         self._missing: list[str] = []
         self._sounds: dict[str, FileSound] = {}
         self._clipped = 0
@@ -79,7 +85,8 @@ class JobSound:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return a line for each sound that is missing or wrong. Complete after all blocks were taken."""
-        lines = [f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its sound is not rendered." for src in self._missing]
+        missing = [f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its sound is not rendered." for src in self._missing]
+        lines = [*self._refused, *missing]
         if self._clipped:
             seconds = self._clipped / RATE
             lines.append(f"The sound is clipped: it is louder than full scale for {seconds:.3g} s in all.")

@@ -168,8 +168,9 @@ def _assembled(chunks: Mapping[str, bytes]) -> Document:
         name: chunk for name, data in chunks.items() if name != "scene.json" and (chunk := _lenient(data)) is not None
     }
     manifest = others.get("manifest.json", {})
+    version = manifest.get("documentVersion")
     document: Document = {
-        "version": manifest.get("documentVersion") or "1.1.0",
+        "version": "1.1.0" if version is None else version,
         "scene": scene,
         "animation": others.get("animation.json") or _empty_animation(),
     }

@@ -5,7 +5,6 @@ What the service's interface says about importing is kept here too: every layer 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,19 @@ from motion.color_text import FORMS, is_color
 from motion.errors import PropertyRefused
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
-from motion.schema.stored import Document, JsonValue, Record, as_record, finite, items, record, records, strings, text
+from motion.schema.stored import (
+    Document,
+    JsonValue,
+    Record,
+    as_record,
+    exact,
+    finite,
+    items,
+    record,
+    records,
+    strings,
+    text,
+)
 from motion.shown_sound import show_sound, sound_source
 from motion.unseen import unseen
 
@@ -356,8 +367,7 @@ def _authored(stored: Record) -> InputField:
 
 def _value_fault(field: InputField, value: object, url_fault: Callable[[str], str | None] | None) -> str | None:
     if field.kind == "number":
-        valid = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        return None if valid else "must be a number"
+        return "must be a number" if exact(value) is None else None
     if not isinstance(value, str):
         return "must be a string"
     if field.kind == "color":

@@ -274,10 +274,10 @@ def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Ma
 
 
 def _mixed(stored: Rgba, channels: Sequence[float | None]) -> str:
-    """Return the stored colour with the sampled channels in place, as 8-bit hex."""
-    exact = (old if new is None else new for old, new in zip(stored, channels, strict=True))
+    """Return the stored colour with the sampled channels in place, as 8-bit hex; opaque ones carry no alpha (animation.md 2.3)."""
+    exact = [old if new is None else new for old, new in zip(stored, channels, strict=True)]
     r, g, b, a = (math.floor(min(1.0, max(0.0, value)) * 255 + 0.5) for value in exact)
-    return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if a < 255 else "")
+    return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if exact[3] < 1.0 else "")
 
 
 def _is_pair(point: ParameterValue) -> bool:

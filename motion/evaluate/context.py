@@ -201,12 +201,15 @@ class EvaluationContext:
 
     def mapped(self, layer: Layer, time: float, *, exact: bool = False) -> float:
         """Return a time of this context on the layer's own axis; `exact` leaves out the step to whole frames (document.md 2.10.3)."""
+        time = self.unstretched(layer, time, exact=exact)
+        return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
+
+    def unstretched(self, layer: Layer, time: float, *, exact: bool = False) -> float:
+        """Return the same before the layer's own steps, stretch, reversal and freezing."""
         time -= layer.delay
         for unit in layer.remapped_by:
             time = self.remapped(unit, time)
-        if layer.bars and layer.visible:
-            time = self._in_bar(layer, time, exact)
-        return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
+        return self._in_bar(layer, time, exact) if layer.bars and layer.visible else time
 
     def remapped(self, layer: Layer, time: float) -> float:
         """Return a time of this context after the layer's own remap.

@@ -118,10 +118,13 @@ def loudness(composition: Composition, sounds: Sounds | None, time: float) -> fl
 
     The editor's exports read it where the playhead stands. A frame's own time makes it move as the preview does.
     """
+    layers = composition.plan.layers.values()
+    has_solo = any(layer.solo for layer in layers)
     found = (
         _heard_level(composition, sounds, layer, layer.content, time)
-        for layer in (composition.plan.layers.values() if sounds is not None else ())
-        if isinstance(layer.content, SoundContent) and layer.visible and not layer.content.is_muted
+        for layer in (layers if sounds is not None else ())
+        if isinstance(layer.content, SoundContent) and not layer.content.is_muted
+        if layer.visible and (layer.solo or not has_solo)
     )
     return max(found, default=0.0)
 
@@ -129,14 +132,16 @@ def loudness(composition: Composition, sounds: Sounds | None, time: float) -> fl
 def _heard_level(
     composition: Composition, sounds: Sounds | None, layer: Layer, content: SoundContent, time: float
 ) -> float:
+    """Return the level of the loudest part that sounds at a time: bars of one layer may overlap."""
     envelope = None if sounds is None else sounds.envelope(content.source)
     if envelope is None:
         return 0.0
-    for start, first, end in _parts(composition, layer, content):
-        position = first + time - start
-        if start <= time and (end is None or position < end):
-            return envelope.at_seconds(position)
-    return 0.0
+    found = (
+        envelope.at_seconds(first + time - start)
+        for start, first, end in _parts(composition, layer, content)
+        if start <= time and (end is None or first + time - start < end)
+    )
+    return max(found, default=0.0)
 
 
 def _parts(

@@ -47,8 +47,8 @@ class _Player:
     def __init__(self, voice: Voice, sound: Sound, first_seconds: float) -> None:
         self._voice, self._sound = voice, sound
         seconds = voice.length
-        if voice.is_open:
-            seconds = max(0.0, min(seconds, sound.length / RATE - voice.position))
+        if voice.is_open and voice.rate > 0:  # backwards it begins in the silence after the file
+            seconds = max(0.0, min(seconds, (sound.length / RATE - voice.position) / voice.rate))
         self._first = round((voice.start - first_seconds) * RATE)
         self._count = round((voice.start + seconds - first_seconds) * RATE) - self._first
         self._position, self._rate = voice.position, voice.rate

@@ -40,7 +40,7 @@ def voices(
 ) -> tuple[Voice, ...]:
     """The voices heard in [first, end) of a composition, which was built from the document.
 
-    Raises PropertyRefused where placed compositions multiply beyond VOICES_MAX.
+    Raises PropertyRefused where placed compositions or curved remaps make more than VOICES_MAX.
     """
     if not parity.every_composition:
         found = _Collector(document, composition, parity).voices(first_seconds, end_seconds)
@@ -87,10 +87,10 @@ class _Place:
         return time if bar is None else (bar.source_in + time * self.fps - bar.start) / self.fps
 
     def content(self, time: float) -> float:
-        """Return the time of a video, or of a placed composition, as the picture has it."""
+        """Return the time of a video, or of a placed composition, as the picture has it, but smooth: no step is heard."""
         remapped = self.context.remapped(self.layer, time)
         if remapped != time:
-            return self.context.mapped(self.layer, remapped, exact=True)
+            return self.layer.time.stretched(self.context.unstretched(self.layer, remapped, exact=True))
         return self.local(time)
 
 
@@ -138,7 +138,6 @@ class _Collector:
             for place in self._places(context, layer, stretches)
             for piece in through([place.host], place.content, _step(place))
         ]
-        inner = list(within(inner, 0.0, plan.settings.duration_seconds))
         yield from self._of_plan(plan, inner, (*stack, plan.settings.id))
 
     def _places(self, context: EvaluationContext, layer: Layer, stretches: Sequence[Stretch]) -> Iterator[_Place]:
@@ -159,7 +158,9 @@ class _Collector:
             for voice in made:
                 self._count += 1
                 if self._count > VOICES_MAX:
-                    raise PropertyRefused("Placed compositions multiply the voices beyond what can be mixed.", "scene")
+                    raise PropertyRefused(
+                        f"placed compositions or curved time remaps cut it into more than {VOICES_MAX} pieces.", "scene"
+                    )
                 yield voice
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
@@ -182,9 +183,12 @@ class _Collector:
         layer = place.layer
         if layer.time.freeze_time is not None:
             return
-        change = partial(_reversed, place) if layer.time.reverse and not _is_remapped(place) else place.content
+        change, mirror = place.content, None
+        if layer.time.reverse and not _is_remapped(place):
+            change = partial(_reversed, place) if place.bar else partial(_at_speed, place)
+            mirror = None if place.bar else (0.0, float("inf"))  # without a bar its window is the whole file
         for piece in audible(through([place.host], change, _step(place))):
-            yield self._voice(node, place, source, piece)
+            yield self._voice(node, place, source, piece, mirror=mirror)
 
     def _voice(
         self,
@@ -245,12 +249,14 @@ def _shifted(start: float, first: float, time: float) -> float:
 
 def _reversed(place: _Place, time: float) -> float:
     """A window played from its end: at every moment as far from the end as it would be from the start (Q5)."""
+    assert place.bar is not None
     rate = 100.0 / place.layer.time.stretch
-    if place.bar is None:
-        length = place.context.plan.settings.duration_seconds
-        return (length - time) * rate
     first, length = place.bar.source_in / place.fps, place.bar.duration / place.fps
     return first + (length - (place.in_bar(place.layer.delay + time) - first)) * rate
+
+
+def _at_speed(place: _Place, time: float) -> float:
+    return place.unstretched(time) * 100.0 / place.layer.time.stretch
 
 
 def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:

@@ -19,7 +19,8 @@ import pytest
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound import HeardSounds, decoded
+from gpu_renderer.sound import HeardSounds, JobSound, decoded
+from motion.build import build
 from motion.notices import of_lines
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -216,6 +217,15 @@ def test_the_delay_of_a_compressed_file_is_left_out(tmp_path: Path) -> None:
 def test_a_file_without_sound_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(b"no sound at all")
     assert decoded(tmp_path / "a.wav", tmp_path / "raw", 0.0, 1.0) is None
+
+
+def test_sound_in_too_many_pieces_is_left_out_and_said(tmp_path: Path) -> None:
+    """A curved remap is a piece for each frame of its composition."""
+    remap = {"timeRemap": {"keyframes": [{"t": 0, "value": 0, "easing": "easeIn"}, {"t": 700, "value": 1400}]}}
+    doc = document(layer("v", __kind="video", src="https://media.example/a.mp4"), seconds=700.0, v=remap)
+    found = JobSound(doc, build(doc), lambda src: None, tmp_path, range(21_000), 30.0)
+    assert not found.is_heard
+    assert [notice.code for notice in of_lines(found.warnings)] == ["sound_not_rendered"]
 
 
 class TestShownInPictures:

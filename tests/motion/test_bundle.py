@@ -98,6 +98,16 @@ def test_a_bundle_without_a_manifest_is_read_at_version_1_1_0() -> None:
     assert read_document(bundle(SMALL, leave_out=("manifest.json",)))["version"] == "1.6.0"
 
 
+@pytest.mark.parametrize(("version", "is_read"), [(None, True), ("", False), ("1.1", True), ("1.1.5", False)])
+def test_only_a_manifest_that_states_no_version_is_read_at_1_1_0(version: str | None, is_read: bool) -> None:
+    packed = bundle({**document(node("a")), "version": version})
+    if is_read:
+        assert read_document(packed)["version"] == "1.6.0"
+    else:
+        with pytest.raises(VersionUnsupported):
+            read_document(packed)
+
+
 @pytest.mark.parametrize("cut", [10, 400, -30])
 def test_a_truncated_zip_is_refused(cut: int) -> None:
     with pytest.raises(BundleUnreadable, match=r"damaged|cut off"):

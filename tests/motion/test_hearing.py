@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from motion.evaluate import snapshot
+from motion.evaluate import hearing, snapshot
 from motion.evaluate.hearing import RATE, Envelope
 from motion.snapshot import LayerSnapshot, MissingSource, ShapeSource, Transform2D
 from motion.sound.spectrum import WINDOW, magnitudes
@@ -166,9 +166,20 @@ def test_expressions_hear_the_loudest_audio_layer_at_the_time_of_the_frame() -> 
     assert [grown(in_bars, sounds, time) for time in (1.0, 2.5, 3.5)] == pytest.approx([1, 1.375, 1])
 
 
+def test_expressions_hear_the_loudest_of_bars_that_overlap() -> None:
+    doc = throbbing(song(), **bars("song", (0, 60, 0), (30, 60, 90)))
+    assert grown(doc, Decoded(4, 0, 1), 1.5) == pytest.approx(1.875, abs=1e-3)
+
+
 @pytest.mark.parametrize("silenced", [song(__muted=True), {**song(), "visible": False}])
 def test_expressions_do_not_hear_silent_layers(silenced: Json) -> None:
     assert grown(throbbing(silenced), Decoded(4, 1, 1), 1.0) == 1
+
+
+@pytest.mark.parametrize("is_solo", [False, True])
+def test_expressions_hear_only_layers_that_a_solo_leaves(is_solo: bool) -> None:
+    doc = document({**song(), "solo": is_solo}, {**node("b"), "solo": True})
+    assert hearing.loudness(built(doc), Decoded(4, 1, 1), 1.0) == float(is_solo)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,12 @@ def test_a_colour_track_replaces_its_channel_in_eight_bits() -> None:
     assert values("fill", {"color": "#102030"}, {"color_r": 7.0}).by_key["color"] == "#ff2030"
 
 
+@pytest.mark.parametrize(("alpha", "written"), [(0.999, "#102030ff"), (1.0, "#102030"), (1.2, "#102030")])
+def test_only_a_colour_that_is_wholly_opaque_loses_its_alpha(alpha: float, written: str) -> None:
+    """An alpha in the text keeps an effect's opacity away (effects.md 3.1): there must be no jump near the end of a fade."""
+    assert values("fill", {"color": "#102030"}, {"color_a": alpha}).by_key["color"] == written
+
+
 @pytest.mark.parametrize(("text", "expected"), [("#f00", RED), ("#ff0000", RED), ("#FF0000ff", RED)])
 def test_hex_colours_are_read_in_three_lengths(text: str, expected: tuple[float, ...]) -> None:
     assert rgba(text) == expected

@@ -10,7 +10,7 @@ import pytest
 from motion.model.parity import REFERENCE_SOUND
 from motion.sound.levels import db_to_gain, percent_to_db
 from tests.motion.documents import Json, document, node, root
-from tests.motion.sound.sounds import audio, bars, heard, stretch, video
+from tests.motion.sound.sounds import audio, bars, heard, mixed, ramp, stretch, video
 
 
 def key(t: float, value: float) -> Json:
@@ -153,13 +153,30 @@ def test_a_remap_that_runs_backwards_starts_where_it_says() -> None:
     assert [stretch(voice) for voice in heard(remapped((0, 4), (2, 0)))] == [(0, 2, 4, -2)]
 
 
-def placed(*, visible: bool = True, **fx: Any) -> Json:
+def test_a_remap_sounds_smooth_though_its_picture_steps() -> None:
+    """Posterized times would be silence with a jump at every step."""
+    doc = remapped((0, 0), (2, 4))
+    doc["scene"]["nodes"][1]["components"].append(
+        {"type": "fx", "props": {"effects": [{"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}]}}
+    )
+    assert [stretch(voice) for voice in heard(doc)] == [(0, 2, 0, 2)]
+
+
+def test_a_reversed_video_without_a_bar_plays_its_whole_file_from_the_end() -> None:
+    doc = document(node("g", "group", children=["v"]), video(parent="g", fx={"time": {"reverse": True}}))
+    samples = mixed(doc, {"clip.mp4": ramp(2)}, 3.0)[:, 0]
+    assert samples[48_000] == pytest.approx(0.01, abs=1e-6)
+    assert samples[5] == pytest.approx(0.02, abs=1e-5)
+    assert not samples[96_000:].any()
+
+
+def placed(*, visible: bool = True, seconds: float = 10, **fx: Any) -> Json:
     """A composition with a sound from 1 s on, placed at 2 s for 3 s."""
     inner = {"frameRate": {"fps": 30}, "tracks": [{"name": "Composition", "layers": [
         {"id": "x", "sourceId": "a", "clip": {"start": 30, "duration": 90, "sourceIn": 0}}]}]}  # fmt: skip
     comps = {
         "comp_root": {"name": "Main", "width": 40, "height": 30, "fps": 30, "durationSeconds": 10},
-        "inner": {"name": "Inner", "width": 40, "height": 30, "fps": 30, "durationSeconds": 10},
+        "inner": {"name": "Inner", "width": 40, "height": 30, "fps": 30, "durationSeconds": seconds},
     }
     instance = node("i", "comp", visible=visible, fx={"precomp": True, "__compRef": "inner", **fx})
     timelines = {**bars(("i", 60, 90, 0)), "inner": inner}
@@ -175,6 +192,24 @@ def test_a_placed_composition_sounds_where_it_is_placed() -> None:
 def test_a_placed_composition_takes_its_speed_along() -> None:
     (voice,) = heard(placed(time={"stretch": 50}))
     assert stretch(voice) == (2.5, 1.5, 0, 2)
+
+
+def test_a_placed_composition_sounds_for_as_long_as_it_shows() -> None:
+    """Its own length ends no picture (animation.md 3.5)."""
+    assert [stretch(voice) for voice in heard(placed(seconds=2))] == [(3, 2, 0, 1)]
+
+
+def test_an_open_sound_in_a_reversed_composition_is_heard_to_its_first_sample() -> None:
+    comps = {
+        "comp_root": {"name": "Main", "width": 40, "height": 30, "fps": 30, "durationSeconds": 4},
+        "inner": {"name": "Inner", "width": 40, "height": 30, "fps": 30, "durationSeconds": 4},
+    }
+    instance = node("i", "comp", fx={"precomp": True, "__compRef": "inner", "time": {"reverse": True}})
+    layers = (instance, node("g", "group", parent="inner", children=["a"]), audio(parent="g"))
+    doc = document(*layers, roots=(root("g", node_id="inner"),), comps=comps, timelines=bars(("i", 0, 120, 0)))
+    samples = mixed(doc, {"tone.wav": ramp(0.8)}, 2.0)[:, 0]
+    assert samples[24_000] == pytest.approx(0.005, abs=1e-6)  # the composition is at 1 - 0.5 s
+    assert samples[43_200] == pytest.approx(0.001, abs=1e-6)
 
 
 def test_a_hidden_instance_is_silent() -> None:
