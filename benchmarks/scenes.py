@@ -24,7 +24,6 @@ class Scene:
     name: str
     document: Callable[[], Record]
     limit_share: float
-    is_heavy: bool = False
 
 
 def title_card() -> Record:
@@ -218,15 +217,15 @@ SCENES = {
         Scene("title-card", title_card, 0.8),
         Scene("lower-third", lower_third, 0.8),
         Scene("slideshow", slideshow, 0.8),
-        Scene("resized-footage", resized_footage, 0.5, is_heavy=True),
-        Scene("busy", busy, 0.5, is_heavy=True),
-        Scene("gradient-hero", gradient_hero, 0.5, is_heavy=True),
-        Scene("shape-particles", shape_particles, 0.5, is_heavy=True),
-        Scene("heavy-effects", heavy_effects, 0.5, is_heavy=True),
-        Scene("fifty-layers", fifty_layers, 0.5, is_heavy=True),
-        Scene("vertical-promo", vertical_promo, 0.5, is_heavy=True),
-        Scene("cards-in-space", cards_in_space, 0.5, is_heavy=True),
-        Scene("graded", graded, 0.5, is_heavy=True),
+        Scene("resized-footage", resized_footage, 0.5),
+        Scene("busy", busy, 0.5),
+        Scene("gradient-hero", gradient_hero, 0.5),
+        Scene("shape-particles", shape_particles, 0.5),
+        Scene("heavy-effects", heavy_effects, 0.5),
+        Scene("fifty-layers", fifty_layers, 0.5),
+        Scene("vertical-promo", vertical_promo, 0.5),
+        Scene("cards-in-space", cards_in_space, 0.5),
+        Scene("graded", graded, 0.5),
     )
 }
 
