@@ -24,16 +24,12 @@ from examples.documents import (
     null,
     path,
     shape,
+    stops,
     text,
 )
 
 HERE = Path(__file__).parent
 JINGLE, JINGLE_SECONDS = "jingle.m4a", 3.0
-
-
-def stops(*colors: str) -> list[Record]:
-    """Evenly spaced gradient stops."""
-    return [{"id": f"s{i}", "offset": i / (len(colors) - 1), "color": color} for i, color in enumerate(colors)]
 
 
 def title_card() -> Record:

@@ -89,13 +89,6 @@ DRAWN = [one for one in (*VARIANTS, *GRADED) if (one.kind, one.samples) != (GROU
 Scene = Callable[[int], Snapshot]
 
 
-@pytest.fixture
-def software(painter: Painter) -> Painter:
-    if not painter.is_software:
-        pytest.skip("kernels composite only where OpenGL runs on the processor")
-    return painter
-
-
 @pytest.mark.parametrize("variant", DRAWN, ids=str)
 def test_every_kind_of_content_comes_out_as_it_is_drawn(software: Painter, variant: Variant) -> None:
     native = kernels()
