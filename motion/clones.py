@@ -25,17 +25,13 @@ def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning 
         None if path is None else _path(path, node),
         None if driver is None else _offset(driver, node),
     )
-    path_id, driver_id = path and _follows(config) and path.id, driver and _measures(config) and driver.id
+    path_id, driver_id = path and config.mode == "path" and path.id, driver and _measures(config) and driver.id
     if not path_id and not driver_id:
         return tuple((clone, None) for clone in made)
     return tuple(
         (clone, Cloning(config, index, len(made), path_id or None, driver_id or None))
         for index, clone in enumerate(made)
     )
-
-
-def _follows(config: Cloner) -> bool:
-    return config.mode == "path"
 
 
 def _measures(config: Cloner) -> bool:
