@@ -67,8 +67,6 @@ def envelope(scope: Scope, error: FarmError, headers: Mapping[str, str] | None =
     }
     if error.code is not None:
         body["code"] = error.code
-    if error.detail is not None:
-        body["detail"] = error.detail
     return JSONResponse(
         body | dict(error.extras), status_code=error.status, headers={**_headers(error), **(headers or {})}
     )

@@ -126,7 +126,7 @@ async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
         "what": f"{jobs} running jobs",
         "statements/s": round((statements.count - counted) / seconds, 1),
         "rows changed/s": round((await _updated(database) - updated) / seconds, 1),
-        "redis commands/s": await _commands(client, seconds),
+        "redis commands/s": await _commands(client),
     }
     await _stop(scheduler, executor)
     writer.close()
@@ -149,7 +149,7 @@ async def _updated(database: Database) -> int:
         return int(rows.scalar_one())
 
 
-async def _commands(client: Any, seconds: float) -> float:
+async def _commands(client: Any) -> float:
     before = int((await client.info("stats"))["total_commands_processed"])
     await asyncio.sleep(2)
     return round((int((await client.info("stats"))["total_commands_processed"]) - before) / 2, 1)

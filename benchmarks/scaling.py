@@ -11,8 +11,8 @@ from typing import Any, Final
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.served import Rendered, ServedFarm, served_farm
 from cluster.slots import raster_share
-from examples.build import field, stops, title_card
-from examples.documents import Layer, bundle, composition, media, shape, text
+from examples.build import field, title_card
+from examples.documents import Layer, bundle, composition, media, shape, stops, text
 from farm_core.settings import ROOT
 
 WANTED: Final = 1.7

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from examples.documents import EASE_IN_OUT, EASE_OUT, Layer, Record, composition, media, path, shape, text
+from examples.documents import EASE_IN_OUT, EASE_OUT, Layer, Record, composition, media, path, shape, stops, text
 
 FPS = 30
 FOOTAGE = "https://media.example/footage.mp4"
@@ -24,7 +24,6 @@ class Scene:
     name: str
     document: Callable[[], Record]
     limit_share: float
-    is_heavy: bool = False
 
 
 def title_card() -> Record:
@@ -76,14 +75,14 @@ def busy() -> Record:
 def gradient_hero() -> Record:
     """A full-frame gradient whose colours move, three glowing discs that drift, a headline."""
     back = shape("back", "Back", 640, 360, 1280, 720, "#000000")
-    back.fx["fill"] = {"type": "linear", "angle": 35, "stops": _stops("#312e81", "#be185d", "#f59e0b")}
+    back.fx["fill"] = {"type": "linear", "angle": 35, "stops": stops("#312e81", "#be185d", "#f59e0b")}
     back.animate("rotation", (0, 0), (10, 8))
     discs = []
     for index, color in enumerate(("#38bdf8", "#a78bfa", "#fb7185")):
         disc = shape(f"disc{index}", f"Disc {index}", 300 + index * 340, 360, 520, 520, color, shape="ellipse")
         disc.fx |= {
             "blendMode": "screen",
-            "fill": {"type": "radial", "cx": 0.5, "cy": 0.5, "radius": 0.7, "stops": _stops(color, "#000000")},
+            "fill": {"type": "radial", "cx": 0.5, "cy": 0.5, "radius": 0.7, "stops": stops(color, "#000000")},
         }
         disc.express("y", f"360 + 120*Math.sin(time*0.8 + {index * 2})")
         discs.append(disc)
@@ -135,7 +134,7 @@ def slideshow(seconds: float = 600.0) -> Record:
         slide.fx["fill"] = {
             "type": "linear",
             "angle": 40 * index,
-            "stops": _stops(hue(index * 0.13), hue(index * 0.13 + 0.2)),
+            "stops": stops(hue(index * 0.13), hue(index * 0.13 + 0.2)),
         }
         caption = text(f"c{index}", f"Caption {index}", 640, 600, f"Picture {index + 1}", 64, "#ffffff")
         for layer in (slide, caption):
@@ -218,25 +217,21 @@ SCENES = {
         Scene("title-card", title_card, 0.8),
         Scene("lower-third", lower_third, 0.8),
         Scene("slideshow", slideshow, 0.8),
-        Scene("resized-footage", resized_footage, 0.5, is_heavy=True),
-        Scene("busy", busy, 0.5, is_heavy=True),
-        Scene("gradient-hero", gradient_hero, 0.5, is_heavy=True),
-        Scene("shape-particles", shape_particles, 0.5, is_heavy=True),
-        Scene("heavy-effects", heavy_effects, 0.5, is_heavy=True),
-        Scene("fifty-layers", fifty_layers, 0.5, is_heavy=True),
-        Scene("vertical-promo", vertical_promo, 0.5, is_heavy=True),
-        Scene("cards-in-space", cards_in_space, 0.5, is_heavy=True),
-        Scene("graded", graded, 0.5, is_heavy=True),
+        Scene("resized-footage", resized_footage, 0.5),
+        Scene("busy", busy, 0.5),
+        Scene("gradient-hero", gradient_hero, 0.5),
+        Scene("shape-particles", shape_particles, 0.5),
+        Scene("heavy-effects", heavy_effects, 0.5),
+        Scene("fifty-layers", fifty_layers, 0.5),
+        Scene("vertical-promo", vertical_promo, 0.5),
+        Scene("cards-in-space", cards_in_space, 0.5),
+        Scene("graded", graded, 0.5),
     )
 }
 
 
-def _stops(*colors: str) -> list[Record]:
-    return [{"id": f"s{i}", "offset": i / (len(colors) - 1), "color": color} for i, color in enumerate(colors)]
-
-
 def _diagonal(*colors: str) -> Record:
-    return {"type": "linear", "angle": 45, "stops": _stops(*colors)}
+    return {"type": "linear", "angle": 45, "stops": stops(*colors)}
 
 
 def hue(turn: float) -> str:

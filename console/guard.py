@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.app_state import app_state_of
 from console.errors import shown
 from console.pages import static_version
+from console.viewer import CHANGES_NOTHING
 from farm_core.net.addresses import subscriber
 
 REQUESTS_PER_MINUTE: Final = 3_000
@@ -33,7 +34,6 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 
 class Guard:
@@ -86,7 +86,7 @@ class Guard:
 
 def _refusal(scope: Scope) -> str | None:
     """Return why the request is refused, or None. Requests from pages of other sites are refused despite valid cookies."""
-    if scope["method"] in _CHANGES_NOTHING:
+    if scope["method"] in CHANGES_NOTHING:
         return None
     headers = Headers(scope=scope)
     site = headers.get("sec-fetch-site", "same-origin")

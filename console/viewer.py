@@ -23,7 +23,7 @@ from farm_core.errors import NotFound
 from farm_core.sign_in import repository
 
 COOKIE: Final = "farm_console"
-_CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
+CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)

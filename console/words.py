@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 import orjson
 from markupsafe import Markup, escape
 
+from api.shapes import iso
+
 COUNT_MAX: Final = 10_000
 _STEPS: Final = ((86_400 * 365, "y"), (86_400 * 30, "mo"), (86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _BYTES: Final = ("B", "kB", "MB", "GB", "TB")
@@ -22,11 +24,6 @@ def ago(moment: datetime | None, now: datetime) -> Markup:
     seconds = (now - moment).total_seconds()
     text = "just now" if abs(seconds) < 1 else f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
     return Markup('<time datetime="{}" title="{}" data-relative>{}</time>').format(iso(moment), exact(moment), text)
-
-
-def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def exact(moment: datetime) -> str:

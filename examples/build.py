@@ -24,16 +24,12 @@ from examples.documents import (
     null,
     path,
     shape,
+    stops,
     text,
 )
 
 HERE = Path(__file__).parent
 JINGLE, JINGLE_SECONDS = "jingle.m4a", 3.0
-
-
-def stops(*colors: str) -> list[Record]:
-    """Evenly spaced gradient stops."""
-    return [{"id": f"s{i}", "offset": i / (len(colors) - 1), "color": color} for i, color in enumerate(colors)]
 
 
 def title_card() -> Record:
@@ -162,8 +158,9 @@ def field(id: str, label: str, kind: str, node: str, component: str, prop: str, 
     return {"id": id, "label": label, "kind": kind, "target": target, "default": default}
 
 
-def draw_logo(size: int = 512) -> skia.Image:
+def draw_logo() -> skia.Image:
     """A mark of three bars in a disc."""
+    size = 512
     surface = skia.Surface(size, size)
     with surface as canvas:
         canvas.clear(skia.Color(0, 0, 0, 0))
@@ -179,9 +176,9 @@ def draw_logo(size: int = 512) -> skia.Image:
     return surface.makeImageSnapshot()
 
 
-def draw_product(size: int = 1000) -> skia.Image:
+def draw_product() -> skia.Image:
     """A bottle, drawn with gradients, on nothing."""
-    surface = skia.Surface(size, size)
+    surface = skia.Surface(1000, 1000)
     with surface as canvas:
         canvas.clear(skia.Color(0, 0, 0, 0))
         glass = skia.Paint(AntiAlias=True)

@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from examples.build import stops
-from examples.documents import EASE_IN_OUT, Layer, Record, bundle, composition, path, shape, text
+from examples.documents import EASE_IN_OUT, Layer, Record, bundle, composition, path, shape, stops, text
 from gpu_renderer.effects import Effect, Route, every_effect
 from gpu_renderer.effects.page import TELLING
 from gpu_renderer.effects.parameters import Kind, Parameter

@@ -219,3 +219,8 @@ def _timeline(id: str, fps: int, frames: int, layers: list[Layer]) -> Record:
         "duration": frames,
         "tracks": [track],
     }
+
+
+def stops(*colors: str) -> list[Record]:
+    """Evenly spaced gradient stops."""
+    return [{"id": f"s{i}", "offset": i / (len(colors) - 1), "color": color} for i, color in enumerate(colors)]

@@ -18,10 +18,9 @@ class FarmError(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str | None] = None
 
-    def __init__(self, message: str | Sequence[str], *, detail: object = None, **extras: object) -> None:
+    def __init__(self, message: str | Sequence[str], **extras: object) -> None:
         super().__init__(message)
         self.message = message if isinstance(message, str) else list(message)
-        self.detail = detail
         self.extras: Mapping[str, object] = extras
 
 

@@ -25,17 +25,13 @@ def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning 
         None if path is None else _path(path, node),
         None if driver is None else _offset(driver, node),
     )
-    path_id, driver_id = path and _follows(config) and path.id, driver and _measures(config) and driver.id
+    path_id, driver_id = path and config.mode == "path" and path.id, driver and _measures(config) and driver.id
     if not path_id and not driver_id:
         return tuple((clone, None) for clone in made)
     return tuple(
         (clone, Cloning(config, index, len(made), path_id or None, driver_id or None))
         for index, clone in enumerate(made)
     )
-
-
-def _follows(config: Cloner) -> bool:
-    return config.mode == "path"
 
 
 def _measures(config: Cloner) -> bool:
@@ -45,19 +41,14 @@ def _measures(config: Cloner) -> bool:
 def _path(driver: Node, node: Node) -> Polyline | None:
     """Return the driver's outline in the cloner's frame."""
     content = shape_content(driver)
-    width, height = _number(driver, "width", 220.0), _number(driver, "height", 220.0)
+    width, height = driver.number_or("width", 220.0), driver.number_or("height", 220.0)
     line = outline.driver_line(content.runs, content.primitive, width, height)
     x, y = _offset(driver, node)
-    scale = _number(driver, "scale", 1.0)
-    scales = _number(driver, "scaleX", scale), _number(driver, "scaleY", scale)
-    placed = affine.placed(x, y, _number(driver, "rotation", 0.0), *scales)
+    scale = driver.number_or("scale", 1.0)
+    scales = driver.number_or("scaleX", scale), driver.number_or("scaleY", scale)
+    placed = affine.placed(x, y, driver.number_or("rotation", 0.0), *scales)
     return line._replace(points=tuple(affine.applied(placed, *point) for point in line.points))
 
 
 def _offset(driver: Node, node: Node) -> Point:
-    return _number(driver, "x", 0.0) - _number(node, "x", 0.0), _number(driver, "y", 0.0) - _number(node, "y", 0.0)
-
-
-def _number(node: Node, key: str, default: float) -> float:
-    value = node.number(key)
-    return default if value is None else value
+    return driver.number_or("x", 0.0) - node.number_or("x", 0.0), driver.number_or("y", 0.0) - node.number_or("y", 0.0)

@@ -32,7 +32,6 @@ BYTES_MAX: Final = 2_000_000_000
 """Limit of the bytes of all media of a job."""
 
 INGEST_SECONDS: Final = 300
-_MEDIA_KINDS: Final = ("image", "media")
 _NO_GATE: Final = nullcontext()
 
 
@@ -98,7 +97,9 @@ async def ingest(
     _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     values = _values_of(job, fields)
-    given = {field.id: str(values[field.id]) for field in fields if field.kind in _MEDIA_KINDS and field.id in values}
+    given = {
+        field.id: str(values[field.id]) for field in fields if field.kind in template.MEDIA_KINDS and field.id in values
+    }
     budget = _Budget(INGEST_SECONDS, gate)
     purposes = {source: f"input {name!r}" for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)
@@ -122,7 +123,7 @@ def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str |
     """Return the job's inputs that the template declares, and the defaults of media inputs that it does not give."""
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {
-        field.id: field.default for field in fields if field.kind in _MEDIA_KINDS and field.default is not None
+        field.id: field.default for field in fields if field.kind in template.MEDIA_KINDS and field.default is not None
     }
     values |= {name: value for name, value in job.inputs.items() if value is not None and name in declared}
     return values

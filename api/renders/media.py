@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -12,8 +12,7 @@ from farm_core.assets import repository as assets
 from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-
-MEDIA_KINDS: Final = ("image", "media")
+from motion.template import MEDIA_KINDS
 
 Uploads = Mapping[str, str | None]
 """Path of each value that is the address of one of the account's uploads. None for addresses of the farm's other files."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from api.app_state import AppState
-from api.renders.media import MEDIA_KINDS, Uploads
+from api.renders.media import Uploads
 from api.renders.output import output_of
 from api.renders.schemas import METADATA_BYTES_MAX, RenderRequest
 from api.shapes import Asked, Faults, unknown_field
@@ -18,7 +18,7 @@ from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import InputField, validate
+from motion.template import MEDIA_KINDS, InputField, validate
 
 LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""

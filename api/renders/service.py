@@ -42,11 +42,10 @@ from farm_core.telemetry import traces
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
-from farm_core.usage.period import RESET
+from farm_core.usage.period import MS_PER_MINUTE, RESET
 from farm_core.usage.stored import check_room
 from motion.timing import frame_count
 
-_MS_PER_MINUTE: Final = 60_000
 _SHOWN: Final = select(*repository.SHOWN).where(
     col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id")
 )
@@ -230,8 +229,8 @@ async def respect_quota(session: AsyncSession, state: AppState, account: Account
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes
-    if quota is not None and used_ms + reserved_ms > round(quota * _MS_PER_MINUTE):
-        used, needed = used_ms / _MS_PER_MINUTE, reserved_ms / _MS_PER_MINUTE
+    if quota is not None and used_ms + reserved_ms > round(quota * MS_PER_MINUTE):
+        used, needed = used_ms / MS_PER_MINUTE, reserved_ms / MS_PER_MINUTE
         message = f"This takes {needed:.4g} render minutes; {used:.4g} of this month's {quota:g} are used or reserved. {RESET}"
         raise QuotaExceeded("render_minutes", limit=quota, used=used, message=message)
 

@@ -30,13 +30,13 @@ from farm_core.jobs.status import JobStatus
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
+from farm_core.usage.period import MS_PER_MINUTE
 from motion.notices import Notice
 from motion.timing import frame_count
 
 RECENT_JOBS: Final = 200
 LOOKED_AT: Final = 1_000
 """The account's newest jobs among which those are: behind a longer queue the expected time is unknown."""
-_MS_PER_MINUTE: Final = 60_000
 
 
 async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
@@ -55,7 +55,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
     if refused is not None:
         faults = [*faults, ("templateId", refused)]
     needed = 0.0 if template is None else template.duration_seconds / 60
-    quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / _MS_PER_MINUTE
+    quota, used = caller.limits.monthly_render_minutes, (minutes.rendered_ms + minutes.reserved_ms) / MS_PER_MINUTE
     return Validation(
         valid=not faults,
         errors=[Fault(field=field, message=message) for field, message in faults],

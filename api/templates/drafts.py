@@ -20,13 +20,12 @@ from motion import bundle, template
 from motion.notices import of_document
 from motion.schema.compositions import CompositionSettings, chosen
 from motion.schema.stored import Document
-from motion.template import InputField, Target
+from motion.template import MEDIA_KINDS, InputField, Target
 
 SIDE_MAX: Final = 8192
 FPS_MAX: Final = 240
 SECONDS_MAX: Final = 3600
 INPUTS_MAX: Final = template.MAX_IMPORTED
-_MEDIA: Final = ("image", "media")
 
 
 def published(source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool) -> dict[str, Any]:
@@ -94,25 +93,25 @@ def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> li
 
 
 def _declared(one: Mapping[str, Any], candidates: Iterable[InputField | None]) -> InputField:
-    required = one["kind"] in _MEDIA if one["required"] is None else one["required"]
+    required = one["kind"] in MEDIA_KINDS if one["required"] is None else one["required"]
     known = next((field for field in candidates if field and _takes(field.kind, one["kind"])), None)
     target = known.target if known else NO_TARGET
     return InputField(one["id"], one["label"], one["kind"], required, one["default"], target)
 
 
 def _takes(target_kind: str, kind: str) -> bool:
-    return (target_kind in _MEDIA) == (kind in _MEDIA)
+    return (target_kind in MEDIA_KINDS) == (kind in MEDIA_KINDS)
 
 
 def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:
     """Layers whose address is not a public one, and that no input replaces."""
-    replaced = {field.target.node_id for field in fields if field.kind in _MEDIA}
+    replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     shown = [field for field in template.discover(document).fields if field.target.node_id not in replaced]
     return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private))]
 
 
 def _address_fault(field: InputField, allow_private: bool) -> str | None:
-    if field.kind not in _MEDIA or not isinstance(field.default, str):
+    if field.kind not in MEDIA_KINDS or not isinstance(field.default, str):
         return None
     try:
         checked_target(field.default, allow_private=allow_private)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from api.shapes import Asked, Body, FreeForm, Moment, Number, Shape
 from api.templates.drafts import FPS_MAX, INPUTS_MAX, SECONDS_MAX, SIDE_MAX
+from motion.template import Kind
 
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
 _SHOWN_LENGTH = 80
-
-Kind = Literal["text", "color", "number", "image", "media"]
 
 
 _ID: dict[str, Any] = {"type": "string", "pattern": ID_PATTERN}

@@ -12,9 +12,9 @@ from farm_core.accounts import repository as accounts
 from farm_core.accounts.plans import limits_of
 from farm_core.accounts.scopes import Scope
 from farm_core.usage import repository
+from farm_core.usage.period import MS_PER_MINUTE
 
 router = public_router("/usage", "usage")
-_MS_PER_MINUTE = 60_000
 
 
 @router.get("", openapi_extra=needs(Scope.usage_read, conditional=True), responses=answers())
@@ -30,8 +30,8 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
         period=used.period,
         render_jobs=used.render_jobs,
         render_duration_ms=used.render_duration_ms,
-        rendered_minutes=minutes.rendered_ms / _MS_PER_MINUTE,
-        reserved_render_minutes=minutes.reserved_ms / _MS_PER_MINUTE,
+        rendered_minutes=minutes.rendered_ms / MS_PER_MINUTE,
+        reserved_render_minutes=minutes.reserved_ms / MS_PER_MINUTE,
         api_requests=used.api_requests,
         asset_processing_bytes=used.asset_bytes,
         active_api_keys=await accounts.active_keys(work, account_id, now),

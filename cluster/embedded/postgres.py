@@ -24,11 +24,10 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from cluster.embedded import disk, process, shared_memory, unprivileged
+from cluster.embedded import disk, process, shared_memory, sockets, unprivileged
 from cluster.embedded.sockets import temporary_folder
 
 DATABASE = "farm"
-_SOCKET_PATH_MAX = 100
 _START_SECONDS = 30.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
 _LOCALE = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
@@ -206,7 +205,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
 
 def _socket_path(folder: Path, user: str | None) -> Path:
     """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
-    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= _SOCKET_PATH_MAX and "," not in str(folder):
+    if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= sockets.SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     return temporary_folder(user) / f"farm-{os.geteuid()}-{name}"

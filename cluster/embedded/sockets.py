@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+SOCKET_PATH_MAX: Final = 100
+"""Bytes of a socket's path. Systems allow 103 at least."""
 PATH_BYTES_MAX: Final = 60
 """Bytes of a temporary folder's path that leave room for the names of sockets (107 in all)."""
 

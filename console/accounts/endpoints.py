@@ -16,7 +16,7 @@ from console.errors import Refused
 from console.pages import page
 from console.viewer import CommanderOf, OperatorOf, ViewerOf, check_csrf
 from farm_core.accounts import repository as accounts
-from farm_core.accounts.models import Account
+from farm_core.accounts.models import NAME_LENGTH_MAX, Account, is_account_name
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, BadLimit, limits_of, set_limit
 from farm_core.audit.log import record
 from farm_core.controls import accounts as controls
@@ -31,7 +31,6 @@ from farm_core.usage.period import period_of
 
 router = APIRouter(prefix="/accounts")
 PAGE_SIZE: Final = 50
-NAME_LENGTH_MAX: Final = 120
 LIMIT_WORDS: Final = {
     "apiEnabled": "API access, true or false", "monthlyRenderMinutes": "Render minutes a month",
     "monthlyApiRequests": "API requests a month", "maxActiveApiKeys": "API keys",
@@ -81,7 +80,7 @@ async def create(
 ) -> Response:
     """Create an account."""
     name = name.strip()
-    if not 0 < len(name) <= NAME_LENGTH_MAX or not name.isprintable():
+    if not is_account_name(name):
         raise BadRequest(f"A name has 1 to {NAME_LENGTH_MAX} printable characters.")
     if plan not in PLANS:
         raise BadRequest("There is no such plan.")

@@ -19,10 +19,9 @@ from farm_core.errors import BadRequest
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import Target
+from motion.template import MEDIA_KINDS, Target
 
 PREFIX: Final = "input."
-MEDIA: Final = ("image", "media")
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
@@ -58,7 +57,9 @@ async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
         return known
     by_target = {Target(**one["target"]): one["default"] for one in reversed(found)}
     own = {
-        field.id: by_target[field.target] for field in fields if field.kind not in MEDIA and field.target in by_target
+        field.id: by_target[field.target]
+        for field in fields
+        if field.kind not in MEDIA_KINDS and field.target in by_target
     }
     return {name: _shown(value) for name, value in own.items()} | known
 
@@ -84,7 +85,7 @@ def entries(
     return [
         Entry(
             field.id, field.label, field.kind, field.required, shown[field.id], designed.get(field.id, ""),
-            found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA else None,
+            found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA_KINDS else None,
         )
         for field in fields_of(template)
     ]  # fmt: skip
@@ -99,7 +100,7 @@ def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tup
 def _explained(kind: str, message: str) -> str:
     if kind == "number":
         return _NO_NUMBER if message == "must be a number" else message
-    if kind in MEDIA:
+    if kind in MEDIA_KINDS:
         return _NO_UPLOAD if message == NO_UPLOAD else message.replace(_NO_PUBLIC_URL, _NO_ADDRESS, 1)
     return message
 

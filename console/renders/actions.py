@@ -32,6 +32,7 @@ from farm_core.jobs.repository import has_status, notify
 from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
+from farm_core.usage.period import MS_PER_MINUTE
 
 router = APIRouter(prefix="/renders")
 
@@ -150,5 +151,5 @@ async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilte
     reserved_ms = select(func.sum(col(Job.reserved_ms))).where(*chosen.conditions(now), has_status(*RETRYABLE))
     minutes = await usage.minutes(session, viewer.account.id, now)
     used_ms = minutes.rendered_ms + minutes.reserved_ms
-    if used_ms + int(await session.scalar(reserved_ms) or 0) > round(quota * 60_000):
-        raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / 60_000)
+    if used_ms + int(await session.scalar(reserved_ms) or 0) > round(quota * MS_PER_MINUTE):
+        raise QuotaExceeded("render_minutes", limit=quota, used=used_ms / MS_PER_MINUTE)

@@ -11,7 +11,6 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from console.playground.form import MEDIA
 from console.uploads import ShownUpload
 from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
@@ -22,6 +21,7 @@ from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from farm_core.webhooks.models import Delivery
+from motion.template import MEDIA_KINDS
 
 EVENTS_MAX: Final = 200
 STAGE_WORDS: Final = {
@@ -69,7 +69,7 @@ class Detail:
 
     def inputs_at(self, origin: str) -> dict[str, Any]:
         """Return the inputs as a caller gives them: the account's uploads with their full addresses."""
-        media = {field.id for field in fields_of(self.template) if field.kind in MEDIA}
+        media = {field.id for field in fields_of(self.template) if field.kind in MEDIA_KINDS}
         uploads = {
             name: origin.rstrip("/") + value
             for name, value in self.job.inputs.items()

@@ -16,7 +16,7 @@ export function span(seconds) {
 const served = document.querySelector("meta[name=server-time]");
 const skew = served ? Date.parse(served.content) - Date.now() : 0;
 export const now = () => Date.now() + skew;
-export function refreshTimes() {
+function refreshTimes() {
   for (const mark of all("time[data-relative]")) {
     const seconds = (now() - Date.parse(mark.dateTime)) / 1000;
     const text = Math.abs(seconds) < 1 ? "just now" : seconds > 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;

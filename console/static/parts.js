@@ -32,7 +32,7 @@ function updateChildren(element, fresh) {
   }
   while (place) { const next = place.nextSibling; place.remove(); place = next; }
 }
-export function update(node, fresh) {
+function update(node, fresh) {
   if (node.nodeType !== Node.ELEMENT_NODE) { if (node.data !== fresh.data) node.data = fresh.data; return; }
   if (node.matches("[data-tabs], #notices")) return; // scripts alone change them
   updateAttributes(node, fresh);

@@ -1,4 +1,4 @@
-"""Secrets of API keys."""
+"""Secrets of API keys, and the stored form of any secret."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def new_secret() -> str:
 
 
 def hash_of(secret: str) -> str:
-    """Return the stored form of a secret. It has 240 random bits, so a plain SHA-256 cannot be searched."""
+    """Return the stored form of a secret. It has 240 random bits or more, so a plain SHA-256 cannot be searched."""
     return hashlib.sha256(secret.encode()).hexdigest()

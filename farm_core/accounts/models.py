@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ARRAY, BigInteger, Boolean, Column, Integer, String
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import moment
+
+NAME_LENGTH_MAX: Final = 120
+
+
+def is_account_name(name: str) -> bool:
+    """Return True if an account can have the name: printable characters, at most NAME_LENGTH_MAX of them."""
+    return 0 < len(name) <= NAME_LENGTH_MAX and name.isprintable()
 
 
 class Account(SQLModel, table=True):

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts import repository
-from farm_core.accounts.models import Account
+from farm_core.accounts.models import NAME_LENGTH_MAX, Account, is_account_name
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
 from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import Actor, record
@@ -34,9 +34,7 @@ from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.usage import repository as usage
-
-NAME_LENGTH_MAX = 120
-MS_PER_MINUTE = 60_000
+from farm_core.usage.period import MS_PER_MINUTE
 
 Shown = dict[str, Any]
 """What a command prints of an account, as JSON."""
@@ -88,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _create(database: Database, arguments: argparse.Namespace) -> Shown:
     name = arguments.name.strip()
-    if not 0 < len(name) <= NAME_LENGTH_MAX or not name.isprintable():
+    if not is_account_name(name):
         raise Refused(f"a name has 1 to {NAME_LENGTH_MAX} printable characters")
     async with database.work() as session:
         if await repository.account_named(session, name):

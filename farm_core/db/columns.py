@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, ColumnElement, DateTime, Dialect, Text, TypeDecorator, cast
+from sqlalchemy import JSON, BigInteger, Column, ColumnElement, DateTime, Dialect, Text, TypeDecorator, cast
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -24,6 +24,11 @@ def moment(*, nullable: bool = False, index: bool = False) -> Any:
 def json(*, nullable: bool = False) -> Any:
     """A JSONB column."""
     return Field(default=None, sa_column=Column(JSONB, nullable=nullable))
+
+
+def counter() -> Any:
+    """A 64-bit count from 0."""
+    return Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
 
 
 class JsonText(TypeDecorator[str]):

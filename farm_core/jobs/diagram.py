@@ -14,7 +14,7 @@ from farm_core.jobs.status import (
     DeliveryStatus,
     JobStatus,
     TaskStatus,
-    effects,
+    writes_with,
 )
 
 Status = TypeVar("Status", bound=StrEnum)
@@ -44,7 +44,7 @@ def states_page() -> str:
             "",
             "In the same transaction as the move to",
             "",
-            *(f"* `{status}`: {', '.join(effects(status))}" for status in sorted(JOB_TERMINAL)),
+            *(f"* `{status}`: {', '.join(writes_with(status))}" for status in sorted(JOB_TERMINAL)),
             "",
             "## Task",
             "",

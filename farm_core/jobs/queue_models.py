@@ -10,7 +10,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     Column,
     Computed,
@@ -24,12 +23,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from farm_core.db.columns import moment
-
-
-def _count() -> int:
-    count: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
-    return count
+from farm_core.db.columns import counter, moment
 
 
 class AccountQueue(SQLModel, table=True):
@@ -58,16 +52,16 @@ class AccountQueue(SQLModel, table=True):
     account_id: str = Field(sa_column=Column(String, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True))
     priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
     held: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default="false"))
-    queued: int = _count()
-    processing: int = _count()
-    completed: int = _count()
-    failed: int = _count()
-    cancelled: int = _count()
-    reserved_ms: int = _count()
-    stored_bytes: int = _count()
+    queued: int = counter()
+    processing: int = counter()
+    completed: int = counter()
+    failed: int = counter()
+    cancelled: int = counter()
+    reserved_ms: int = counter()
+    stored_bytes: int = counter()
     next_created_at: datetime | None = moment(nullable=True)
     next_job_id: str | None = None
-    leased_frames: int = _count()
+    leased_frames: int = counter()
     ready_place: float | None = None
     turn: float = Field(
         sa_column=Column(Float, Computed("(processing + 1) * power(2, -priority)", persisted=True), nullable=True)
@@ -133,13 +127,13 @@ class OpenJob(SQLModel, table=True):
     fps: float
     renderer: str | None = None
     """As in `jobs`. If it is null, `jobs` has the current one."""
-    leased_frames: int = _count()
-    open_frames: int = _count()
-    waiting: int = _count()
+    leased_frames: int = counter()
+    open_frames: int = counter()
+    waiting: int = counter()
     """Segments that are pending."""
-    running: int = _count()
+    running: int = counter()
     """Segments that are leased."""
-    assemblies: int = _count()
+    assemblies: int = counter()
     """1 while the assembly is pending."""
     spent_seconds: float = Field(default=0.0, sa_column=Column(Float, nullable=False, server_default="0"))
     """Seconds that its finished segments took."""

@@ -67,7 +67,7 @@ DELIVERY_EDGES: Final = {
 }
 
 
-def effects(after: JobStatus) -> tuple[str, ...]:
+def writes_with(after: JobStatus) -> tuple[str, ...]:
     """Return the writes that belong in the transaction of a job's move to this status."""
     if after not in JOB_TERMINAL:
         return ()

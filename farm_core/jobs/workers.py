@@ -118,7 +118,7 @@ async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) 
     return until[0] if until else None
 
 
-async def surplus_segments(transaction: Transaction, bytes_max: int, segments_max: int = 500) -> list[str]:
+async def surplus_segments(transaction: Transaction, bytes_max: int, segments_max: int) -> list[str]:
     """Return segments to delete so that the rest fits the budget. No running job needs them."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
     return await column(transaction, "surplus_segments", values)

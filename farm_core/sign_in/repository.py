@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
+from farm_core.accounts.keys import hash_of
 from farm_core.accounts.models import Account
 from farm_core.sign_in.models import ConsoleSession, SignInLink
 
@@ -40,7 +40,7 @@ async def create_link(session: AsyncSession, account_id: str, now: datetime, *, 
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     session.add(
         SignInLink(
-            token_hash=_hash(token), account_id=account_id, read_only=read_only, created_at=now,
+            token_hash=hash_of(token), account_id=account_id, read_only=read_only, created_at=now,
             expires_at=now + LINK_LIFETIME,
         )
     )  # fmt: skip
@@ -68,7 +68,7 @@ async def create_session(session: AsyncSession, account_id: str, now: datetime, 
     await session.execute(delete(SignInLink).where(col(SignInLink.expires_at) < now - SESSION_LIFETIME))
     session.add(
         ConsoleSession(
-            token_hash=_hash(token), account_id=account_id, read_only=read_only, created_at=now,
+            token_hash=hash_of(token), account_id=account_id, read_only=read_only, created_at=now,
             expires_at=now + SESSION_LIFETIME,
         )
     )  # fmt: skip
@@ -82,7 +82,7 @@ async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedI
         select(ConsoleSession, Account, acted)
         .join(Account, col(Account.id) == col(ConsoleSession.account_id))
         .outerjoin(acted, col(acted.id) == col(ConsoleSession.acting_as))
-        .where(col(ConsoleSession.token_hash) == _hash(token), col(ConsoleSession.expires_at) > now)
+        .where(col(ConsoleSession.token_hash) == hash_of(token), col(ConsoleSession.expires_at) > now)
     )
     row = (await session.execute(statement)).first()
     return None if row is None else SignedIn(row[2] or row[1], row[1], row[0].read_only)
@@ -90,20 +90,15 @@ async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedI
 
 async def act_as(session: AsyncSession, token: str, account_id: str | None) -> None:
     """Have the session see and act as another account, or with None as its own again. The caller checks the right to."""
-    statement = update(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token))
+    statement = update(ConsoleSession).where(col(ConsoleSession.token_hash) == hash_of(token))
     await session.execute(statement.values(acting_as=account_id))
 
 
 async def end_session(session: AsyncSession, token: str) -> None:
     """Sign out: revoke the token."""
-    await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == _hash(token)))
+    await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == hash_of(token)))
 
 
 def _usable(token: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
     link = SignInLink
-    return col(link.token_hash) == _hash(token), col(link.used_at).is_(None), col(link.expires_at) > now
-
-
-def _hash(token: str) -> str:
-    """Tokens hold 256 random bits, so a plain SHA-256 cannot be searched."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return col(link.token_hash) == hash_of(token), col(link.used_at).is_(None), col(link.expires_at) > now

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, DateTime
+from sqlalchemy import Column, DateTime
 from sqlmodel import Field, SQLModel
 
-
-def _sum() -> int:
-    counter: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
-    return counter
+from farm_core.db.columns import counter
 
 
 class JobMinute(SQLModel, table=True):
@@ -20,12 +17,12 @@ class JobMinute(SQLModel, table=True):
 
     minute: datetime = Field(sa_column=Column(DateTime(timezone=True), primary_key=True))
     account_id: str = Field(foreign_key="accounts.id", primary_key=True, index=True)
-    completed: int = _sum()
-    failed: int = _sum()
-    cancelled: int = _sum()
-    frames: int = _sum()
+    completed: int = counter()
+    failed: int = counter()
+    cancelled: int = counter()
+    frames: int = counter()
     """Frames of completed renders."""
-    video_ms: int = _sum()
+    video_ms: int = counter()
     """Output duration of completed renders."""
 
 

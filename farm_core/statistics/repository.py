@@ -19,6 +19,9 @@ SETTLED: Final = timedelta(seconds=30)
 """A minute is counted this long after its end: transactions that ended a render in it have committed by then."""
 
 WINDOW: Final = timedelta(hours=1)
+WINDOWS_MAX: Final = 200
+"""Statements of one call: the next call goes on from there."""
+
 BACKLOG_MAX: Final = timedelta(days=62)
 
 _COUNT: Final = text(
@@ -69,11 +72,11 @@ class Bar:
     video_ms: int = 0
 
 
-async def catch_up(database: Database, now: datetime, windows_max: int = 200) -> None:
+async def catch_up(database: Database, now: datetime) -> None:
     """Count the minutes that are over and not counted yet. Return at once if another process does so."""
     settled = (now - SETTLED).replace(second=0, microsecond=0)
     values = {"settled": settled, "oldest": settled - BACKLOG_MAX, "span": WINDOW}
-    for _ in range(windows_max):
+    for _ in range(WINDOWS_MAX):
         until = await database.single(lambda connection: _count(connection, values))
         if until is None or until >= settled:
             return

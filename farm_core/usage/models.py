@@ -5,10 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, String
 from sqlmodel import Field, SQLModel
 
-
-def _counter() -> int:
-    counter: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
-    return counter
+from farm_core.db.columns import counter
 
 
 class Usage(SQLModel, table=True):
@@ -18,11 +15,11 @@ class Usage(SQLModel, table=True):
 
     account_id: str = Field(foreign_key="accounts.id", primary_key=True)
     period: str = Field(primary_key=True)
-    api_requests: int = _counter()
-    render_jobs: int = _counter()
-    render_duration_ms: int = _counter()
-    rendered_ms: int = _counter()
-    asset_bytes: int = _counter()
+    api_requests: int = counter()
+    render_jobs: int = counter()
+    render_duration_ms: int = counter()
+    rendered_ms: int = counter()
+    asset_bytes: int = counter()
 
 
 class ObjectCharge(SQLModel, table=True):

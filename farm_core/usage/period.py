@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 RESET: Final = "The count starts again on the first day of the next month (UTC)."
+MS_PER_MINUTE: Final = 60_000
+"""Usage is counted in milliseconds, and plans and answers are in minutes."""
 
 
 def period_of(moment: datetime) -> str:

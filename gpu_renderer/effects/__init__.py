@@ -1,4 +1,4 @@
-"""Effects and layer styles: the registry of all 174 ids, the colour stage, the GPU route and the raster route.
+"""Effects and layer styles: the registry of every effect, the colour stage, the GPU route and the raster route.
 
 What a compositor calls, in the order of one layer (format/effects.md 3.2 and 4):
 
@@ -29,12 +29,11 @@ from gpu_renderer.effects.passes import PointwisePass
 from gpu_renderer.effects.registry import Effect, every_effect, find
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
-from gpu_renderer.effects.values import EffectValues, Route, Tier, resolve
+from gpu_renderer.effects.values import EffectValues, Route, resolve
 
 __all__ = [
     "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
-    "PointwisePass", "Route",
-    "Tier", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
+    "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
     "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
     "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles", "resolve",
     "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "warp", "windows",

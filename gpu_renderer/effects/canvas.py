@@ -223,17 +223,16 @@ class Canvas(Surface):
         into: Target,
         blend: Blend,
         uniforms: dict[str, UniformValue],
-        defines: Defines = (),
         *,
         vertex: str = "effects/marks.vert",
     ) -> None:
         """Draw instances of a vertex shader's quad into a target of the canvas's size, in order: a row of attributes each."""
-        given, packed = self.uniforms(shader, None, uniforms, defines), attributes.astype(np.float32)
+        given, packed = self.uniforms(shader, None, uniforms), attributes.astype(np.float32)
         times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
         for first in range(0, len(packed), times_max):
             some = packed[first : first + times_max]
             self.painter.draw(
-                shader, into, textures={"u_source": self.target}, blend=blend, defines=dict((*self.variant(None), *defines)),
+                shader, into, textures={"u_source": self.target}, blend=blend, defines=dict(self.variant(None)),
                 uniforms=given, instances=Instances(vertex, layout, some.tobytes(), len(some)),
             )  # fmt: skip
 

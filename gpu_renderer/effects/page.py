@@ -1,10 +1,11 @@
 """Page of effects, docs/effects.md: a small picture of each, its parameters and defaults.
 
-`python -m gpu_renderer.effects.page` writes the page and its pictures anew; a test holds the page's text to the registry.
+`python -m gpu_renderer.effects.page` writes the page and its pictures anew; tests compare both with what is drawn.
 """
 
 from __future__ import annotations
 
+import io
 from itertools import groupby
 from pathlib import Path
 
@@ -128,6 +129,13 @@ def subject() -> npt.NDArray[np.uint8]:
     return pixels
 
 
+def encoded(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """Return a picture as a WebP file."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "WEBP", quality=80)
+    return file.getvalue()
+
+
 def write() -> None:
     """Write the page and the pictures."""
     painter = Painter(create_context())
@@ -135,7 +143,7 @@ def write() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for effect in every_effect():
         if effect.route is not Route.TIME:
-            Image.fromarray(picture(painter, effect)).save(folder / f"{effect.id}.webp", quality=80)
+            (folder / f"{effect.id}.webp").write_bytes(encoded(picture(painter, effect)))
     (DOCS / "effects.md").write_text(page(), encoding="utf-8")
 
 

@@ -62,10 +62,11 @@ def waveform(
     envelope = None if found is None or sounds is None else sounds.envelope(found[1].source)
     if found is None or envelope is None:
         return None
+    layer, content = found
     width, height = size
     first, span = 0.0, 1.0
     if settings.window_seconds is not None and envelope.seconds > 0.0:
-        position = _position(composition, *found, time, unplaced_start=found[1].start_seconds)
+        position = _position(composition, layer, time, unplaced_start=content.start_seconds)
         span = settings.window_seconds / envelope.seconds
         first = position / envelope.seconds - span / 2.0
     shares = [i / (settings.samples - 1) for i in range(settings.samples)]
@@ -90,8 +91,9 @@ def spectrum(composition: Composition, sounds: Sounds, effect: EffectSnapshot, t
     found = _sound(composition, stored.get("audioLayerId"))
     magnitudes = None
     if found is not None:
-        position = _position(composition, *found, time, unplaced_start=0.0)
-        magnitudes = sounds.magnitudes(found[1].source, math.floor(position * RATE))
+        layer, content = found
+        position = _position(composition, layer, time, unplaced_start=0.0)
+        magnitudes = sounds.magnitudes(content.source, math.floor(position * RATE))
     if magnitudes is None:
         return (0.0,) * bands
     return levels(magnitudes, bands, number("startFreq", 40.0), number("endFreq", 16_000.0))
@@ -159,9 +161,7 @@ def _sound(composition: Composition, layer_id: object) -> tuple[Layer, SoundCont
     return (layer, layer.content) if layer is not None and isinstance(layer.content, SoundContent) else None
 
 
-def _position(
-    composition: Composition, layer: Layer, content: SoundContent, time: float, *, unplaced_start: float
-) -> float:
+def _position(composition: Composition, layer: Layer, time: float, *, unplaced_start: float) -> float:
     """Return the second of the file at a time of the picture: in the bar that lies there, else in the first one."""
     fps = composition.timeline_fps
     if not layer.bars:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from motion.evaluate.easing import clamp_unit
-from motion.schema.stored import finite
+from motion.schema.stored import Record, finite, number
 from motion.snapshot import MaskPath, MaskPoint
 
 MaskPaths = tuple[MaskPath, ...]
@@ -82,7 +81,7 @@ def _mix_feather(a: float | None, b: float | None, u: float) -> float | None:
     return _lerp(a, b, u)
 
 
-def _mask_path(stored: Mapping[str, object]) -> MaskPath:
+def _mask_path(stored: Record) -> MaskPath:
     points = stored.get("points")
     read = (_mask_point(point) for point in (points if isinstance(points, list) else ()))
     mode = stored.get("mode")
@@ -91,9 +90,9 @@ def _mask_path(stored: Mapping[str, object]) -> MaskPath:
         mode=mode if isinstance(mode, str) else "add",
         points=tuple(point for point in read if point is not None),
         closed=stored.get("closed") is not False,
-        feather=max(0.0, _number(stored, "feather", 0.0)),
-        opacity=clamp_unit(_number(stored, "opacity", 1.0)),
-        expansion=_number(stored, "expansion", 0.0),
+        feather=max(0.0, number(stored, "feather", 0.0)),
+        opacity=clamp_unit(number(stored, "opacity", 1.0)),
+        expansion=number(stored, "expansion", 0.0),
         inverted=stored.get("inverted") is True,
     )
 
@@ -107,17 +106,12 @@ def _mask_point(stored: object) -> MaskPoint | None:
     return MaskPoint(
         x,
         y,
-        _number(stored, "inX", x),
-        _number(stored, "inY", y),
-        _number(stored, "outX", x),
-        _number(stored, "outY", y),
+        number(stored, "inX", x),
+        number(stored, "inY", y),
+        number(stored, "outX", x),
+        number(stored, "outY", y),
         finite(stored.get("feather")),
     )
-
-
-def _number(stored: Mapping[str, object], name: str, default: float) -> float:
-    value = finite(stored.get(name))
-    return default if value is None else value
 
 
 def _lerp(a: float, b: float, u: float) -> float:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from motion.evaluate import css_color, noise
 from motion.evaluate.easing import clamp_unit
-from motion.schema.stored import exact, finite
+from motion.schema.stored import exact, finite, stored_name
 from motion.snapshot import Particle
 
 PARTICLES_LIMIT = 20_000
@@ -195,10 +195,5 @@ def _unsupported(entry: Mapping[str, object]) -> tuple[str, ...]:
     return (*active, *(["subEmit"] if entry.get("subEmit") not in (None, "off") else []))
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
-_FIELDS = {_camel(entry.name): entry.name for entry in fields(ParticleField)}
-_KINDS = {_camel(entry.name): entry.type for entry in fields(ParticleField)}
+_FIELDS = {stored_name(entry.name): entry.name for entry in fields(ParticleField)}
+_KINDS = {stored_name(entry.name): entry.type for entry in fields(ParticleField)}

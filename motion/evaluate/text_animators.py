@@ -12,7 +12,7 @@ from typing import Any
 from motion.evaluate import text_selectors
 from motion.evaluate.easing import clamp_unit
 from motion.evaluate.text_selectors import Selector, Weight
-from motion.schema.stored import finite
+from motion.schema.stored import finite, stored_name
 from motion.snapshot import GlyphPose
 
 POSES_LIMIT = 20_000
@@ -182,4 +182,4 @@ def _animator(entry: Mapping[str, object]) -> Animator:
     )
 
 
-_NUMBERS = {text_selectors.camel(entry.name): entry.name for entry in fields(Animator) if entry.type == "float"}
+_NUMBERS = {stored_name(entry.name): entry.name for entry in fields(Animator) if entry.type == "float"}

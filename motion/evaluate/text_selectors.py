@@ -13,7 +13,7 @@ from motion.evaluate import noise
 from motion.evaluate.easing import clamp_unit, cubic_bezier
 from motion.evaluate.expressions import selector_amount
 from motion.evaluate.text_units import Units, divide
-from motion.schema.stored import exact, finite
+from motion.schema.stored import exact, finite, stored_name
 
 Weight = tuple[float, float]
 """One factor for what moves along x and one for y."""
@@ -222,7 +222,7 @@ def _selector(entry: Mapping[str, object]) -> Selector | None:
     selector = _KINDS.get(kind if isinstance(kind, str) else "range", RangeSelector)
     known: dict[str, Any] = {}
     for field in fields(selector):
-        value = entry.get(camel(field.name))
+        value = entry.get(stored_name(field.name))
         number = exact(value) if field.name == "random_seed" else finite(value)
         if field.type == "float" and number is not None:
             known[field.name] = number
@@ -232,10 +232,4 @@ def _selector(entry: Mapping[str, object]) -> Selector | None:
 
 
 def _numbers(kind: type[Selector]) -> Mapping[str, str]:
-    return {camel(field.name): field.name for field in fields(kind) if field.type == "float"}
-
-
-def camel(name: str) -> str:
-    """Return the stored spelling of a field."""
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    return {stored_name(field.name): field.name for field in fields(kind) if field.type == "float"}

@@ -136,8 +136,8 @@ def text_content(node: Node) -> TextContent:
     return TextContent(
         content=None if content is None else content[:MAX_TEXT_CHARACTERS],
         style=_text_style(node),
-        line_height=_number(node, "lineHeight", 1.2),
-        paragraph_spacing=_number(node, "paragraphSpacing", 0.0),
+        line_height=node.number_or("lineHeight", 1.2),
+        paragraph_spacing=node.number_or("paragraphSpacing", 0.0),
         align=node.string("align") or "left",
         box_width=box_width if box_width is not None and box_width > 0 else None,
         stroke_over_fill=_last_flag(node, "strokeOverFill"),
@@ -228,10 +228,10 @@ def _primitive(node: Node) -> Literal["rect", "ellipse", "path"]:
 def _text_style(node: Node) -> TextStyle:
     return TextStyle(
         family=node.string("fontFamily") or "Inter",
-        size=_number(node, "fontSize", 48.0),
+        size=node.number_or("fontSize", 48.0),
         weight=600.0 if (weight := _weight(node)) is None else weight,
         italic=node.string("fontStyle") == "italic",
-        letter_spacing=_number(node, "letterSpacing", 0.0),
+        letter_spacing=node.number_or("letterSpacing", 0.0),
         fill=solid_color(node),
     )
 
@@ -296,11 +296,6 @@ def _text_path(node: Node) -> TextPathSettings | None:
         perpendicular=flag(stored, "perpendicular", True),
         expansion=path.expansion,
     )
-
-
-def _number(node: Node, key: str, default: float) -> float:
-    value = node.number(key)
-    return default if value is None else value
 
 
 def _last_flag(node: Node, key: str) -> bool:

@@ -35,6 +35,11 @@ class Node:
                 return value
         return None
 
+    def number_or(self, key: str, default: float) -> float:
+        """Return the number under a key as `number` does, else the default."""
+        value = self.number(key)
+        return default if value is None else value
+
     def first_number(self, key: str) -> float | None:
         """Return the number under a key: the first component that holds one wins."""
         for _, properties in self.components:

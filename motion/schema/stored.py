@@ -102,3 +102,9 @@ def numbers(holder: Record, key: str) -> tuple[float, ...]:
 def strings(holder: Record, key: str) -> tuple[str, ...]:
     """Return the strings in the array under a key."""
     return tuple(item for item in items(holder, key) if isinstance(item, str))
+
+
+def stored_name(field: str) -> str:
+    """Return the key of a field of ours, in camel case: `max_particles` is stored as `maxParticles`."""
+    first, *rest = field.split("_")
+    return first + "".join(part.capitalize() for part in rest)

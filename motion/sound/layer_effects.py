@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, cast
 
-from motion.model.layer import Layer
 from motion.schema.nodes import Node
 from motion.schema.stored import Record, finite, flag, record, records, text
 from motion.sound.curves import Curve, constant
@@ -22,9 +21,9 @@ Sampled = Callable[[str], Curve | None]
 """Function from a property path of the layer to its curve while the voice sounds, or None if it is constant."""
 
 
-def effects_of(node: Node, layer: Layer, sampled: Sampled) -> tuple[AudioEffect, ...]:
+def effects_of(node: Node, sampled: Sampled) -> tuple[AudioEffect, ...]:
     """Return the enabled effects of known types with every parameter."""
-    return tuple(_effect(effect, layer, sampled) for effect in _enabled(node))
+    return tuple(_effect(effect, sampled) for effect in _enabled(node))
 
 
 def plays_backwards(node: Node) -> bool:
@@ -39,7 +38,7 @@ def _enabled(node: Node) -> Iterator[Record]:
             yield audio_effect
 
 
-def _effect(doc: Record, layer: Layer, sampled: Sampled) -> AudioEffect:
+def _effect(doc: Record, sampled: Sampled) -> AudioEffect:
     kind, effect_id = text(doc, "type"), text(doc, "id")
     stored = record(doc, "params")
     parameters = {}

@@ -207,7 +207,7 @@ class _Collector:
 
         moved = curve(LEVEL)
         gain = constant(db_to_gain(_level(node))) if moved is None else moved.mapped(db_to_gain)
-        effects = effects_of(node, place.layer, curve) if place.layer.kind == "audio" else ()
+        effects = effects_of(node, curve) if place.layer.kind == "audio" else ()
         return Voice(
             node.name, source, piece.start, length, piece.at, piece.rate, gain, effects, is_open=is_open, mirror=mirror
         )

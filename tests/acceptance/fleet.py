@@ -57,10 +57,12 @@ class Fleet:
             (count,) = connection.execute(query).fetchone() or (0,)
         return int(count)
 
-    def wait_for_workers(self, *names: str, seconds: float = PATIENCE_SECONDS) -> None:
+    def wait_for_workers(self, *names: str) -> None:
         """Wait until workers live on these machines and on no others."""
         wanted = {self.nodes[name].address for name in names}
-        wait_for(lambda: self.workers() == wanted, seconds, lambda: f"workers on {self.workers()}, not {wanted}")
+        wait_for(
+            lambda: self.workers() == wanted, PATIENCE_SECONDS, lambda: f"workers on {self.workers()}, not {wanted}"
+        )
 
 
 class Feeder(threading.Thread):
@@ -96,11 +98,11 @@ class Feeder(threading.Thread):
         if self.error is not None:
             raise self.error
 
-    def wait_for_more(self, count: int = 2) -> None:
-        """Wait until so many more jobs have ended: the farm works."""
+    def wait_for_more(self) -> None:
+        """Wait until two more jobs have ended: the farm works."""
         before = len(self.ended)
         wait_for(
-            lambda: len(self.ended) >= before + count or self.error is not None, PATIENCE_SECONDS, lambda: "no job ends"
+            lambda: len(self.ended) >= before + 2 or self.error is not None, PATIENCE_SECONDS, lambda: "no job ends"
         )
         assert self.error is None, self.error
 

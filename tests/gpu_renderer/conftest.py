@@ -1,4 +1,4 @@
-"""The one OpenGL context of a test process."""
+"""The one OpenGL context of a test process, and sessions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.opengl.context import create_context
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.session import RenderSession, SessionOptions
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +28,10 @@ def painter(context_painter: Painter) -> Iterator[Painter]:
         assert context.error == "GL_NO_ERROR"
         yield context_painter
         assert context.error == "GL_NO_ERROR"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[RenderSession]:
+    """A session with the fonts of this machine."""
+    with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
+        yield made

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession
 from motion.bundle import read_document
 from tests.gpu_renderer.random_documents import RandomDocument
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 ORDER = (0, 1, 2, 3, 4, 5, 2, 2, 0, 5, 1)
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
-        yield made
 
 
 def opened(session: RenderSession, seed: int) -> OpenDocument:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from gpu_renderer import effects
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.session import Output, RenderSession, SessionOptions
+from gpu_renderer.session import Output, RenderSession
 from motion.bundle import read_document
 from tests.gpu_renderer.documents import document, layer
 from tests.gpu_renderer.random_documents import RandomDocument
@@ -36,12 +35,6 @@ MOVED = ("blur", "drop-shadow", "glow", "stroke", "fill", "brightness", "levels"
 """Effects whose picture belongs to the layer and not to its place in the frame."""
 LEVELS_MAX = 2
 TIMED = {"echo", "wide-time", "force-motion-blur", "posterize-time"}
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
-        yield made
 
 
 def still(session: RenderSession, record: Record, frame: int, output: Output | None = None) -> Picture:

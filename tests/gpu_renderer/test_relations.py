@@ -17,8 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.session import Output, RenderSession, SessionOptions
+from gpu_renderer.session import Output, RenderSession
 from motion.bundle import read_document
 from tests.gpu_renderer.documents import layer
 from tests.gpu_renderer.random_documents import FPS, SECONDS, RandomDocument
@@ -51,12 +50,6 @@ ANIMATED: Final = (
     "cornerRadius",
     "radius",
 )
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
-        yield made
 
 
 def stills(session: RenderSession, record: Record, frames: list[int], output: Output | None = None) -> list[Picture]:

@@ -14,9 +14,9 @@ from motion.snapshot import LayerSnapshot, ShapeSource, Snapshot, Source, Transf
 S = TypeVar("S", bound=Source)
 
 
-def built(document: Any, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
+def built(document: Any, parity: Parity = REFERENCE) -> Composition:
     """The document as it would be rendered."""
-    return build(migrate(document), composition_id, parity)
+    return build(migrate(document), parity=parity)
 
 
 def shown(document: Any, time: float = 0.0, output_fps: float | None = None, parity: Parity = REFERENCE) -> Snapshot:

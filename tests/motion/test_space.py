@@ -16,8 +16,8 @@ from tests.motion.frames import layer, place, shown, source
 WIDE = {"width": 480, "height": 360}
 
 
-def deep(doc: Json, layer_id: str = "a", time: float = 0.0, **more: Any) -> Transform3D:
-    found = layer(doc, layer_id, time, **more)
+def deep(doc: Json, time: float = 0.0, **more: Any) -> Transform3D:
+    found = layer(doc, "a", time, **more)
     assert found is not None
     assert isinstance(found.transform, Transform3D)
     return found.transform

@@ -55,7 +55,7 @@ class SimScheduler:
 class SimulatedFarm:
     """Run until every job has ended, or the time is up."""
 
-    def __init__(self, seed: int, workers: int, jobs: int, faults: Faults | None = None, schedulers: int = 2) -> None:
+    def __init__(self, seed: int, workers: int, jobs: int, faults: Faults | None = None) -> None:
         self.chance = random.Random(seed)
         self.faults = faults or Faults()
         self.store = SimStore()
@@ -72,7 +72,7 @@ class SimulatedFarm:
             for n in range(workers)
         }
         self._loads: Counter[str] = Counter()
-        self._schedulers = [SimScheduler(f"s{n}") for n in range(schedulers)]
+        self._schedulers = [SimScheduler(f"s{n}") for n in range(2)]
         self._arrivals(jobs)
         for number, scheduler in enumerate(self._schedulers):
             self.after(0.1 * number, lambda scheduler=scheduler: self._turn(scheduler))  # type: ignore[misc]

@@ -8,7 +8,7 @@ from itertools import islice
 
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
 from farm_core.jobs.plan import TaskKind, plan
-from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, TASK_EDGES, JobStatus, TaskStatus, effects
+from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, TASK_EDGES, JobStatus, TaskStatus, writes_with
 from scheduler.placement import OpenJob, OpenTask, Placement
 
 LEASE_SECONDS = 15.0
@@ -215,4 +215,4 @@ class SimStore:
         after = JOB_EDGES.get((job.status, event))
         assert after is not None, f"{job.id} cannot {event} when {job.status}"
         job.status = after
-        job.written.update(effects(after))
+        job.written.update(writes_with(after))

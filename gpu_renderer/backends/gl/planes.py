@@ -18,13 +18,13 @@ from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.content.raster import WHOLE
+from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.display_list.routing import fixed_function
 from gpu_renderer.display_list.space import lights, overlaps
-from gpu_renderer.effects import Box, EffectScene
+from gpu_renderer.effects import Box, EffectScene, GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
@@ -187,24 +187,27 @@ def flattened(
     quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, Style(filter=filter, is_smooth=False))
     baked = effects.needs_baking(step.layer)
     drawn = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
-    width, height = buffer.width / scale_x, buffer.height / scale_y
-    content_box = WHOLE
-    if not effects.is_resampled(step.layer.effects, after_baking=baked):  # only a glow around the content is added
-        content_box = (
-            own.left / buffer.width,
-            own.top / buffer.height,
-            own.width / buffer.width,
-            own.height / buffer.height,
-        )
+    size = buffer.width / scale_x, buffer.height / scale_y
+    keeps_place = not effects.is_resampled(step.layer.effects, after_baking=baked)  # only a glow around it is added
+    content_box = _share(buffer, own) if keeps_place else WHOLE
     if (glow := drawn.glow) is None or not drawn.is_glow_alone:
-        return FlatTarget(effects.flattened(painter, drawn), width, height, content_box=content_box)
+        return FlatTarget(effects.flattened(painter, drawn), *size, content_box=content_box)
     painter.pool.give_back(drawn.sharp)
+    return FlatTarget(glow.target, *size, crop=_crop(glow, buffer), content_box=content_box)
+
+
+def _share(buffer: Region, box: Box) -> UnitRect:
+    """Return a box as a part of the buffer."""
+    return box.left / buffer.width, box.top / buffer.height, box.width / buffer.width, box.height / buffer.height
+
+
+def _crop(glow: GlowBuffer, buffer: Region) -> UnitRect:
+    """Return the buffer as a part of the glow's target, which can be larger."""
     (x, y, columns, rows), cell = glow.target.region, glow.cell_px
-    crop = (
+    return (
         (buffer.x / cell - x) / columns, (buffer.y / cell - y) / rows,
         buffer.width / cell / columns, buffer.height / cell / rows,
     )  # fmt: skip
-    return FlatTarget(glow.target, width, height, crop=crop, content_box=content_box)
 
 
 def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tuple[float, float]:

@@ -34,7 +34,6 @@ class ChainResult:
     width: float
     height: float
     painted_apart: bool
-    is_cut_short: bool = False
 
 
 def apply(
@@ -49,19 +48,18 @@ def apply(
     active = [operator for operator in operators if not operator.is_inert]
     if not active:
         return None
-    lines, is_cut_short = _start(active, primitive, width, height, runs), False
+    lines = _start(active, primitive, width, height, runs)
     for operator in active:
         with np.errstate(all="ignore"):  # what overflows is dropped below
             changed = _STEPS[operator.type](operator, lines, time_seconds)
         if sum(len(line.points) for line in changed) > RUNS_POINT_LIMIT:
-            is_cut_short = True
             break
         lines = changed
     lines = tuple(line for line in lines if line.points and all(math.isfinite(x + y) for x, y in line.points))
     if any(operator.type == "repeater" for operator in active):
         width, height = _grown_box(width, height, lines)
     painted_apart = any(line.opacity != 1.0 or line.stroke_factor != 1.0 for line in lines)
-    return ChainResult(tuple(map(outline.corner_run, lines)), width, height, painted_apart, is_cut_short)
+    return ChainResult(tuple(map(outline.corner_run, lines)), width, height, painted_apart)
 
 
 def _start(active: Sequence[PathOperator], primitive: str, width: float, height: float, runs: Sequence[Run]) -> Lines:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from motion.schema.stored import exact, finite
+from motion.schema.stored import exact, finite, stored_name
 
 TYPES = frozenset(
     {"zigzag", "roundCorners", "pucker", "twist", "offset", "roughen", "trim", "repeater", "wiggleTransform", "none"}
@@ -80,9 +80,4 @@ def _operator(entry: Mapping[str, object]) -> PathOperator:
     )
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
-_FIELDS = {_camel(field.name): field.name for field in fields(PathOperator) if field.type == "float"}
+_FIELDS = {stored_name(field.name): field.name for field in fields(PathOperator) if field.type == "float"}

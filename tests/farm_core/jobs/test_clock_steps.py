@@ -57,8 +57,8 @@ def after(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-async def shortened(database: Database, now: datetime = NOW) -> int:
-    return await database.single(lambda connection: shorten_leases(connection, now))
+async def shortened(database: Database) -> int:
+    return await database.single(lambda connection: shorten_leases(connection, NOW))
 
 
 def test_a_job_in_preparation_is_adopted(on_database: Callable[[Story], None]) -> None:

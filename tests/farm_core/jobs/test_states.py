@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from farm_core.jobs.diagram import states_page
-from farm_core.jobs.status import JOB_EDGES, JobStatus, effects
+from farm_core.jobs.status import JOB_EDGES, JobStatus, writes_with
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -21,6 +21,6 @@ def test_a_job_that_has_not_been_claimed_can_neither_complete_nor_fail() -> None
 
 
 def test_only_a_completed_job_costs_minutes_and_every_end_is_announced() -> None:
-    assert effects(JobStatus.completed) == ("withdraw", "notify", "settle")
-    assert effects(JobStatus.failed) == effects(JobStatus.cancelled) == ("withdraw", "notify", "release")
-    assert effects(JobStatus.processing) == ()
+    assert writes_with(JobStatus.completed) == ("withdraw", "notify", "settle")
+    assert writes_with(JobStatus.failed) == writes_with(JobStatus.cancelled) == ("withdraw", "notify", "release")
+    assert writes_with(JobStatus.processing) == ()

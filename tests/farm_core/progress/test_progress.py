@@ -57,16 +57,16 @@ async def progress(url: str, database_url: str) -> AsyncIterator[Progress]:
     await database.close()
 
 
-async def running_job(database: Database, job_id: str = "job_a", finished: int = 0) -> Job:
+async def running_job(database: Database, finished: int = 0) -> Job:
     """A job of 100 frames in processing, of which so many are finished."""
     async with database.work() as session:
-        made = await rows.template(session, await rows.account(session, f"studio-{job_id}"))
-        job = rows.job(made, id=job_id, frame_count=100, status="processing")
+        made = await rows.template(session, await rows.account(session, "studio"))
+        job = rows.job(made, id="job_a", frame_count=100, status="processing")
         session.add(job)
         await session.flush()
-        held: dict[str, Any] = {"job_id": job_id, "kind": "render", "worker": "w0"}
+        held: dict[str, Any] = {"job_id": "job_a", "kind": "render", "worker": "w0"}
         if finished:
-            session.add(Task(id=f"{job_id}.0", index=0, first_frame=0, frame_count=finished, status="done", **held))
+            session.add(Task(id="job_a.0", index=0, first_frame=0, frame_count=finished, status="done", **held))
         return job
 
 

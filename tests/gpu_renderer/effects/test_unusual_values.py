@@ -18,8 +18,8 @@ pytestmark = pytest.mark.gl
 Doubles = npt.NDArray[np.float64]
 
 
-def colourful(rows: int = 40, columns: int = 60) -> Pixels:
-    y, x = np.mgrid[0:rows, 0:columns]
+def colourful() -> Pixels:
+    y, x = np.mgrid[0:40, 0:60]
     waves = (127 + 60 * np.sin(x / 5 + y / 9), 127 + 60 * np.cos(x / 11 - y / 4), 60 + (x * 7 + y * 13) % 120)
     return np.stack([*waves, np.full_like(x, 255)], axis=-1).astype(np.uint8)
 

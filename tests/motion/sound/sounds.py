@@ -40,9 +40,9 @@ def ramp(seconds: float) -> Held:
     return Held(np.arange(round(seconds * RATE)) / RATE / 100)
 
 
-def steady(seconds: float, value: float = 1.0, channels: int = 1) -> Held:
+def steady(seconds: float, value: float = 1.0) -> Held:
     """The same value throughout."""
-    return Held(np.full((round(seconds * RATE), channels), value))
+    return Held(np.full((round(seconds * RATE), 1), value))
 
 
 def bars(*of: tuple[str, float, float, float], fps: float = 30.0) -> Json:

@@ -17,8 +17,8 @@ def effect(kind: str, **params: float) -> dict[str, object]:
     return {"id": "e", "type": kind, "params": params}
 
 
-def click(seconds: float = 1.0, channels: int = 1) -> Held:
-    samples = np.zeros((round(seconds * RATE), channels))
+def click(seconds: float = 1.0) -> Held:
+    samples = np.zeros((round(seconds * RATE), 1))
     samples[0] = 1.0
     return Held(samples)
 

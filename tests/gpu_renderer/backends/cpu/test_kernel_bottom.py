@@ -26,13 +26,6 @@ NOISE = np.random.default_rng(7).integers(0, 256, (38, 60, 4), dtype=np.uint8) |
 SOFT = (EffectSnapshot("b", "blur", (("amount", 4.0),)),)
 
 
-@pytest.fixture
-def software(painter: Painter) -> Painter:
-    if not painter.is_software:
-        pytest.skip("kernels composite only where OpenGL runs on the processor")
-    return painter
-
-
 def adjustment(*effects: EffectSnapshot) -> LayerSnapshot:
     return LayerSnapshot("grade", "grade", AdjustmentSource(), Transform2D(160, 100), effects=effects)
 

@@ -11,8 +11,8 @@ from gpu_renderer.content.text.folders import FontFolders, write_listing
 from tests.gpu_renderer.fonts import FONTS, reference_fonts
 
 
-def face_of(family: str, weight: float, *, italic: bool = False) -> tuple[str, int]:
-    file = reference_fonts().chain(Style(family, weight, italic)).primary.face.file
+def face_of(family: str, weight: float) -> tuple[str, int]:
+    file = reference_fonts().chain(Style(family, weight, italic=False)).primary.face.file
     return file.family, file.weight
 
 

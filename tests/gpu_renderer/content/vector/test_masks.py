@@ -20,8 +20,8 @@ def mask(corners: tuple[tuple[float, float], ...] = SQUARE, mode: str = "add", *
     return MaskPath("m", mode, points, **fields)  # type: ignore[arg-type]
 
 
-def covered(*paths: MaskPath, side: float = 40, supersample: float = 2) -> Pixels:
-    return mask_coverage(paths, side, side, supersample)
+def covered(*paths: MaskPath, side: float = 40) -> Pixels:
+    return mask_coverage(paths, side, side, supersample=2)
 
 
 def at(pixels: Pixels, x: float, y: float) -> int:
