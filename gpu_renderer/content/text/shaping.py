@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import TypeVar
 
 import uharfbuzz as hb
 
+from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
 from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
-
-T = TypeVar("T")
 
 _NO_LIGATURES = {"liga": False, "clig": False, "calt": False}
 """A browser's choice for spaced letters: contextual forms, such as the arrows of Inter, go with the ligatures."""
@@ -30,8 +28,6 @@ _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
 _WORDS = re.compile(r" |[^ ]+")
 """Every space is a word of its own."""
 _JOINER = "\u200d"
-_CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": "S", "CS": "C", "ET": "T", "NSM": "M"}
-"""A letter for each class of Unicode's bidirectional algorithm. All others are neutral: O."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,7 @@ def shaped_width(glyphs: Shaped, size: float) -> float:
 
 @lru_cache(maxsize=8192)
 def _shaped_line(text: str, chain: FontChain, ligatures: bool) -> Shaped:
-    stretches = list(_runs(levels(text)))
+    stretches = list(equal_runs(levels(text)))
     ordered = visual_order([level for level, _, _ in stretches])
     return tuple(glyph for index in ordered for glyph in _stretch_glyphs(text, *stretches[index], chain, ligatures))
 
@@ -139,43 +135,3 @@ def _attaches(current: str, char: str) -> bool:
 
 def _is_flag(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
-
-
-def levels(text: str) -> list[int]:
-    """Return the embedding level of each character: even runs left to right, odd right to left.
-
-    Unicode's bidirectional algorithm (UAX 9) without explicit embeddings, which canvases rarely see. The base direction is
-    left to right, as a canvas's is.
-    """
-    kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
-    if not re.search("[RAN]", kinds):
-        return [0] * len(text)
-    kinds = re.sub("(.)M+", lambda run: run[1] * len(run[0]), f"L{kinds}L")  # W1; the base direction on both sides
-    kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
-    kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
-    kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5
-    kinds = re.sub("[SCT]", "O", kinds)  # W6
-    kinds = re.sub("L[^LR]*", lambda run: run[0].replace("E", "L"), kinds)  # W7
-    kinds = re.sub("(?<=[REN])O+(?=[REN])", lambda run: "R" * len(run[0]), kinds)  # N1
-    return [
-        {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2}[kind] for kind in kinds[1:-1]
-    ]  # N2: other neutrals are as the base
-
-
-def visual_order(level_of_run: list[int]) -> list[int]:
-    """Return the indices of runs from left to right (rule L2)."""
-    order = list(range(len(level_of_run)))
-    for level in range(max(level_of_run, default=0), 0, -1):
-        for at_least, start, end in _runs([level_of_run[index] >= level for index in order]):
-            if at_least:
-                order[start:end] = order[start:end][::-1]
-    return order
-
-
-def _runs(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
-    """Yield value, start and end of each run of equal values."""
-    start = 0
-    for value, group in groupby(values):
-        end = start + len(list(group))
-        yield value, start, end
-        start = end

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_renderer.content.text.bidi import levels, visual_order
 from gpu_renderer.content.text.families import Style
-from gpu_renderer.content.text.shaping import clusters, levels, shaped, visual_order
+from gpu_renderer.content.text.shaping import clusters, shaped
 from tests.gpu_renderer.fonts import reference_fonts
 
 
@@ -24,6 +25,27 @@ def test_hebrew_runs_backward_inside_a_latin_line() -> None:
 def test_numbers_inside_hebrew_keep_their_order() -> None:
     assert levels("ש12") == [1, 2, 2]
     assert starts("ש12") == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("א (ב)", [1, 1, 1, 1, 1]),
+        ("(א) a", [0, 1, 0, 0, 0]),
+        ("א (a)", [1, 0, 0, 0, 0]),
+        ("א [a ב] ג", [1, 0, 0, 0, 0, 1, 0, 0, 1]),
+        ("١ (א)", [2, 1, 1, 1, 1]),
+        ("א (ב)\u0301", [1, 1, 1, 1, 1, 1]),
+        ("א (ב", [1, 1, 1, 1]),
+        ("א ב)", [1, 1, 1, 0]),
+    ],
+)
+def test_both_brackets_of_a_pair_have_the_direction_of_what_they_hold_or_follow(text: str, expected: list[int]) -> None:
+    assert levels(text) == expected
+
+
+def test_a_line_of_hebrew_ends_at_the_left_with_its_bracket() -> None:
+    assert starts("א (ב)") == [4, 3, 2, 1, 0]
 
 
 def test_arabic_letters_join() -> None:

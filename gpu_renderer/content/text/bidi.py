@@ -1,0 +1,104 @@
+"""Directions inside a line: Unicode's bidirectional algorithm (UAX 9) in a line that runs from left to right."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": "S", "CS": "C", "ET": "T", "NSM": "M"}
+"""A letter for each class of the algorithm. All others are neutral: O."""
+_PAIRED = (
+    "()[]{}༺༻༼༽᚛᚜⁅⁆⁽⁾₍₎⌈⌉⌊⌋❨❩❪❫❬❭❮❯❰❱❲❳❴❵⟅⟆⟦⟧⟨⟩⟪⟫⟬⟭⟮⟯⦃⦄⦅⦆⦇⦈⦉⦊⦋⦌⦍⦐⦏⦎⦑⦒⦓⦔⦕⦖⦗⦘⧘⧙⧚⧛⧼⧽"
+    "⸢⸣⸤⸥⸦⸧⸨⸩⹕⹖⹗⹘⹙⹚⹛⹜〈〉《》「」『』【】〔〕〖〗〘〙〚〛﹙﹚﹛﹜﹝﹞（）［］｛｝｟｠｢｣"
+)
+"""Opening and closing brackets in turn (Unicode's BidiBrackets.txt)."""
+_CLOSING = dict(zip(_PAIRED[::2], _PAIRED[1::2], strict=True))
+_MAX_OPEN = 63
+"""Rule BD16 gives up on brackets that nest deeper."""
+
+
+def levels(text: str) -> list[int]:
+    """Return the embedding level of each character: even runs left to right, odd right to left.
+
+    The base direction is left to right, as a canvas's is. Explicit embeddings, which canvases rarely see, are neutral.
+    """
+    kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
+    if not re.search("[RAN]", kinds):
+        return [0] * len(text)
+    kinds = re.sub("(.)M+", lambda run: run[1] * len(run[0]), f"L{kinds}L")  # W1; the base direction on both sides
+    kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
+    kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
+    kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5
+    kinds = re.sub("[SCT]", "O", kinds)  # W6
+    kinds = re.sub("L[^LR]*", lambda run: run[0].replace("E", "L"), kinds)  # W7
+    kinds = _with_brackets(text, kinds)  # N0
+    kinds = re.sub("(?<=[REN])O+(?=[REN])", lambda run: "R" * len(run[0]), kinds)  # N1
+    return [
+        {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2}[kind] for kind in kinds[1:-1]
+    ]  # N2: other neutrals are as the base
+
+
+def visual_order(level_of_run: list[int]) -> list[int]:
+    """Return the indices of runs from left to right (rule L2)."""
+    order = list(range(len(level_of_run)))
+    for level in range(max(level_of_run, default=0), 0, -1):
+        for at_least, start, end in equal_runs([level_of_run[index] >= level for index in order]):
+            if at_least:
+                order[start:end] = order[start:end][::-1]
+    return order
+
+
+def equal_runs(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
+    """Yield value, start and end of each run of equal values."""
+    start = 0
+    for value, group in groupby(values):
+        end = start + len(list(group))
+        yield value, start, end
+        start = end
+
+
+def _with_brackets(text: str, kinds: str) -> str:
+    """Give both brackets of a pair one direction, that of what they hold or follow (rule N0).
+
+    `kinds` has one letter more than `text` at each end. Numbers count as right to left.
+    """
+    resolved = list(kinds)
+    for opening, closing in _bracket_pairs(text, kinds):
+        inside = set(resolved[opening + 1 : closing])
+        if "L" in inside:
+            direction = "L"
+        elif inside & set("REN"):
+            direction = next("L" if kind == "L" else "R" for kind in reversed(resolved[:opening]) if kind != "O")
+        else:
+            continue
+        for bracket in (opening, closing):
+            resolved[bracket] = direction
+            for at in range(bracket, len(text)):  # marks on a bracket follow it
+                if unicodedata.bidirectional(text[at]) != "NSM":
+                    break
+                resolved[at + 1] = direction
+    return "".join(resolved)
+
+
+def _bracket_pairs(text: str, kinds: str) -> list[tuple[int, int]]:
+    """Return the places in `kinds` of the brackets that belong together, in the order of the opening ones (rule BD16)."""
+    pairs: list[tuple[int, int]] = []
+    opened: list[tuple[str, int]] = []
+    for at, char in enumerate(text, 1):
+        if kinds[at] != "O":
+            continue
+        if char in _CLOSING:
+            if len(opened) == _MAX_OPEN:
+                return []
+            opened.append((_CLOSING[char], at))
+        for index in range(len(opened) - 1, -1, -1):
+            if opened[index][0] == char:
+                pairs.append((opened[index][1], at))
+                del opened[index:]
+                break
+    return sorted(pairs)
