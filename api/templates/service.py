@@ -28,6 +28,7 @@ from api.templates.schemas import (
 from api.uploads import Upload
 from farm_core.errors import BadRequest, NotFound, NothingToExpose, UnrenderableAssets
 from farm_core.ids import new_id
+from farm_core.jobs.shared_objects import hold_objects
 from farm_core.strict_json import text_of
 from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template
@@ -153,6 +154,8 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: 
         inputs=manifest.public(draft.fields), targets=manifest.targets(draft.fields), document_key=key,
         composition_id=draft.composition_id, project_id=draft.project_id, created_at=now, updated_at=now,
     )  # fmt: skip
+    if await hold_objects(session, state.storage, [key]):  # an account with an equal document was deleted meanwhile
+        await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     await charge(session, caller.account.id, key, size, limit)
     session.add(row)
     return row

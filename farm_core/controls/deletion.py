@@ -1,8 +1,7 @@
 """Delete an account with all that belongs to it: jobs, results, templates, presets, uploads, keys, usage; and their files.
 
-Files that another account's rows refer to as well stay (equal documents and videos are stored once), and so do those that were
-written since the deletion began: the row of another account that will refer to them can be on its way. Retention deletes them if
-none comes. A deletion that is cut off is finished by repeating it: the account's row goes last.
+Files that another account's rows refer to as well stay: equal documents and media are stored once
+(`farm_core/jobs/shared_objects.py`). A deletion that is cut off is finished by repeating it: the account's row goes last.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from sqlalchemy import Table, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -23,12 +21,12 @@ from farm_core.audit.log import Actor, record
 from farm_core.controls import jobs as job_controls
 from farm_core.controls.accounts import locked, suspend
 from farm_core.controls.jobs import BATCH, JobFilter
-from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.tables import metadata
 from farm_core.jobs import workers
-from farm_core.jobs.history import delete_jobs, needed_keys
+from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
+from farm_core.jobs.shared_objects import delete_unneeded
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
 
@@ -48,6 +46,11 @@ class DeletionReport:
         if count:
             self.rows[table] = self.rows.get(table, 0) + count
 
+    def add_file(self, size: int | None) -> None:
+        """Count a file of `size` bytes that was deleted; None for one that was not."""
+        if size is not None:
+            self.files, self.bytes = self.files + 1, self.bytes + size
+
 
 async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
     """Return how many rows of each table belong to the account: what `delete_account` would delete. Raises NoSuchTarget."""
@@ -64,15 +67,14 @@ async def delete_account(database: Database, storage: Storage, actor: Actor, acc
 
     Raises StorageUnavailable; repeat the deletion then.
     """
-    began = utc_now().replace(microsecond=0)  # storage tells times of writing by the second
     async with database.work() as session:
         report = DeletionReport((await suspend(session, actor, account_id)).name)
     report.cancelled = await job_controls.cancel(database, actor, JobFilter(account_id=account_id))
-    while await _delete_jobs(database, storage, account_id, began, report):
+    while await _delete_jobs(database, storage, account_id, report):
         pass
     await _delete_uploads(database, storage, account_id, report)
     documents = await _delete_rows(database, actor, account_id, report)
-    await _delete_files(database, storage, documents, began, report)
+    await _delete_files(database, storage, documents, report)
     return report
 
 
@@ -85,9 +87,7 @@ def _owned_tables() -> list[Table]:
     ]
 
 
-async def _delete_jobs(
-    database: Database, storage: Storage, account_id: str, began: datetime, report: DeletionReport
-) -> bool:
+async def _delete_jobs(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> bool:
     """Delete a batch of jobs and their files; return False when none is left."""
     async with database.work() as session:
         wanted = select(col(Job.id)).where(col(Job.account_id) == account_id).limit(BATCH)
@@ -95,7 +95,7 @@ async def _delete_jobs(
         deleted = await delete_jobs(session, ids)
         await workers.forget_segments(session, sorted(deleted.segment_keys))
     report.add_rows("jobs", deleted.jobs)
-    await _delete_files(database, storage, deleted.keys, began, report)
+    await _delete_files(database, storage, deleted.keys, report)
     await _delete_objects(storage, deleted.segment_keys, report)
     return deleted.jobs > 0
 
@@ -121,35 +121,22 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
     return keys
 
 
-async def _delete_files(
-    database: Database, storage: Storage, keys: Iterable[str], began: datetime, report: DeletionReport
-) -> None:
-    """Delete the objects that no row refers to any more, in batches: each is looked up shortly before it goes."""
-    wanted = sorted(keys)
-    for start in range(0, len(wanted), BATCH):
-        batch = set(wanted[start : start + BATCH])
-        async with database.reading() as session:
-            batch -= await needed_keys(session, batch)
-        await _delete_objects(storage, batch, report, before=began)
-
-
-async def _delete_objects(
-    storage: Storage, keys: Iterable[str], report: DeletionReport, *, before: datetime | None = None
-) -> None:
-    """Delete the objects, with `before` only those that were written before it."""
+async def _delete_files(database: Database, storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
+    """Delete the objects that no row refers to any more."""
     for key in sorted(keys):
-        size = await asyncio.to_thread(_delete_object, storage, key, before)
-        if size is not None:
-            report.files, report.bytes = report.files + 1, report.bytes + size
+        report.add_file(await delete_unneeded(database, storage, key))
 
 
-def _delete_object(storage: Storage, key: str, before: datetime | None) -> int | None:
-    """Return the bytes of the object that was deleted; None where there was none, or none written before the moment."""
+async def _delete_objects(storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
+    for key in sorted(keys):
+        report.add_file(await asyncio.to_thread(_delete_object, storage, key))
+
+
+def _delete_object(storage: Storage, key: str) -> int | None:
+    """Return the bytes of the object that was deleted, or None if there was none."""
     try:
         found = storage.describe(key)
     except ObjectMissing:
-        return None
-    if before is not None and found.modified_at >= before:
         return None
     storage.delete(key)
     return found.bytes

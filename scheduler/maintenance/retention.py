@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs, expired_jobs, needed_keys
-from farm_core.storage.port import ObjectMissing
+from farm_core.jobs.shared_objects import delete_unneeded
 from farm_core.telemetry import logs
 from farm_core.usage.stored import forget_deleted
 from scheduler.dependencies import Dependencies
@@ -69,30 +69,22 @@ class ResultReaper(Service):
         for prefix, before in (
             ("results/", expired), ("frozen/", expired), ("media/", expired), ("documents/", now - SPARED)
         ):  # fmt: skip
-            await self._reap(prefix, before)
+            await self._reap(prefix, before, expired)
         return 0
 
-    async def _reap(self, prefix: str, before: datetime) -> None:
-        """Delete objects of the prefix that were written before the moment and that nothing needs."""
-        stored = self.dependencies.storage.listed
+    async def _reap(self, prefix: str, before: datetime, expired: datetime) -> None:
+        """Delete objects of the prefix that were written before a moment and that nothing needs, nor jobs that ended since `expired`."""
+        stored, database = self.dependencies.storage.listed, self.dependencies.database
         old = await asyncio.to_thread(lambda: [one.key for one in stored(prefix) if one.modified_at < before])
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
-            needed = await self._needed_keys(batch)
+            needed = await database.single(partial(needed_keys, keys=batch, before=expired))
             for key in (key for key in batch if key not in needed):
-                if await asyncio.to_thread(self._is_older, key, before):
-                    await _delete(self.dependencies, [key])
-
-    def _is_older(self, key: str, before: datetime) -> bool:
-        """Return True if the object was not written again since it was listed."""
-        try:
-            return self.dependencies.storage.describe(key).modified_at < before
-        except ObjectMissing:
-            return False
-
-    async def _needed_keys(self, keys: list[str]) -> set[str]:
-        before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
-        return await self.dependencies.database.single(lambda connection: needed_keys(connection, keys, before))
+                size = await delete_unneeded(
+                    database, self.dependencies.storage, key, ended_before=expired, written_before=before
+                )
+                if size is not None:
+                    await _forget(self.dependencies, [key])
 
 
 class HistoryReaper(Service):
@@ -135,6 +127,12 @@ async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
     deleted = list(keys)
     for key in deleted:
         await asyncio.to_thread(dependencies.storage.delete, key)
+    await _forget(dependencies, deleted)
+
+
+async def _forget(dependencies: Dependencies, deleted: Sequence[str]) -> None:
+    """Stop counting objects that have been deleted against accounts."""
+    for key in deleted:
         _log.info("deleted", key=key)
     for start in range(0, len(deleted), BATCH):
         batch = deleted[start : start + BATCH]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +29,6 @@ from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from farm_core.storage.port import StoredObject
 from farm_core.templates.models import Template
 from farm_core.webhooks.models import Delivery
 from tests.farm_core import rows
@@ -300,36 +298,6 @@ def test_a_worker_restarts_once_and_only_when_it_holds_nothing(database_url: str
     on_a_farm(database_url, body)
 
 
-def written_long_ago(folder: Path, key: str) -> None:
-    os.utime(folder / "objects" / key, (1e9, 1e9))
-
-
-class WrittenAgain(LocalStorage):
-    """Storage in which another account writes an equal object, whose row is on its way, right before the object is looked at."""
-
-    def describe(self, key: str) -> StoredObject:
-        if key == "media/again":
-            self.put_bytes(key, b"12345")
-        return super().describe(key)
-
-
-def test_a_file_that_another_account_writes_while_an_account_is_deleted_stays(
-    database_url: str, tmp_path: Path
-) -> None:
-    storage = WrittenAgain(tmp_path, Links(b"secret"))
-    for key in ("media/again", "media/own"):
-        storage.put_bytes(key, b"12345")
-        written_long_ago(tmp_path, key)
-
-    async def body(farm: Farm) -> None:
-        media = {"http://x/1": "media/again", "http://x/2": "media/own"}
-        await farm.add("ada", "done", media=media, status=JobStatus.cancelled, finished_at=utc_now())
-        report = await delete_account(farm.database, storage, ACTOR, farm.accounts["ada"].id)
-        assert (report.files, storage.exists("media/again"), storage.exists("media/own")) == (1, True, False)
-
-    on_a_farm(database_url, body)
-
-
 def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_files_stay(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -337,7 +305,6 @@ def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_files_sta
     shared, own = ("documents/none", "media/shared"), ("results/a.mp4", "results/a.json", "segments/s.mp4", "media/own")
     for key in (*shared, *own):
         storage.put_bytes(key, b"12345")
-        written_long_ago(tmp_path, key)
 
     async def body(farm: Farm) -> None:
         done: dict[str, Any] = {"status": JobStatus.completed, "finished_at": utc_now()}
