@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.middleware.cors import CORSMiddleware
@@ -18,7 +19,7 @@ _READ: Final = ("X-Request-Id", "Retry-After", "ETag", "Location", "Content-Rang
 class OtherOrigins:
     """Let browsers of the allowed origins call `/api` and `/files`, without cookies. The console is closed to them."""
 
-    def __init__(self, app: ASGIApp, origins: list[str]) -> None:
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
         self._app = app
         self._opened = CORSMiddleware(
             app, allow_origins=origins, allow_methods=_METHODS, allow_headers=_SENT, expose_headers=_READ, max_age=3600
