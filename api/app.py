@@ -10,7 +10,6 @@ from typing import Final
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import RedirectResponse
 
 from api.animations.endpoints import router as animations
@@ -26,6 +25,7 @@ from api.json import JSONResponse
 from api.keys.endpoints import router as keys
 from api.middleware.bodies import BodyLimit
 from api.middleware.boundary import ErrorBoundary
+from api.middleware.origins import OtherOrigins
 from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
@@ -143,21 +143,4 @@ def _cors(settings: Settings) -> list[Middleware]:
     """Allow browsers of the allowed origins to call the API, without cookies."""
     if not settings.allowed_origins:
         return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.allowed_origins,
-            allow_methods=("GET", "HEAD", "POST", "DELETE"),
-            allow_headers=(
-                "Authorization",
-                "X-API-Key",
-                "Content-Type",
-                "Idempotency-Key",
-                "X-Request-Id",
-                "Range",
-                "If-None-Match",
-            ),
-            expose_headers=("X-Request-Id", "Retry-After", "ETag", "Location", "Content-Range", "Accept-Ranges"),
-            max_age=3600,
-        )
-    ]
+    return [Middleware(OtherOrigins, origins=settings.allowed_origins)]

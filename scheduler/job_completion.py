@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import orjson
 
@@ -38,8 +39,8 @@ class JobCompleter:
     async def complete(self, assembled: Sequence[Assembled]) -> None:
         """Write the receipts beside the videos and complete the jobs. Skip jobs whose lease is gone."""
         await in_threads(self._put_receipt, assembled)
-        endings = [self._ending(one) for one in assembled]
         now = self.dependencies.clock.now()
+        endings = [self._ending(one, now) for one in assembled]
         ended = await self.dependencies.database.single(
             lambda connection: end_jobs(connection, now, "complete", endings)
         )
@@ -53,14 +54,16 @@ class JobCompleter:
         document = orjson.dumps(receipt(assembled.job, report.segments_sha256, report.sha256, report.bytes))
         self.dependencies.storage.put_bytes(_receipt_key(assembled.assignment), document, "application/json")
 
-    def _ending(self, assembled: Assembled) -> Ending:
+    def _ending(self, assembled: Assembled, now: datetime) -> Ending:
         assignment, job, report = assembled.assignment, assembled.job, assembled.report
         detail = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
         if report.warnings:
             detail["warnings"] = records(of_lines(report.warnings))
         return Ending(
             job.id, task_token=assembled.lease, video_key=assignment.video_key, receipt_key=_receipt_key(assignment),
-            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, assignment.video_key),
+            video_url=video_url(
+                self.dependencies.settings, self.dependencies.storage, job.id, job.origin, assignment.video_key, now, finished_at=now
+            ),
             video_bytes=report.bytes, detail=detail,
         )  # fmt: skip
 

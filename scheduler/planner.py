@@ -52,7 +52,7 @@ class Planner:
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
         completed: set[str] = set()
         if reused := [one for one in jobs if one.job.id in mine and one.job.id in videos]:
-            endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer) for one in reused]
+            endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer, now) for one in reused]
             completed = await self.dependencies.database.single(
                 lambda connection: end_jobs(connection, now, "complete", endings)
             )
@@ -79,12 +79,14 @@ class Planner:
         )
         return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
 
-    def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None) -> Ending:
+    def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None, now: datetime) -> Ending:
         job = frozen.job
         return Ending(
             job.id, lease_token=job.lease_token, video_key=video.video_key, receipt_key=video.receipt_key, plan_key=key,
             renderer=renderer,
-            video_url=video_url(self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.video_key),
+            video_url=video_url(
+                self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.video_key, now, finished_at=now
+            ),
             detail={"reused": video.video_key}, warnings=video.warnings,
         )  # fmt: skip
 

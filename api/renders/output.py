@@ -69,7 +69,8 @@ def _format_of(fields: Mapping[str, Any], accepted: Sequence[str]) -> tuple[str,
 
 def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
     least, most = _BOUNDS[name]
-    if value is None or (type(value) is int and least <= value <= most):
+    is_integer = type(value) is int or (type(value) is float and value.is_integer())
+    if value is None or (is_integer and least <= value <= most):
         return None
     return f"output.{name}", f"must be an integer from {least} to {most}"
 

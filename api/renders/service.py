@@ -33,7 +33,7 @@ from farm_core.errors import (
 from farm_core.ids import new_id
 from farm_core.jobs import repository
 from farm_core.jobs.formats import OUTPUT_FORMATS, file_name
-from farm_core.jobs.links import link_seconds
+from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob
 from farm_core.jobs.status import JobStatus
@@ -130,24 +130,22 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     job = await owned(session, caller, job_id)
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
-    return state.storage.link(job.video_key, link_seconds(state.settings), origin, file_name(job.id, job.video_key))
+    now = state.clock.now()
+    return video_url(state.settings, state.storage, job.id, origin, job.video_key, now, job.finished_at or now)
 
 
 def record(state: AppState, job: ShownJob, percents: Mapping[str, float], origin: str) -> JobRecord:
     """Return the public record of a job. `percents`: its progress (`ProgressReader.percents`).
 
-    The video's link stays the same for an hour, so that unchanged lists are unchanged.
+    The video's link is always the farm's own and repeats for some minutes, so that unchanged lists are unchanged.
     """
-    video_url = None
+    link = None
     if job.video_key is not None:
-        video_url = state.links.url(
-            origin,
-            job.video_key,
-            state.links.in_seconds(link_seconds(state.settings), 3600),
-            file_name(job.id, job.video_key),
-        )
+        now = state.clock.now()
+        expires_at = link_expiry(state.settings, now, job.finished_at or now)
+        link = state.links.url(origin, job.video_key, expires_at, file_name(job.id, job.video_key))
     return JobRecord(
-        job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=video_url, error=job.error,
+        job_id=job.id, status=JobStatus(job.status), progress=round(percents[job.id], 1), video_url=link, error=job.error,
         created_at=job.created_at, warnings=[JobWarning(**one) for one in job.warnings or ()], metadata=job.meta,
     )  # fmt: skip
 

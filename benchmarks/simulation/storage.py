@@ -49,6 +49,6 @@ class NullStorage:
         """Yield nothing."""
         yield from ()
 
-    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+    def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
         """Return an address."""
         return f"{origin}/files/{key}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import orjson
@@ -28,7 +29,7 @@ from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.jobs.formats import DEFAULT
-from farm_core.jobs.links import link_seconds, video_url
+from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage
 from farm_core.templates import repository as templates
@@ -92,8 +93,10 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     origin = origin_of(request)
     values["share"], values["file_name"] = "", ""
     if (key := shown.job.video_key) is not None and shown.job.status == JobStatus.completed:
-        values["share"] = video_url(state.settings, state.storage, shown.job.id, origin, key)
-        values["share_days"] = link_seconds(state.settings) // 86_400
+        now = state.clock.now()
+        ended_at = shown.job.finished_at or now
+        values["share"] = video_url(state.settings, state.storage, shown.job.id, origin, key, now, ended_at)
+        values["share_until"] = datetime.fromtimestamp(link_expiry(state.settings, now, ended_at), UTC)
         values["file_name"] = video_name(shown.template.name, shown.job.id, key)
     if is_part(request):
         return page(request, "renders/live.html", **values)

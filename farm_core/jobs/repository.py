@@ -30,7 +30,7 @@ _QUEUED: Final[NewJob] = {"status": JobStatus.queued, "progress": 0.0, "attempt"
 
 SHOWN: Final[tuple[Any, ...]] = (
     col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at), col(Job.warnings),
-    col(Job.meta).label("meta"), col(Job.batch_index),
+    col(Job.meta).label("meta"), col(Job.batch_index), col(Job.finished_at),
 )  # fmt: skip
 """Columns that callers see. Inputs and media of a job can have megabytes; rows cost less than entities."""
 
@@ -50,6 +50,8 @@ class ShownJob(JobRow, Protocol):
     def meta(self) -> dict[str, Any] | None: ...  # noqa: D102
     @property
     def batch_index(self) -> int | None: ...  # noqa: D102
+    @property
+    def finished_at(self) -> datetime | None: ...  # noqa: D102
 
 
 async def create(session: AsyncSession, job: Job) -> Job:

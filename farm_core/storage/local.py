@@ -93,9 +93,9 @@ class LocalStorage:
             if key.startswith(prefix) and path.is_file():
                 yield self._described(key, path)
 
-    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+    def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
         """A signed URL under the origin's `/files/`."""
-        return self._links.url(origin, checked(key), self._links.in_seconds(seconds), filename)
+        return self._links.url(origin, checked(key), expires_at, filename)
 
     def _put(self, key: str, content_type: str, write: Callable[[BinaryIO], object]) -> None:
         path = self._objects / checked(key)

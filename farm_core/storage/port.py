@@ -75,6 +75,9 @@ class Storage(Protocol):
         """Every object whose key begins with the prefix."""
         ...
 
-    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
-        """Return a signed URL that serves the object with byte ranges for `seconds`; `origin` is the farm's public one."""
+    def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
+        """Return a signed URL that serves the object with byte ranges until `expires_at` (seconds since 1970).
+
+        `origin` is the farm's public one.
+        """
         ...

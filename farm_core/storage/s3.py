@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,13 +125,14 @@ class S3Storage:
                 for entry in page.get("Contents", []):
                     yield StoredObject(entry["Key"], entry["Size"], entry["LastModified"], _DEFAULT_TYPE)
 
-    def link(self, key: str, seconds: int, origin: str, filename: str | None = None) -> str:
+    def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
         """A presigned URL of the bucket; `origin` has no part in it. S3 allows seven days at most."""
         asked = {"Bucket": self._bucket, "Key": checked(key)}
         if filename:
             asked["ResponseContentDisposition"] = f'attachment; filename="{filename}"'
+        seconds = max(1, min(expires_at - int(time.time()), _LINK_SECONDS_MAX))
         with _translated(key):
-            return self._client.generate_presigned_url("get_object", asked, ExpiresIn=min(seconds, _LINK_SECONDS_MAX))
+            return self._client.generate_presigned_url("get_object", asked, ExpiresIn=seconds)
 
 
 @contextmanager

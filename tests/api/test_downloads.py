@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests.api.world import Someone, World
 
 pytestmark = pytest.mark.service
+DAY = 24 * 3600
 
 
 def finished(own_world: World, caller: Someone) -> str:
@@ -33,6 +36,22 @@ def test_a_completed_job_has_a_video_and_redirects_to_it(own_world: World) -> No
         served = own_world.client.get(link)
         assert (served.status_code, served.headers["Content-Type"]) == (200, "video/mp4")
         assert served.content == bytes(range(256)) * 10
+
+
+@pytest.mark.parametrize(("age_days", "left_days"), [(0, 7), (22, 7), (29, 1)])
+def test_links_work_for_7_days_and_never_longer_than_the_result_is_kept(
+    own_world: World, age_days: int, left_days: int
+) -> None:
+    ada = own_world.account()
+    job, now = finished(own_world, ada), own_world.clock.now()
+    ended_at = now - timedelta(days=age_days)
+    own_world.database.execute("UPDATE jobs SET finished_at = %s WHERE id = %s", (ended_at, job))
+    shown, listed = ada.get(f"/renders/{job}").json(), ada.get("/renders").json()["items"][0]
+    download = ada.get(f"/renders/{job}/download").headers["Location"]
+    links = {shown["videoUrl"], listed["videoUrl"], download}
+    (expires_at,) = {int(parse_qs(urlsplit(link).query)["expires"][0]) for link in links}
+    lifetime = expires_at - now.timestamp()
+    assert left_days * DAY - 300 <= lifetime <= left_days * DAY
 
 
 def test_a_download_can_be_asked_about_without_fetching_it(own_world: World) -> None:

@@ -142,6 +142,13 @@ def test_answers_to_browsers_have_a_request_id_too(start: Callable[..., World]) 
     assert check(refused, 401)
 
 
+def test_browsers_of_allowed_origins_call_the_api_and_files_alone(start: Callable[..., World]) -> None:
+    world = start(cors_origins="https://app.example.com")
+    for path, is_open in (("/api/health", True), ("/files/x", True), ("/console/", False), ("/metrics", False)):
+        answer = world.client.get(path, headers={"Origin": "https://app.example.com"})
+        assert ("Access-Control-Allow-Origin" in answer.headers) is is_open, path
+
+
 def test_what_answers_get_answers_head(own_world: World) -> None:
     ada = own_world.account()
     key = ada.new_key()

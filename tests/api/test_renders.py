@@ -104,6 +104,8 @@ def test_a_name_that_does_not_resolve_now_is_left_to_the_fetch(world: World) -> 
         ({"width": 640.5}, {"output.width"}),
         ({"width": "640"}, {"output.width"}),
         ({"width": True}, {"output.width"}),
+        ({"width": 64.5, "height": 360.0, "fps": 30.0}, {"output.width"}),
+        ({"width": 640.0, "height": 360.0, "fps": 30.0}, set()),
         ({"fps": 29.97}, {"output.fps"}),
         ({"fps": 121}, {"output.fps"}),
         ("mp4", {"output"}),

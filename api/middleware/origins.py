@@ -1,0 +1,31 @@
+"""Answers to browsers of other origins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_CALLED: Final = ("/api/", "/files/")
+_METHODS: Final = ("GET", "HEAD", "POST", "DELETE")
+_SENT: Final = (
+    "Authorization", "X-API-Key", "Content-Type", "Idempotency-Key", "X-Request-Id", "Range", "If-None-Match",
+)  # fmt: skip
+_READ: Final = ("X-Request-Id", "Retry-After", "ETag", "Location", "Content-Range", "Accept-Ranges")
+
+
+class OtherOrigins:
+    """Let browsers of the allowed origins call `/api` and `/files`, without cookies. The console is closed to them."""
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._opened = CORSMiddleware(
+            app, allow_origins=origins, allow_methods=_METHODS, allow_headers=_SENT, expose_headers=_READ, max_age=3600
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle the request."""
+        is_open = scope["type"] == "http" and scope["path"].startswith(_CALLED)
+        await (self._opened if is_open else self._app)(scope, receive, send)
