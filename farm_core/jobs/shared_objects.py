@@ -49,15 +49,24 @@ async def delete_unneeded(
     """
 
     async def act(connection: AsyncConnection) -> int | None:
-        await connection.execute(_ALONE)  # no transaction is open while storage takes its time
         try:
+            await connection.execute(_ALONE)  # no transaction is open while storage takes its time
             if await needed_keys(connection, [key], ended_before):
                 return None
             return await asyncio.to_thread(_delete, storage, key, written_before)
         finally:
-            await connection.execute(_RELEASE)
+            await _release(connection)
 
     return await database.single(act)
+
+
+async def _release(connection: AsyncConnection) -> None:
+    """Release the lock. Close a connection that does not: in the pool it would hold it for good."""
+    try:
+        await connection.execute(_RELEASE)
+    except BaseException:
+        await connection.invalidate()
+        raise
 
 
 def _delete(storage: Storage, key: str, written_before: datetime | None) -> int | None:
