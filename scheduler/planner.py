@@ -16,7 +16,7 @@ from farm_core.jobs.claims import FrozenJob, PlannedJob, SameResult
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.links import video_url
 from farm_core.jobs.plan import plan
-from farm_core.jobs.shared_objects import hold_objects
+from farm_core.jobs.shared_objects import held_objects
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import ObjectMissing
@@ -48,7 +48,7 @@ class Planner:
         videos = await self._same_videos(jobs, keys)
         now = self.dependencies.clock.now()
         planned = [_planned(one, renderer, keys, is_made=one.job.id in videos) for one in jobs]
-        mine = await self.dependencies.database.repeatable(lambda connection: self._plan(connection, now, planned))
+        mine = await self.dependencies.database.single(lambda connection: self._plan(connection, now, planned))
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
         completed: set[str] = set()
         if reused := [one for one in jobs if one.job.id in mine and one.job.id in videos]:
@@ -64,9 +64,10 @@ class Planner:
     async def _plan(self, connection: AsyncConnection, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
         """Write the jobs while nothing of theirs can be deleted. Raises ObjectMissing; another ingest stores it again."""
         stored = {key for one in planned for key in one.frozen.stored}
-        if gone := await hold_objects(connection, self.dependencies.storage, stored):
-            raise ObjectMissing(min(gone))
-        return await claims.plan_jobs(connection, now, planned)
+        async with held_objects(connection, self.dependencies.storage, stored) as gone:
+            if gone:
+                raise ObjectMissing(min(gone))
+            return await claims.plan_jobs(connection, now, planned)
 
     async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, SameResult]:
         """Return the videos of equal jobs by job id, if storage still has them."""

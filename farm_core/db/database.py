@@ -121,38 +121,21 @@ class Database:
         It runs once more if its connection is dead (after a restart of Postgres the pool drops all others of that age),
         so it must be harmless twice: the statement did not reach the server, or its answer did not come back.
         """
+        try:
+            return await _repeat_if_victim(lambda: self._once(act))
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            return await self._once(act)
 
-        async def once() -> Result:
-            async with self._single.connect() as connection:
-                return await act(connection)
-
-        return await _repeat_if_cut_off(once)
-
-    async def repeatable(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """Return the committed result of `act`, a transaction of plain statements that is harmless twice: it runs again as `single`
-        does.
-        """
-
-        async def once() -> Result:
-            async with self.connection() as connection:
-                return await act(connection)
-
-        return await _repeat_if_cut_off(once)
+    async def _once(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
+        async with self._single.connect() as connection:
+            return await act(connection)
 
     async def close(self) -> None:
         """Give the connections back."""
         for engine in self.engines:
             await engine.dispose()
-
-
-async def _repeat_if_cut_off(act: Callable[[], Awaitable[Result]]) -> Result:
-    """Return the result of `act`. Run it again while Postgres picks it as a victim, and once if its connection is dead."""
-    try:
-        return await _repeat_if_victim(act)
-    except DBAPIError as error:
-        if not error.connection_invalidated:
-            raise
-        return await act()
 
 
 async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:

@@ -8,28 +8,40 @@ it from the look at storage until the commit. So a row is seen by the deletion, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from farm_core.db.database import Database
 from farm_core.jobs.history import needed_keys
-from farm_core.jobs.sql import Transaction
 from farm_core.storage.port import ObjectMissing, Storage
 
-_SHARED: Final = text("SELECT pg_advisory_xact_lock_shared(7263951483)")
-_ALONE: Final = text("SELECT pg_advisory_lock(7263951483)")
-_RELEASE: Final = text("SELECT pg_advisory_unlock(7263951483)")
+_LOCK: Final = 7263951483
+_SHARE_UNTIL_COMMIT: Final = text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
+_SHARE: Final = (text(f"SELECT pg_advisory_lock_shared({_LOCK})"), text(f"SELECT pg_advisory_unlock_shared({_LOCK})"))
+_HOLD_ALONE: Final = (text(f"SELECT pg_advisory_lock({_LOCK})"), text(f"SELECT pg_advisory_unlock({_LOCK})"))
 
 
-async def hold_objects(transaction: Transaction, storage: Storage, keys: Iterable[str]) -> set[str]:
+async def hold_objects(session: AsyncSession, storage: Storage, keys: Iterable[str]) -> set[str]:
     """Keep the objects until the transaction ends, and for good if it writes rows that refer to them; return the keys of those that
     are gone already. Call it before the transaction locks rows. Raises StorageUnavailable.
     """
-    await transaction.execute(_SHARED)
+    await session.execute(_SHARE_UNTIL_COMMIT)
+    return await _gone(storage, keys)
+
+
+@asynccontextmanager
+async def held_objects(connection: AsyncConnection, storage: Storage, keys: Iterable[str]) -> AsyncIterator[set[str]]:
+    """Do the same with a connection whose statements are their own transactions, until the block ends."""
+    async with _locked(connection, *_SHARE):
+        yield await _gone(storage, keys)
+
+
+async def _gone(storage: Storage, keys: Iterable[str]) -> set[str]:
     wanted = sorted(set(keys))
     found = await asyncio.gather(*(asyncio.to_thread(storage.exists, key) for key in wanted))
     return {key for key, is_there in zip(wanted, found, strict=True) if not is_there}
@@ -49,21 +61,28 @@ async def delete_unneeded(
     """
 
     async def act(connection: AsyncConnection) -> int | None:
-        try:
-            await connection.execute(_ALONE)  # no transaction is open while storage takes its time
+        async with _locked(connection, *_HOLD_ALONE):  # no transaction is open while storage takes its time
             if await needed_keys(connection, [key], ended_before):
                 return None
             return await asyncio.to_thread(_delete, storage, key, written_before)
-        finally:
-            await _release(connection)
 
     return await database.single(act)
 
 
-async def _release(connection: AsyncConnection) -> None:
-    """Release the lock. Close a connection that does not: in the pool it would hold it for good."""
+@asynccontextmanager
+async def _locked(connection: AsyncConnection, take: TextClause, release: TextClause) -> AsyncIterator[None]:
+    """Hold a lock of the connection's session. Close a connection that does not release it: in the pool it would hold it for good."""
     try:
-        await connection.execute(_RELEASE)
+        await connection.execute(take)
+        yield
+    finally:
+        if not connection.invalidated:
+            await _release(connection, release)
+
+
+async def _release(connection: AsyncConnection, release: TextClause) -> None:
+    try:
+        await connection.execute(release)
     except BaseException:
         await connection.invalidate()
         raise
