@@ -15,12 +15,12 @@ from typing import Final
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.sandbox import Refused
 from farm_core.storage.port import ObjectMissing
+from farm_core.threads import in_threads
 from motion.notices import Notice
 from motion.template import InputField
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
 from scheduler.freezing import FreezeRequest, FreezeResult, freeze
-from scheduler.threads import in_threads
 
 CALL_JOBS_MAX: Final = 32
 CALL_BYTES: Final = 1_000_000

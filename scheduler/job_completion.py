@@ -14,10 +14,10 @@ from farm_core.jobs.notices import records
 from farm_core.jobs.receipt import RenderedJob, receipt
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
+from farm_core.threads import in_threads
 from motion.notices import of_lines
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Finished
-from scheduler.threads import in_threads
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from farm_core.jobs.shared_objects import held_objects
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import ObjectMissing
+from farm_core.threads import in_threads
 from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
 
@@ -45,10 +45,10 @@ class Planner:
     async def _write(self, jobs: Sequence[FrozenJob]) -> None:
         renderer = _most_common_renderer(self.dependencies)
         keys = {} if renderer is None else {one.job.id: plan_key(one, renderer) for one in jobs}
-        videos = await self._same_videos(jobs, keys)
         now = self.dependencies.clock.now()
-        planned = [_planned(one, renderer, keys, is_made=one.job.id in videos) for one in jobs]
-        mine = await self.dependencies.database.single(lambda connection: self._plan(connection, now, planned))
+        mine, videos = await self.dependencies.database.single(
+            lambda connection: self._plan(connection, now, jobs, keys, renderer)
+        )
         # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
         completed: set[str] = set()
         if reused := [one for one in jobs if one.job.id in mine and one.job.id in videos]:
@@ -61,23 +61,33 @@ class Planner:
             changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(completed)
         )
 
-    async def _plan(self, connection: AsyncConnection, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-        """Write the jobs while nothing of theirs can be deleted. Raises ObjectMissing; another ingest stores it again."""
-        stored = {key for one in planned for key in one.frozen.stored}
+    async def _plan(
+        self,
+        connection: AsyncConnection,
+        now: datetime,
+        jobs: Sequence[FrozenJob],
+        keys: Mapping[str, str],
+        renderer: str | None,
+    ) -> tuple[set[str], dict[str, SameResult]]:
+        """Write the jobs while nothing of theirs can be deleted. Return the ids of those still claimed, and the videos of equal jobs.
+
+        Raises ObjectMissing; another ingest stores the object again.
+        """
+        videos = await self._same_videos(connection, jobs, keys)
+        planned = [_planned(one, renderer, keys, is_made=one.job.id in videos) for one in jobs]
+        stored = {key for one in jobs for key in one.stored}
         async with held_objects(connection, self.dependencies.storage, stored) as gone:
             if gone:
                 raise ObjectMissing(min(gone))
-            return await claims.plan_jobs(connection, now, planned)
+            return await claims.plan_jobs(connection, now, planned), videos
 
-    async def _same_videos(self, jobs: Sequence[FrozenJob], keys: Mapping[str, str]) -> dict[str, SameResult]:
+    async def _same_videos(
+        self, connection: AsyncConnection, jobs: Sequence[FrozenJob], keys: Mapping[str, str]
+    ) -> dict[str, SameResult]:
         """Return the videos of equal jobs by job id, if storage still has them."""
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
-        if not wanted:
-            return {}
-        found = await self.dependencies.database.single(lambda connection: claims.same_results(connection, wanted))
-        stored = await asyncio.gather(
-            *(asyncio.to_thread(self.dependencies.storage.exists, video.video_key) for video in found.values())
-        )
+        found = await claims.same_results(connection, wanted) if wanted else {}
+        stored = await in_threads(self.dependencies.storage.exists, [video.video_key for video in found.values()])
         return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
 
     def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None, now: datetime) -> Ending:

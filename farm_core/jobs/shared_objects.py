@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from farm_core.db.database import Database
 from farm_core.jobs.history import needed_keys
 from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.threads import in_threads
 
 _LOCK: Final = 7263951483
 _SHARE_UNTIL_COMMIT: Final = text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
@@ -43,7 +44,7 @@ async def held_objects(connection: AsyncConnection, storage: Storage, keys: Iter
 
 async def _gone(storage: Storage, keys: Iterable[str]) -> set[str]:
     wanted = sorted(set(keys))
-    found = await asyncio.gather(*(asyncio.to_thread(storage.exists, key) for key in wanted))
+    found = await in_threads(storage.exists, wanted)
     return {key for key, is_there in zip(wanted, found, strict=True) if not is_there}
 
 
