@@ -79,7 +79,8 @@ def _stretched(values: Floats, start: float, share: float) -> Floats:
     places = np.clip((start + (np.arange(count, dtype=np.float32) + 0.5) / count * share) * count - 0.5, 0, count - 1)
     above = np.floor(places).astype(int)
     below, weight = np.minimum(above + 1, count - 1), (places - above)[:, None]
-    return values[above] * (1 - weight) + values[below] * weight
+    stretched: Floats = values[above] * (1 - weight) + values[below] * weight
+    return stretched
 
 
 def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:
