@@ -15,13 +15,13 @@ import numpy as np
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
-from gpu_renderer.content.raster import Raster, with_content_box
+from gpu_renderer.content.raster import Raster, UnitRect, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
 from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
-from gpu_renderer.content.vector.mask import mask_coverage
+from gpu_renderer.content.vector.mask import mask_coverage, part_of
 from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
@@ -153,6 +153,13 @@ class Contents:
         """Return the coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
         key = (tuple(paths), width, height, supersample, padding, supersample_down, is_sampled)
         return self._pixels.get(key, lambda: mask_coverage(*key))
+
+    def mask_part(
+        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, part: UnitRect
+    ) -> Pixels:
+        """Return the coverage of mask paths over a part of a box, in as many pixels as the whole box has."""
+        key = (tuple(paths), width, height, supersample, part)
+        return self._pixels.get(key, lambda: part_of(self.mask(*key[:4]), part))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):

@@ -104,7 +104,7 @@ class LayerContents:
             return PLAIN
         if effects.needs_baking(layer):
             return Filter(aces_cg=aces, gain=step.gain)
-        mask = self._mask(layer) if masks.has_paths(layer) else None
+        mask = self._mask(step) if masks.has_paths(layer) else None
         stage = effects.color_stage(layer.effects)
         # The pass that draws a plane straight into the frame has no table; the one before its effects has (three-d.md 5).
         is_flat = step.plane is None or has_passes(layer)
@@ -168,10 +168,15 @@ class LayerContents:
             is_exact=shown is None,  # the canvas was rounded already: 8 bits again are a quarter of a level too bright
         )  # fmt: skip
 
-    def _mask(self, layer: LayerSnapshot) -> Pixels | None:
-        box = self.rasters.box(layer.source)
-        paths = masks.paths(layer, *box)
-        return self.rasters.mask(paths, *box, MASK_SUPERSAMPLE) if masks.is_masked(paths) else None
+    def _mask(self, step: Draw) -> Pixels | None:
+        """Return the mask of an unbaked layer, or a strip's part of it."""
+        box = self.rasters.box(step.layer.source)
+        paths = masks.paths(step.layer, *box)
+        if not masks.is_masked(paths):
+            return None
+        if step.part == WHOLE:
+            return self.rasters.mask(paths, *box, MASK_SUPERSAMPLE)
+        return self.rasters.mask_part(paths, *box, MASK_SUPERSAMPLE, step.part)
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:

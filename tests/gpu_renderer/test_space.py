@@ -23,6 +23,8 @@ from motion.snapshot import (
     LayerSnapshot,
     Light,
     LinearGradient,
+    MaskPath,
+    MaskPoint,
     Material,
     Matrix4,
     Matte,
@@ -197,6 +199,19 @@ def test_a_matted_plane_out_of_focus_is_drawn_in_matted_strips() -> None:
         assert isinstance(step, Draw)
         assert step.matte is not None
         assert step.part[2:] == pytest.approx((1 / len(steps), 1.0))
+
+
+@pytest.mark.gl
+def test_a_plane_out_of_focus_stretches_its_mask_like_its_picture(painter: Painter) -> None:
+    """The sharp strip on top shows the right half of the card all over the plane, and so the right half of its mask."""
+    white = np.full((30, 40, 4), 255, np.uint8)
+    right = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((8.0, -15.0), (20.0, -15.0), (20.0, 15.0), (8.0, 15.0)))
+    place = Transform3D(world(32, 24, 0, 0, 40), 0, 0, FLAT, UNLIT)
+    card = LayerSnapshot("card", "card", ImageSource("white", 40, 30), place, masks=(MaskPath("m", "add", right),))
+    eye = replace(camera(32, 24, -80, 80), depth_of_field=True, focus_distance=67, aperture=8, strength=9)
+    scene = replace(snapshot(card, background="#000000"), camera=eye)
+    picture = drawn(painter, scene, white=white)
+    assert [at(picture, x, 24) for x in (22, 32, 44)] == [(0, 0, 0), (255, 255, 255), (255, 255, 255)]
 
 
 @pytest.mark.gl

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, blurred, filter_margin
 from gpu_renderer.content.vector.outline import add_run, fill
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image
@@ -60,6 +61,26 @@ def mask_coverage(
         is_whole = index == 0 and starts_empty and path.opacity >= 1
         covered = alone if is_whole else _combined(covered, alone, path)
     return np.ascontiguousarray(covered)
+
+
+def part_of(covered: Pixels, part: UnitRect) -> Pixels:
+    """Return a part of coverage, stretched over as many pixels as the whole has: shape (rows, columns).
+
+    A mask is read where its content is read (format/compositing.md 2.5).
+    """
+    left, top, width, height = part
+    rows = _stretched(covered.astype(np.float32), top, height)
+    return np.ascontiguousarray(np.rint(_stretched(rows.T, left, width).T).astype(np.uint8))
+
+
+def _stretched(values: Floats, start: float, share: float) -> Floats:
+    """Return a share of the rows, sampled linearly at the centres of as many rows as there are."""
+    count = len(values)
+    places = np.clip((start + (np.arange(count, dtype=np.float32) + 0.5) / count * share) * count - 0.5, 0, count - 1)
+    above = np.floor(places).astype(int)
+    below, weight = np.minimum(above + 1, count - 1), (places - above)[:, None]
+    stretched: Floats = values[above] * (1 - weight) + values[below] * weight
+    return stretched
 
 
 def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:
