@@ -21,6 +21,8 @@ SCANS_MAX: Final = 100
 """Encoders of progressive JPEGs make about ten."""
 PROFILES_MAX: Final = 1
 """Colour profiles of a PNG. The decoder inflates each of them, up to a megabyte."""
+METADATA_SEGMENTS_MAX: Final = 200
+"""Segments of EXIF and Photoshop's data in a JPEG, 13 MB. The decoder copies what it has for each further one."""
 _SCAN: Final = b"\xff\xda"
 
 
@@ -80,9 +82,12 @@ def _gif(data: mmap) -> Iterator[int]:
 
 def _jpeg(data: mmap) -> Iterator[int]:
     """Yield where each segment, and each byte that belongs to none, starts before the first scan (ITU-T T.81, B.1)."""
-    start = 2
+    start, metadata = 2, 0
     while (marker := data[start : start + 2]) != _SCAN:
         yield start
+        metadata += marker == b"\xff\xed" or (marker == b"\xff\xe1" and data[start + 4 : start + 8] == b"Exif")
+        if metadata > METADATA_SEGMENTS_MAX:
+            raise NotRenderable(f"the picture has more than {METADATA_SEGMENTS_MAX} segments of EXIF or Photoshop data")
         is_bare = data[start + 1] in range(0xD0, 0xDA)
         if marker[0] != 0xFF or marker[1] in (0x00, 0xFF):
             start += 1

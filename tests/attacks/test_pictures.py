@@ -95,6 +95,15 @@ def test_a_jpeg_of_very_many_scans_is_refused(tmp_path: Path) -> None:
         kind(tmp_path / "picture", scanned(200))
 
 
+@pytest.mark.parametrize("content", [b"Exif\0\0", b"Photoshop 3.0\0"])
+def test_a_jpeg_of_very_many_segments_of_metadata_is_refused(content: bytes, tmp_path: Path) -> None:
+    marker = b"\xff\xe1" if content.startswith(b"Exif") else b"\xff\xed"
+    segment = marker + struct.pack(">H", 2 + len(content)) + content
+    assert kind(tmp_path / "picture", jpeg()[:2] + segment * 100 + jpeg()[2:]) == "image/jpeg"
+    with pytest.raises(BadRequest, match="more than 200 segments of EXIF or Photoshop data"):
+        kind(tmp_path / "picture", jpeg()[:2] + segment * 300 + jpeg()[2:])
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
