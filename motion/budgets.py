@@ -86,12 +86,12 @@ def copied_pixels(layer: Layer) -> int:
 
 
 def crossing_count(layer: Layer) -> int:
-    """Return how often the layer's outlines and masks cross the box around them: their length over its longer side.
+    """Return how often the layer's outlines, masks and brush strokes cross the box around them: their length over its longer side.
 
     Drawing an outline costs a step for each line of pixels that it crosses, whatever its size and number of points.
     """
     of_shape, of_masks = _shapes_over_time(layer), _masks_over_time(layer)
-    return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)))
+    return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)) + _brush_crossings(layer))
 
 
 def paint_count(layer: Layer) -> int:
@@ -117,7 +117,7 @@ class Budget(NamedTuple):
 BUDGETS: Final = (
     Budget("effects", lambda layer: len(layer.effects), 100, 5_000),
     Budget("fills and strokes", paint_count, 100, 20_000),
-    Budget("crossings of its box by its outlines", crossing_count, 10_000, 20_000),
+    Budget("crossings of its box by its outlines and brush strokes", crossing_count, 10_000, 20_000),
     Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
     Budget(
         "pixels of copies that fade or change their size, with each fill and stroke",
@@ -234,6 +234,18 @@ def _crossings(outlines: Sequence[_Points]) -> float:
         return 0.0
     box = np.ptp(np.concatenate(curves)[:, 0], axis=0)
     return sum(map(_length, curves)) / max(float(box.max()), 1.0)
+
+
+def _brush_crossings(layer: Layer) -> float:
+    """Return the length of the brush strokes over the longer side of the box around them. Each point adds the brush's size: its round join."""
+    strokes = layer.content.brush_strokes if isinstance(layer.content, ShapeContent) else ()
+    lines = [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]
+    if not lines:
+        return 0.0
+    size = max(stroke.size for stroke in strokes)
+    joins = sum(stroke.size * len(stroke.points) for stroke in strokes)
+    length = sum(float(np.hypot(*np.diff(line, axis=0).T).sum()) for line in lines)
+    return (length + joins) / max(float(np.ptp(np.concatenate(lines), axis=0).max()) + size, 1.0)
 
 
 def _curves(outline: _Points) -> Array:

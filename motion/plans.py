@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from motion.clones import copies
 from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone, Cloning
+from motion.evaluate.context import MAX_LAYERS_A_FRAME
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent
@@ -24,7 +25,8 @@ from motion.schema.stored import record, text
 from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
-MAX_LAYERS = 50_000
+MAX_LAYERS = MAX_LAYERS_A_FRAME
+"""As many as a frame draws: checked while layers are listed, before they are made."""
 MAX_NESTING = 8
 MAX_UNITS = 16
 MAX_WARNINGS = 200
@@ -104,7 +106,7 @@ class PlanMaker:
             met.add(draft.id)
             self._count += 1
             if self._count > MAX_LAYERS:
-                raise PropertyRefused(f"The project has more than {MAX_LAYERS} layers.", "scene.nodes")
+                raise PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.", "scene.nodes")
             yield draft
             pending.extend(reversed(self._below(draft)))
 

@@ -14,6 +14,7 @@ from motion.errors import PropertyRefused
 from motion.evaluate import snapshot
 from motion.evaluate.expressions import own_keys
 from motion.evaluate.keyframes import ScalarTrack, scalar_track
+from motion.plans import PlanMaker
 from motion.snapshot import CompositionSource, Snapshot
 from tests.motion.documents import document, keys, node, root
 
@@ -69,6 +70,12 @@ def blurs(count: int) -> dict[str, Any]:
     return {"effects": [{"id": f"e{n}", "type": "blur", "params": {"amount": 90}} for n in range(count)]}
 
 
+def brushed(points: int, step: float, strokes: int = 1, size: float = 30.0) -> dict[str, Any]:
+    """A layer with brush strokes that go to and fro over 1,000 px, a step from point to point."""
+    line = [{"x": abs(index * step % 2_000 - 1_000), "y": float(index % 3)} for index in range(points)]
+    return node("Sketch", "shape", fx={"paint": {"strokes": [{"size": size, "points": line}] * strokes}})
+
+
 def mask(points: list[dict[str, float]]) -> dict[str, Any]:
     return {"paths": [{"id": "m", "mode": "add", "points": points, "closed": True}]}
 
@@ -84,6 +91,8 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
         "Layer “Pen” has 1[0-9]{2} fills and strokes; at most 100 are allowed.",
     ),
     "path": (node("Knot", geometry={"points": curves(3_000)}), "Layer “Knot” has .* crossings .* at most 10,000"),
+    "brush": (brushed(30_000, 400.0), "Layer “Sketch” has .* crossings .* brush strokes; at most 10,000"),
+    "joins": (brushed(60_000, 0.1, size=300.0), "Layer “Sketch” has .* crossings .* brush strokes; at most 10,000"),
     "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
 }
 
@@ -93,6 +102,17 @@ def test_a_layer_that_asks_for_too_much_is_refused_by_name_with_number_and_limit
     layer, message = ABSURD[name]
     with pytest.raises(PropertyRefused, match=message):
         build(document(layer))
+
+
+def test_a_painting_of_two_hundred_long_brush_strokes_is_within_the_limits() -> None:
+    build(document(brushed(500, 4.0, strokes=200)))
+
+
+def test_layers_beyond_those_of_a_frame_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PlanMaker, "_layer", lambda *_: pytest.fail("a layer was made"))
+    grid = {"enabled": True, "mode": "grid", "countX": 20, "countY": 25}
+    with pytest.raises(PropertyRefused, match="The project has more than 20,000 layers"):
+        build(document(*(node(f"n{number}", "shape", __cloner=grid) for number in range(41))))
 
 
 def test_a_keyframed_outline_counts_as_the_one_that_costs_most() -> None:
