@@ -6,6 +6,7 @@ parts are counted, without decoding, before a decoder reads the file.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -24,6 +25,9 @@ PROFILES_MAX: Final = 1
 METADATA_SEGMENTS_MAX: Final = 200
 """Segments of EXIF and Photoshop's data in a JPEG, 13 MB. The decoder copies what it has for each further one."""
 _SCAN: Final = b"\xff\xda"
+_END: Final = b"\xff\xd9"
+_MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
+"""Ends the coded data of a scan: 0xFF stands there only before zeros and restart markers."""
 
 
 def check_parts(path: Path) -> None:
@@ -34,8 +38,6 @@ def check_parts(path: Path) -> None:
                 raise NotRenderable(f"the picture has more than {PARTS_MAX:,} chunks, blocks or segments")
         except (IndexError, struct.error):  # cut off within a part, which the decoder reports
             return
-        if data[:2] == b"\xff\xd8" and _scan_count(data) > SCANS_MAX:
-            raise NotRenderable(f"the picture has more than {SCANS_MAX} scans")
 
 
 def _parts_of(data: mmap) -> Callable[[mmap], Iterator[int]]:
@@ -55,13 +57,15 @@ def _png(data: mmap) -> Iterator[int]:
         profiles += name == b"iCCP"
         if profiles > PROFILES_MAX:
             raise NotRenderable("the picture has several colour profiles")
+        if name == b"IEND":
+            return
         start += 12 + length
 
 
 def _webp(data: mmap) -> Iterator[int]:
     """Yield where each chunk starts (RFC 9649, 2.3)."""
-    start = 12
-    while start + 8 <= len(data):
+    start, end = 12, min(len(data), 8 + struct.unpack_from("<I", data, 4)[0])
+    while start + 8 <= end:
         yield start
         (length,) = struct.unpack_from("<I", data, start + 4)
         start += 8 + length + length % 2
@@ -81,7 +85,7 @@ def _gif(data: mmap) -> Iterator[int]:
 
 
 def _jpeg(data: mmap) -> Iterator[int]:
-    """Yield where each segment, and each byte that belongs to none, starts before the first scan (ITU-T T.81, B.1)."""
+    """Yield where each segment starts, and before the first scan each byte that belongs to none (ITU-T T.81, B.1)."""
     start, metadata = 2, 0
     while (marker := data[start : start + 2]) != _SCAN:
         yield start
@@ -93,11 +97,15 @@ def _jpeg(data: mmap) -> Iterator[int]:
             start += 1
         else:
             start += 2 if is_bare else 2 + struct.unpack_from(">H", data, start + 2)[0]
+    yield from _scans(data, start)
 
 
-def _scan_count(data: mmap) -> int:
-    """Return the number of scans, at most SCANS_MAX + 1. Pictures within segments, such as thumbnails, count too."""
-    count, start = 0, data.find(_SCAN)
-    while start >= 0 and count <= SCANS_MAX:
-        count, start = count + 1, data.find(_SCAN, start + 2)
-    return count
+def _scans(data: mmap, start: int) -> Iterator[int]:
+    """Yield where each segment starts from the first scan to the end of the picture. Further pictures or a video may follow it."""
+    count = 0
+    while (found := _MARKER.search(data, start)) is not None and found[0] != _END:
+        yield found.start()
+        count += found[0] == _SCAN
+        if count > SCANS_MAX:
+            raise NotRenderable(f"the picture has more than {SCANS_MAX} scans")
+        start = found.end() + struct.unpack_from(">H", data, found.end())[0]

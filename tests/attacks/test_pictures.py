@@ -151,3 +151,10 @@ def test_a_jpeg_that_further_pictures_follow_is_a_jpeg(tmp_path: Path) -> None:
     file = io.BytesIO()
     Image.new("RGB", (64, 64)).save(file, "MPO", save_all=True, append_images=[Image.new("RGB", (32, 32))])
     assert kind(tmp_path / "picture", file.getvalue()) == "image/jpeg"
+
+
+@pytest.mark.parametrize("whole", [jpeg(), png(), webp(b"")], ids=["jpeg", "png", "webp"])
+@pytest.mark.parametrize("after", [b"\xff\xda" * 1000, bytes(8 * MANY)], ids=["scans", "zeros"])
+def test_what_follows_a_picture_is_not_counted(whole: bytes, after: bytes, tmp_path: Path) -> None:
+    """Telephones append the video of a moving photograph."""
+    assert kind(tmp_path / "picture", whole + after).startswith("image/")
