@@ -26,8 +26,8 @@ from farm_core.db.tables import metadata
 from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.shared_objects import delete_unneeded
-from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.jobs.shared_objects import delete_object, delete_unneeded
+from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
 
 
@@ -129,14 +129,4 @@ async def _delete_files(database: Database, storage: Storage, keys: Iterable[str
 
 async def _delete_objects(storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
     for key in sorted(keys):
-        report.add_file(await asyncio.to_thread(_delete_object, storage, key))
-
-
-def _delete_object(storage: Storage, key: str) -> int | None:
-    """Return the bytes of the object that was deleted, or None if there was none."""
-    try:
-        found = storage.describe(key)
-    except ObjectMissing:
-        return None
-    storage.delete(key)
-    return found.bytes
+        report.add_file(await asyncio.to_thread(delete_object, storage, key))

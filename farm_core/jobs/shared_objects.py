@@ -65,7 +65,7 @@ async def delete_unneeded(
         async with _locked(connection, *_HOLD_ALONE):  # no transaction is open while storage takes its time
             if await needed_keys(connection, [key], ended_before):
                 return None
-            return await asyncio.to_thread(_delete, storage, key, written_before)
+            return await asyncio.to_thread(delete_object, storage, key, written_before)
 
     return await database.single(act)
 
@@ -89,7 +89,8 @@ async def _release(connection: AsyncConnection, release: TextClause) -> None:
         raise
 
 
-def _delete(storage: Storage, key: str, written_before: datetime | None) -> int | None:
+def delete_object(storage: Storage, key: str, written_before: datetime | None = None) -> int | None:
+    """Delete the object; return its bytes, or None if it is not there or was written since the moment."""
     try:
         found = storage.describe(key)
     except ObjectMissing:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from farm_core.cli import test as every_part
 from tests.runner import durations
 from tests.runner.progress import CLEAR, Progress
 
@@ -107,6 +108,27 @@ def test_a_terminal_shows_one_line_with_the_time_left() -> None:
         progress.reported(name, 1.0, failed=False)
         progress.finished(name)
     assert out.getvalue().split(CLEAR)[1:] == ["[1/2]  0:10  about 0:05 left  a.py", "[2/2]  0:15  a.py"]
+
+
+@pytest.mark.parametrize(
+    ("farms", "others", "status"),
+    [
+        ("pass", "pass", 0),
+        ("raise SystemExit(1)", "pass", 1),
+        ("pass", "raise SystemExit(1)", 1),
+        ("import os; os.kill(os.getpid(), 9)", "pass", -9),
+        ("import time; time.sleep(600)", "raise SystemExit(4)", 4),
+    ],
+    ids=["all pass", "farms fail", "others fail", "farms are killed", "others cannot run"],
+)
+def test_a_part_that_fails_fails_the_whole_run(
+    farms: str, others: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command(*arguments: str) -> list[str]:
+        return [sys.executable, "-c", farms if "alone" in arguments else others]
+
+    monkeypatch.setattr(every_part, "_pytest", command)
+    assert every_part._every_test() == status
 
 
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
