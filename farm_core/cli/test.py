@@ -26,6 +26,7 @@ from farm_core.failure import Failure
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
 LANES_MAX = 6
+ENDING_SECONDS = 30
 YIELDING = ("nice", "-n", "10")
 """Runs a command when others leave it the processor."""
 PASSED, FAILED = 0, 1
@@ -73,8 +74,7 @@ def _every_test() -> int:
             print("Tests of whole farms:", flush=True)
             _show_until_the_end(farms, output)
         finally:
-            farms.send_signal(signal.SIGINT)
-            farms.wait()
+            _end(farms)
     for status, title in statuses:
         if status == FAILED:
             print(f"Some failed above: {title.rstrip(':')}.", flush=True)
@@ -89,6 +89,16 @@ def _show_until_the_end(process: subprocess.Popen[bytes], output: IO[str]) -> No
         has_ended = process.poll() is not None
         print(output.read(), end="", flush=True)
         time.sleep(0 if has_ended else 1)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a process that runs, so that what it has started ends too. Where interrupts are ignored, terminate it."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait()
 
 
 def _pytest(*arguments: str) -> list[str]:
