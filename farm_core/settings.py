@@ -10,6 +10,7 @@ from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 from dotenv import load_dotenv
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
@@ -38,6 +39,15 @@ def _addresses(value: str) -> str:
     return ",".join(parts)
 
 
+def _server(value: str) -> str:
+    """Return the address. Raises ValueError for a port that is no number, or half an IPv6 address."""
+    try:
+        _ = urlsplit(value).port
+    except ValueError as error:
+        raise ValueError(f"the address cannot be read: {error}") from None
+    return value
+
+
 class BadSettings(Failure):
     """A variable has a value that it cannot have; the message names each one."""
 
@@ -55,7 +65,7 @@ class Settings(BaseSettings):
     database_url: str | None = Field(
         None, pattern=r"^postgres(ql)?(\+\w+)?://", description="Postgres; an embedded server when unset."
     )
-    redis_url: str | None = Field(
+    redis_url: Annotated[str, AfterValidator(_server)] | None = Field(
         None, pattern=r"^(rediss?|unix)://", description="Redis or Valkey; an embedded server when unset."
     )
     s3_bucket: str | None = Field(None, description="Bucket of results, segments and uploads; local files when unset.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from typing import Final
+from urllib.parse import urlsplit
 
 from render_farm_client import AsyncFarmClient, FarmClient
 
@@ -24,12 +25,26 @@ class NoFarm(Failure):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`--server`, `--key`, `--account`, `--data`."""
-    parser.add_argument("--server", metavar="URL", help="the farm's origin (default: the farm that runs here)")
+    parser.add_argument(
+        "--server", type=_origin, metavar="URL", help="the farm's origin (default: the farm that runs here)"
+    )
     parser.add_argument("--key", metavar="KEY", help="an API key of that farm")
     parser.add_argument(
         "--account", metavar="NAME", help=f"account on the farm that runs here (default: {LOCAL}, made when missing)"
     )
     parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="the farm's data folder (.farm)")
+
+
+def _origin(text: str) -> str:
+    """Type of `--server`."""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or half an IPv6 address
+        usable = False
+    if not usable:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as https://farm.example.com")
+    return text
 
 
 def credential(arguments: argparse.Namespace) -> tuple[str, str]:

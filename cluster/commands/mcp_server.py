@@ -6,6 +6,7 @@ Speaks over standard input and output, or with --http over HTTP at /mcp. Without
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 
 from render_farm_client.tools import server
@@ -32,5 +33,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"serves http://{arguments.host}:{arguments.port}/mcp until Ctrl-C", file=sys.stderr)
         made.run("streamable-http", host=arguments.host, port=arguments.port)
     else:
+        for number in (
+            signal.SIGTERM,
+            signal.SIGINT,
+        ):  # there is nothing to tidy up, and the thread that reads would go on
+            signal.signal(number, signal.SIG_DFL)
         made.run("stdio")
     return 0

@@ -18,7 +18,8 @@ from farm_core.ids import new_id
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import console_url, create_link
 
-TOKEN_SECONDS = 3600
+TOKEN_SECONDS = 365 * 24 * 3600
+"""Lifetime of a command's token, which stays in its memory: an agent's server or a large batch goes on for days."""
 OPERATOR = "operator"
 """Name of the account that a new farm's operator signs in with."""
 

@@ -21,6 +21,7 @@ from cluster.local.addresses import check_free
 from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
+from cluster.local.stores import check_stores
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
 from farm_core import running, scratch
 from farm_core.db import schema
@@ -72,6 +73,7 @@ class LocalFarm:
     def start(self) -> None:
         """Start every part without waiting for the farm to be ready. Raises Failure."""
         check_free(self._options.host, self._options.port)
+        check_stores(self._settings)
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._services.start()  # they import their code while the stores start, and then wait for the tables
         self._stores.start()
@@ -92,7 +94,9 @@ class LocalFarm:
                 return True
             if time.monotonic() > deadline:
                 late = f"the farm was not ready after {READY_SECONDS:.0f} s"
-                raise ServerFailed(f"{late} (not working: {lacking}); see {self._data / 'logs'}")
+                raise ServerFailed(
+                    f"{late} (not working: {lacking}); ./farm doctor checks every part, and the logs are in {self._data / 'logs'}"
+                )
             time.sleep(LOOK_SECONDS)
         return False
 

@@ -15,7 +15,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import create_engine, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
@@ -37,6 +37,10 @@ def upgrade(url: str) -> None:
     A newer schema stays as it is if this release works on it. A migration that Postgres picks as the victim of a deadlock with the
     working farm is run again. Raises DatabaseUnfit.
     """
+    try:
+        driver_url(url)
+    except (ArgumentError, ValueError) as error:  # a port that is no number, or half an IPv6 address
+        raise DatabaseUnfit(f"DATABASE_URL is not an address of Postgres: {error}") from error
     try:
         if not _is_newer_and_usable(url):
             _upgrade_to_head(url)

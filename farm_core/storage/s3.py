@@ -107,8 +107,12 @@ class S3Storage:
         return True
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the server is away. The room of a bucket is unknown."""
-        self.exists("ready/probe")
+        """Raise StorageUnavailable if the server or the bucket is away. The room of a bucket is unknown."""
+        try:
+            with _translated(self._bucket):
+                self._client.head_bucket(Bucket=self._bucket)
+        except ObjectMissing:
+            raise StorageUnavailable(f"there is no bucket {self._bucket}") from None
 
     def delete(self, key: str) -> None:
         """Remove the object, if it is there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -72,6 +73,11 @@ def with_inputs(
     Raises InputRefused with every fault at once.
     """
     fields = {field.id: field for field in fields_of(document, composition_id)}
+    own_ids = {field.target: field.id for field in template.authored_fields(document, composition_id)}
+    # the id that the project's author chose names the input, too: a template that the editor publishes has it
+    fields = {
+        own: replace(field, id=own) for field in fields.values() if (own := own_ids.get(field.target)) is not None
+    } | fields
     given: dict[str, str | float] = {}
     faults = []
     for name, text in values.items():

@@ -103,6 +103,19 @@ def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> Non
     assert tuple(picture[45, 80]) == (255, 255, 0)
 
 
+def test_an_input_is_named_by_its_layer_or_by_the_id_that_its_author_chose(tmp_path: Path) -> None:
+    doc = with_inputs()
+    target = {"nodeId": "photo", "componentType": "Transform", "prop": "src"}
+    field = {"id": "hero", "label": "Hero", "kind": "media", "target": target}
+    doc["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"].append(field)
+    path = str(write_document(tmp_path, doc))
+    Image.new("RGB", (8, 8), (0, 255, 0)).save(tmp_path / "green.png")
+    for name in ("photo", "hero"):
+        out = tmp_path / f"{name}.png"
+        assert main(["render", path, "--set", f"{name}={tmp_path / 'green.png'}", "-o", str(out)]) == 0
+        assert tuple(np.asarray(Image.open(out))[20, 20]) == (0, 255, 0)
+
+
 def test_a_media_folder_answers_addresses_by_their_last_part(tmp_path: Path) -> None:
     make_video(tmp_path / "clip.mp4")
     video = layer("clip", __kind="video", width=160, height=90, src="https://media.example/some/clip.mp4?x=1")

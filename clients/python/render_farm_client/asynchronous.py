@@ -137,7 +137,9 @@ class AsyncFarmClient:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        async with self._http.stream("GET", f"/renders/{job_id}/download", follow_redirects=True) as answer:
+        async with self._http.stream(
+            "GET", f"/renders/{calls.segment(job_id)}/download", follow_redirects=True
+        ) as answer:
             if not answer.is_success:
                 await answer.aread()
                 answered(calls.job(job_id), answer)

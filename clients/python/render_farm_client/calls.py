@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -47,6 +48,11 @@ class Page(Generic[Answer]):
         return fresh
 
 
+def segment(identifier: str) -> str:
+    """Return an id as one part of a path: an agent's id with slashes or dots must not lead to another route."""
+    return quote(identifier, safe="").replace(".", "%2E")
+
+
 def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
     """Import a project."""
     data = {"includeText": "true" if include_text else "false"}
@@ -65,12 +71,12 @@ def publish_template(body: Mapping[str, Any]) -> Call[Template]:
 
 def template(template_id: str) -> Call[Template]:
     """Read a template."""
-    return Call("GET", f"/templates/{template_id}", lambda answer: models.template(answer.json()))
+    return Call("GET", f"/templates/{segment(template_id)}", lambda answer: models.template(answer.json()))
 
 
 def delete_template(template_id: str) -> Call[None]:
     """Delete a template."""
-    return Call("DELETE", f"/templates/{template_id}", lambda _: None)
+    return Call("DELETE", f"/templates/{segment(template_id)}", lambda _: None)
 
 
 def templates(offset: int) -> Call[Page[Template]]:
@@ -95,7 +101,7 @@ def still(
     """A picture of a template; without inputs as it was published."""
     options = {"time": time, "frame": frame, "width": width, "format": format}
     chosen = {name: value for name, value in options.items() if value is not None}
-    path = f"/templates/{template_id}/still"
+    path = f"/templates/{segment(template_id)}/still"
     if inputs is None:
         return Call("GET", path, lambda answer: answer.content, params=chosen)
     return Call("POST", path, lambda answer: answer.content, json={**chosen, "inputs": dict(inputs)})
@@ -104,7 +110,7 @@ def still(
 def thumbnail(job_id: str, width: int | None, sprite: bool, format: str) -> Call[bytes]:
     """A picture of a completed render."""
     params = {"format": format, "sprite": str(sprite).lower()} | ({} if width is None else {"width": width})
-    return Call("GET", f"/renders/{job_id}/thumbnail", lambda answer: answer.content, params=params)
+    return Call("GET", f"/renders/{segment(job_id)}/thumbnail", lambda answer: answer.content, params=params)
 
 
 def render_body(
@@ -129,12 +135,12 @@ def validate(body: Mapping[str, Any]) -> Call[Validation]:
 
 def job(job_id: str) -> Call[Job]:
     """Read a render."""
-    return Call("GET", f"/renders/{job_id}", lambda answer: models.job(answer.json()))
+    return Call("GET", f"/renders/{segment(job_id)}", lambda answer: models.job(answer.json()))
 
 
 def cancel(job_id: str) -> Call[Job]:
     """Cancel a render."""
-    return Call("POST", f"/renders/{job_id}/cancel", lambda answer: models.job(answer.json()))
+    return Call("POST", f"/renders/{segment(job_id)}/cancel", lambda answer: models.job(answer.json()))
 
 
 def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Batch]:
@@ -147,12 +153,12 @@ def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[B
 def batch(batch_id: str, offset: int) -> Call[Batch]:
     """A batch with a page of its rows."""
     params = {"limit": PAGE, "offset": offset}
-    return Call("GET", f"/batches/{batch_id}", lambda answer: models.batch(answer.json()), params=params)
+    return Call("GET", f"/batches/{segment(batch_id)}", lambda answer: models.batch(answer.json()), params=params)
 
 
 def cancel_batch(batch_id: str) -> Call[int]:
     """Cancel a batch; answer how many renders."""
-    return Call("POST", f"/batches/{batch_id}/cancel", lambda answer: int(answer.json()["cancelled"]))
+    return Call("POST", f"/batches/{segment(batch_id)}/cancel", lambda answer: int(answer.json()["cancelled"]))
 
 
 def usage() -> Call[dict[str, Any]]:

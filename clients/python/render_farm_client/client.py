@@ -132,7 +132,7 @@ class FarmClient:
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(target.name + ".part")
-        with self._http.stream("GET", f"/renders/{job_id}/download", follow_redirects=True) as answer:
+        with self._http.stream("GET", f"/renders/{calls.segment(job_id)}/download", follow_redirects=True) as answer:
             if not answer.is_success:
                 answer.read()
                 answered(calls.job(job_id), answer)

@@ -40,9 +40,9 @@ def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) ->
     return _pause(attempt) if answer.status_code >= 500 and call.repeats else None
 
 
-def lost(call: Call[Any], error: Exception) -> NoAnswer:
+def lost(call: Call[Any], error: httpx.TransportError) -> NoAnswer:
     """Return the error for a farm that does not answer."""
-    return NoAnswer(f"{call.method} {call.path}: {error}")
+    return NoAnswer(f"{call.method} {error.request.url}: no answer: {error}")
 
 
 def poll_pauses() -> Iterator[float]:

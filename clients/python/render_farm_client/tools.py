@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from render_farm_client.asynchronous import AsyncFarmClient
@@ -15,12 +16,17 @@ from render_farm_client.errors import ApiError, NoAnswer, RenderFailed
 from render_farm_client.models import Job, Template
 
 WAIT_SECONDS_MAX = 600
+WAIT_SECONDS = 50
+"""Many agents give up a call after a minute."""
+LIST_ITEMS_MAX = 50
+"""Longer lists would fill an agent's context."""
 _INSTRUCTIONS = (
     "Renders videos from templates. List the templates, describe one to see its inputs, validate values, preview a frame to "
     "see how it looks (free), then render and wait. Media inputs are public http(s) URLs."
 )
 Inputs = Annotated[dict[str, str | float], Field(description="Values by input id, as the template declares them.")]
 TemplateId = Annotated[str, Field(description="A template's id, from list_templates.")]
+NamePart = Annotated[str, Field(description="Part of the name, in any case; all templates by default.")]
 JobId = Annotated[str, Field(description="A render's id.")]
 Seconds = Annotated[float | None, Field(description="Moment in seconds; a third of the duration by default.")]
 Width = Annotated[int, Field(description="Pixels; the height follows.")]
@@ -36,10 +42,12 @@ def server(farm: AsyncFarmClient, version: str) -> MCPServer:
     )
     tools = _Tools(farm)
     for tool in (
-        tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.render_video,
-        tools.get_render, tools.wait_for_render, tools.cancel_render, tools.get_usage,
+        tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.list_renders,
+        tools.get_render, tools.wait_for_render, tools.get_usage,
     ):  # fmt: skip
-        made.add_tool(_reporting(tool))
+        made.add_tool(_reporting(tool), annotations=ToolAnnotations(read_only_hint=True))
+    made.add_tool(_reporting(tools.render_video), annotations=ToolAnnotations(destructive_hint=False))
+    made.add_tool(_reporting(tools.cancel_render), annotations=ToolAnnotations(idempotent_hint=True))
     return made
 
 
@@ -62,20 +70,21 @@ class _Tools:
     def __init__(self, farm: AsyncFarmClient) -> None:
         self._farm = farm
 
-    async def list_templates(self) -> list[dict[str, Any]]:
-        """List the account's templates with their ids, names, sizes and input ids."""
-        return [
-            {"id": one.id, "name": one.name, "inputs": [each.id for each in one.inputs], **_format(one)}
-            async for one in self._farm.templates()
-        ]
+    async def list_templates(self, name: NamePart = "") -> dict[str, Any]:
+        """List the account's newest templates with their ids, names, sizes and input ids. Search by name if there are more."""
+        found: list[dict[str, Any]] = []
+        async for one in self._farm.templates():
+            if name.casefold() not in one.name.casefold():
+                continue
+            if len(found) == LIST_ITEMS_MAX:
+                return {"templates": found, "more": True}
+            found.append({**_template(one), "inputs": [each.id for each in one.inputs]})
+        return {"templates": found, "more": False}
 
     async def describe_template(self, template_id: TemplateId) -> dict[str, Any]:
-        """Describe a template: its size, rate, duration, and each input with kind, label and whether it is required."""
+        """Describe a template: its size, rate, duration, and each input with kind, label, default and whether it is required."""
         one = await self._farm.template(template_id)
-        inputs = [
-            {"id": each.id, "label": each.label, "kind": each.kind, "required": each.required} for each in one.inputs
-        ]
-        return {"id": one.id, "name": one.name, **_format(one), "inputs": inputs}
+        return {**_template(one), "inputs": one.raw["inputs"]}
 
     async def validate_inputs(self, template_id: TemplateId, inputs: Inputs) -> dict[str, Any]:
         """Check values without rendering: every fault, the minutes a render costs, expected seconds, warnings."""
@@ -96,14 +105,24 @@ class _Tools:
         self, template_id: TemplateId, inputs: Inputs, width: Pixels = None, height: Pixels = None, fps: Rate = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Start rendering an MP4. Answers the render's id at once; wait_for_render gives the link."""
-        output = {name: value for name, value in (("width", width), ("height", height), ("fps", fps)) if value}
-        return _job(await self._farm.render(template_id, inputs, output=output or None))
+        output = {"width": width, "height": height, "fps": fps}
+        given = {name: value for name, value in output.items() if value is not None}
+        return _state(await self._farm.render(template_id, inputs, output=given or None))
+
+    async def list_renders(self) -> dict[str, Any]:
+        """List the newest renders with their ids, status, progress and links."""
+        found: list[dict[str, Any]] = []
+        async for one in self._farm.renders():
+            if len(found) == LIST_ITEMS_MAX:
+                return {"renders": found, "more": True}
+            found.append(_job(one))
+        return {"renders": found, "more": False}
 
     async def get_render(self, job_id: JobId) -> dict[str, Any]:
         """Show a render: status, progress, link to the video once it is completed, warnings."""
         return _job(await self._farm.job(job_id))
 
-    async def wait_for_render(self, job_id: JobId, timeout_seconds: Timeout = 300) -> dict[str, Any]:
+    async def wait_for_render(self, job_id: JobId, timeout_seconds: Timeout = WAIT_SECONDS) -> dict[str, Any]:
         """Wait until a render has ended, and answer its link. Ask again if it has not ended in time."""
         try:
             return _job(await self._farm.wait(job_id, min(timeout_seconds, WAIT_SECONDS_MAX)))
@@ -111,19 +130,24 @@ class _Tools:
             return _job(await self._farm.job(job_id))
 
     async def cancel_render(self, job_id: JobId) -> dict[str, Any]:
-        """Cancel a render that has not ended."""
-        return _job(await self._farm.cancel(job_id))
+        """Cancel a render that has not ended, and answer the status that holds."""
+        return _state(await self._farm.cancel(job_id))
 
     async def get_usage(self) -> dict[str, Any]:
         """Show what the account has used this month, and its limits. Needs the scope usage:read."""
-        try:
-            return await self._farm.usage()
-        except ApiError as error:
-            return {"error": error.message}
+        return await self._farm.usage()
 
 
-def _format(one: Template) -> dict[str, float]:
-    return {"width": one.width, "height": one.height, "fps": one.fps, "durationSeconds": one.duration_seconds}
+def _template(one: Template) -> dict[str, Any]:
+    return {
+        "id": one.id, "name": one.name, "description": one.raw.get("description"), "width": one.width, "height": one.height,
+        "fps": one.fps, "durationSeconds": one.duration_seconds,
+    }  # fmt: skip
+
+
+def _state(job: Job) -> dict[str, Any]:
+    """A render as creations and cancellations answer it: they know neither progress nor link."""
+    return {"jobId": job.job_id, "status": job.status}
 
 
 def _job(job: Job) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from tests.gpu_renderer.documents import document, layer, write_document
 from tests.patience import HANG_SECONDS
+from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[3]
 CommandError = Callable[..., str]
@@ -70,6 +71,50 @@ def test_every_wrong_setting_is_named_with_what_is_allowed(command_error: Comman
     error = command_error("account", "list")
     assert [line.split(":")[0].strip() for line in error.splitlines()[1:]] == sorted(wrong, key=error.index)
     assert all(words in error for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
+
+
+def error_of_up(folder: Path) -> str:
+    """Return the message of an `up` that does not start. It runs as a process, because it sets up the log."""
+    with start_command("up", "--port", str(free_port()), folder=folder) as up:
+        error = up.communicate(timeout=HANG_SECONDS)[1]
+    assert up.returncode == 1
+    return error
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"S3_BUCKET": "other"}, "there is no bucket other"), ({"AWS_SECRET_ACCESS_KEY": "wrong"}, "Forbidden")],
+)
+def test_up_says_at_once_why_the_bucket_cannot_be_used(
+    folder_of_commands: Path, s3_server: S3Server, wrong: dict[str, str], message: str
+) -> None:
+    os.environ.update(s3_server.environment | wrong)
+    error = error_of_up(folder_of_commands)
+    assert "the bucket cannot be used" in error and message in error and "check S3_BUCKET" in error
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "redis://127.0.0.1:port", "unix:///nowhere/redis.sock"])
+def test_up_says_at_once_why_redis_cannot_be_used(folder_of_commands: Path, url: str) -> None:
+    os.environ["REDIS_URL"] = url
+    error = error_of_up(folder_of_commands)
+    assert "REDIS_URL" in error and ("farm: Redis cannot be used: " in error or "the address cannot be read" in error)
+
+
+@pytest.mark.parametrize("server", ["farm.example.com", "ftp://farm", "http://", "http://[::1", "http://farm:port"])
+def test_the_address_of_a_farm_is_a_web_address(
+    folder_of_commands: Path, capsys: pytest.CaptureFixture[str], server: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        farm.main(["mcp", "--server", server, "--key", "k"])
+    assert ended.value.code == 2
+    assert f"--server: {server!r} is not an address such as https://farm.example.com" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["postgresql://u:p@farm:port/db", "postgresql://u:p@[::1/db"])
+def test_an_address_of_postgres_that_cannot_be_read_is_named(command_error: CommandError, url: str) -> None:
+    os.environ["DATABASE_URL"] = url
+    assert command_error("account", "list").startswith("farm: DATABASE_URL is not an address of Postgres: ")
 
 
 def test_proxies_are_addresses_and_networks(folder_of_commands: Path) -> None:

@@ -142,6 +142,12 @@ def test_a_link_names_the_object_and_is_signed(storage: Storage, key: str) -> No
 
 
 @pytest.mark.service
+def test_a_bucket_that_does_not_exist_is_a_store_that_is_away(s3_server: S3Server) -> None:
+    with pytest.raises(StorageUnavailable, match="no bucket buckett"):
+        S3Storage("buckett", s3_server.url, "us-east-1", ACCESS).check()
+
+
+@pytest.mark.service
 def test_a_store_that_is_away_says_so_and_works_again_when_it_is_back(tmp_path: Path) -> None:
     server, file = S3Server(tmp_path / "s3"), tmp_path / "file"
     file.write_bytes(b"0123456789")
