@@ -33,10 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"serves http://{arguments.host}:{arguments.port}/mcp until Ctrl-C", file=sys.stderr)
         made.run("streamable-http", host=arguments.host, port=arguments.port)
     else:
-        for number in (
-            signal.SIGTERM,
-            signal.SIGINT,
-        ):  # there is nothing to tidy up, and the thread that reads would go on
-            signal.signal(number, signal.SIG_DFL)
+        # There is nothing to tidy up, and the thread that reads would hold the process.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         made.run("stdio")
     return 0
