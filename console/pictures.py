@@ -25,7 +25,7 @@ FILMSTRIP_FRAMES: Final = 6
 DRAFT: Final = StillOptions(width=320, format="jpeg", contact_sheet=True)
 """Contact sheet of a whole template. `static/sheets.js` plays it."""
 WAIT_SECONDS: Final = 5.0
-"""A page does not wait longer for a picture that only decorates it."""
+"""A page does not wait longer for a picture that only decorates it. A contact sheet is asked for by a person."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
 _LATER_WIDTH: Final = 16
 """Width of the placeholder for a picture that can still come. `static/pictures.js` asks again for pictures as wide as this."""
@@ -90,7 +90,7 @@ async def _answer(
     if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(None if options.contact_sheet else WAIT_SECONDS):
             still = await request_still(state, subject, options)
     except BadRequest:
         if instead is None:

@@ -126,3 +126,10 @@ def test_accounts_with_long_names_leave_their_figures_in_sight(own_world: World,
         page.goto(f"{boss.origin}/console/accounts")
         table = page.locator("[aria-label=Accounts]")
         assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_a_long_name_of_a_key_leaves_the_page_as_wide_as_a_phone(designer: Person, window: Window) -> None:
+    assert designer.post("/account/keys", name="W" * 80, scope="renders:read").status_code == 200
+    page = window(designer, phone=True)
+    page.goto(f"{designer.origin}/console/account")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
