@@ -22,8 +22,10 @@ from farm_core.templates.models import Template
 POSTER_WIDTH: Final = 480
 FRAME_WIDTH: Final = 240
 FILMSTRIP_FRAMES: Final = 6
+DRAFT: Final = StillOptions(width=320, format="jpeg", contact_sheet=True)
+"""Contact sheet of a whole template. `static/sheets.js` plays it."""
 WAIT_SECONDS: Final = 5.0
-"""A page does not wait longer for a picture that only decorates it."""
+"""A page does not wait longer for a picture that only decorates it. A contact sheet is asked for by a person."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
 _LATER_WIDTH: Final = 16
 """Width of the placeholder for a picture that can still come. `static/pictures.js` asks again for pictures as wide as this."""
@@ -39,6 +41,11 @@ def filmstrip_times(duration_seconds: float) -> list[float]:
     return [round(duration_seconds * (2 * index + 1) / (2 * FILMSTRIP_FRAMES), 3) for index in range(FILMSTRIP_FRAMES)]
 
 
+def poster_time(duration_seconds: float) -> float:
+    """Return the moment of a poster, in seconds: at half of the duration most texts have arrived and none has left."""
+    return duration_seconds / 2
+
+
 async def of_render(
     request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
 ) -> Response:
@@ -50,12 +57,20 @@ async def of_render(
     if subject is None:
         subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
     instead = of_template(detail.template, {}, detail.job.origin)
-    return await _answer(request, state, subject, min(max(time, 0.0), detail.template.duration_seconds), width, instead)
+    options = _frame_at(min(max(time, 0.0), detail.template.duration_seconds), width)
+    return await _answer(request, state, subject, options, instead)
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
     """Answer with the poster of a template without inputs."""
-    return await _answer(request, state, of_template(template, {}, origin_of(request)), None, POSTER_WIDTH)
+    subject = of_template(template, {}, origin_of(request))
+    return await _answer(request, state, subject, _frame_at(poster_time(template.duration_seconds), POSTER_WIDTH))
+
+
+async def sheet_of(request: Request, state: AppState, template: Template) -> Response:
+    """Answer with a contact sheet of a template without inputs, which pages play as its draft."""
+    subject = of_template(template, {}, origin_of(request))
+    return await _answer(request, state, subject, DRAFT)
 
 
 async def preview(
@@ -67,24 +82,27 @@ async def preview(
 
 
 async def _answer(
-    request: Request, state: AppState, subject: StillSubject, time: float | None, width: int,
-    instead: StillSubject | None = None,
-) -> Response:  # fmt: skip
+    request: Request, state: AppState, subject: StillSubject, options: StillOptions, instead: StillSubject | None = None
+) -> Response:
     """Return the frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
-    tag = f'"{hashlib.sha256(f"{subject} {time} {width}".encode()).hexdigest()[:32]}"'
+    tag = f'"{hashlib.sha256(f"{subject} {options}".encode()).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": f"private, max-age={CACHE_SECONDS}"}
     if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:
-        async with asyncio.timeout(WAIT_SECONDS):
-            still = await request_still(state, subject, StillOptions(time=time, width=width, format="jpeg"))
+        async with asyncio.timeout(None if options.contact_sheet else WAIT_SECONDS):
+            still = await request_still(state, subject, options)
     except BadRequest:
         if instead is None:
             return _placeholder(_NEVER_WIDTH)
-        return await _answer(request, state, instead, time, width)
+        return await _answer(request, state, instead, options)
     except (FarmError, TimeoutError):
         return _placeholder(_LATER_WIDTH)
     return Response(still.picture, media_type=still.media_type, headers=headers)
+
+
+def _frame_at(time: float, width: int) -> StillOptions:
+    return StillOptions(time=time, width=width, format="jpeg")
 
 
 def _placeholder(width: int) -> Response:

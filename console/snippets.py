@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+from farm_core.accounts.scopes import Scope
+
+_READS: Final = {Scope.templates_read: "templates", Scope.renders_read: "renders", Scope.usage_read: "usage"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,15 @@ def snippets(
         Snippet("javascript", "JavaScript", _javascript(url, body)),
         Snippet("n8n", "n8n", _n8n(url, body)),
     ]
+
+
+def first_call(origin: str, secret: str, scopes: Collection[str]) -> str | None:
+    """Return a command that sets FARM_KEY and reads something with it, or None if the key can read nothing."""
+    path = next((path for scope, path in _READS.items() if scope in scopes), None)
+    if path is None:
+        return None
+    url = shlex.quote(f"{origin}/api/v1/{path}")
+    return f'export FARM_KEY={secret}\ncurl -sS --fail-with-body {url} -H "Authorization: Bearer $FARM_KEY"'
 
 
 def _json(value: Any) -> str:

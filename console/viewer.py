@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 
-from api.app_state import app_state_of
+from api.app_state import AppState, app_state_of
 from api.auth import Caller
 from api.middleware.bodies import UPLOAD_PATHS
 from console.errors import Refused, SignInNeeded
@@ -74,21 +75,33 @@ class Viewer:
 
 async def signed_in(request: Request) -> Viewer:
     """Return who is signed in; raises SignInNeeded. A change is refused without the session's CSRF value."""
-    state, token = app_state_of(request), request.cookies.get(COOKIE, "")
-    if not token:
+    viewer = await _viewer_of(app_state_of(request), request.cookies.get(COOKIE, ""))
+    if viewer is None:
         raise SignInNeeded
-    async with state.database.reading() as session:
-        found = await repository.signed_in(session, token, state.clock.now())
-    if (
-        found is None
-        or found.owner.suspended_at is not None
-        or (found.account is not found.owner and not found.owner.operator)
-    ):
-        raise SignInNeeded
-    HOLDER.set(Holder(found.account.id))
-    viewer = Viewer(found.account, found.owner, found.read_only, token)
+    HOLDER.set(Holder(viewer.account.id))
     request.state.viewer = viewer
     return viewer
+
+
+async def may_still_see(state: AppState, viewer: Viewer) -> bool:
+    """Return True if the session is open and shows the same renders. Without Postgres nothing is known, and nothing changes."""
+    try:
+        current = await _viewer_of(state, viewer.token)
+    except (SQLAlchemyError, OSError):
+        return True
+    return current is not None and current.account_id == viewer.account_id
+
+
+async def _viewer_of(state: AppState, token: str) -> Viewer | None:
+    if not token:
+        return None
+    async with state.database.reading() as session:
+        found = await repository.signed_in(session, token, state.clock.now())
+    if found is None or found.owner.suspended_at is not None:
+        return None
+    if found.account is not found.owner and not found.owner.operator:
+        return None
+    return Viewer(found.account, found.owner, found.read_only, token)
 
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:

@@ -12,12 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
 
-from api.dependencies import AppStateOf, Page, Reading, Work
+from api.dependencies import AppStateOf, Origin, Page, Reading, Work
 from api.keys import service as keys
 from api.keys.schemas import KeyRequest
 from console.charts import Chart
 from console.errors import Refused
 from console.pages import page
+from console.snippets import first_call
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.accounts import repository as accounts
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
@@ -42,8 +43,8 @@ async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, wo
 
 @router.post("/keys")
 async def create_key(
-    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, name: Annotated[str, Form()] = "",
-    lifetime: Annotated[str, Form()] = "",
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin,
+    name: Annotated[str, Form()] = "", lifetime: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
     """Create a key and show its secret, this once."""
     _refuse_acting(viewer)
@@ -55,7 +56,8 @@ async def create_key(
         given["expiresAt"] = (state.clock.now() + chosen).isoformat()
     made = await keys.create(state, viewer.caller, KeyRequest.model_validate(given))
     await record(work, viewer.actor, "create key", f"key {made.id}", {"name": made.name, "scopes": scopes})
-    return await _page(request, viewer, state, work, secret=made.secret, secret_name=made.name)
+    call = first_call(origin, made.secret, scopes)
+    return await _page(request, viewer, state, work, secret=made.secret, secret_name=made.name, first_call=call)
 
 
 @router.post("/keys/{key_id}/revoke")
@@ -88,7 +90,7 @@ async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: Async
         "stored": await stored_bytes(work, viewer.account.id),
         "active_keys": await accounts.active_keys(work, viewer.account.id, now), "scopes": list(Scope),
         "default_scopes": DEFAULT_SCOPES, "month": now.strftime("%B %Y"), "title": "Account",
-        "secret": None, "secret_name": "",
+        "secret": None, "secret_name": "", "first_call": None,
     }  # fmt: skip
     return page(request, "account/account.html", **values | secret)
 

@@ -11,20 +11,23 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
+from api.app_state import AppState
+from api.dependencies import AppStateOf
 from console.live.hub import FLUSH_SECONDS, Hub, Listener
 from console.overview.snapshot import LIVE_SECONDS, Snapshot, Snapshots
 from console.pages import fragment
-from console.viewer import ViewerOf
+from console.viewer import Viewer, ViewerOf, may_still_see
 from farm_core.errors import RateLimited
 
 router = APIRouter()
 LIFETIME_SECONDS: Final = 300.0
-"""A stream ends after this long; the browser opens the next one, which checks the session again."""
+"""A stream ends after this long; the browser opens the next one."""
 STREAMS_PER_ACCOUNT: Final = 50
 """Open pages of an account in one process. Every change of its renders is handed to each of them."""
 RETRY_SECONDS: Final = 30
 ALIVE_SECONDS: Final = 15.0
-"""An open page hears something at least this often. `stream.js` takes three times as long for a lost connection."""
+"""An open page hears something at least this often, and its session is checked as often. `stream.js` takes three times as long for
+a lost connection."""
 _SHOWN: Final = (
     "job_id",
     "status",
@@ -39,21 +42,26 @@ _SHOWN: Final = (
 
 
 @router.get("/events")
-async def events(request: Request, viewer: ViewerOf, view: str = "") -> Response:
+async def events(request: Request, viewer: ViewerOf, state: AppStateOf, view: str = "") -> Response:
     """Return the stream. A page opens one, and closes it while nobody looks at the page."""
     hub: Hub = request.app.state.hub
     if hub.count_of(viewer.account_id) >= STREAMS_PER_ACCOUNT:
         raise RateLimited(RETRY_SECONDS, "Too many pages of this account are open. Close some of them.")
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
-    stream = _stream(hub, viewer.account_id, snapshots)
+    stream = _stream(hub, state, viewer, snapshots)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-async def _stream(hub: Hub, account_id: str | None, snapshots: Snapshots | None) -> AsyncIterator[str]:
-    ends = time.monotonic() + LIFETIME_SECONDS
-    async with hub.listening(account_id) as listener:
+async def _stream(hub: Hub, state: AppState, viewer: Viewer, snapshots: Snapshots | None) -> AsyncIterator[str]:
+    now = time.monotonic()
+    ends, next_check = now + LIFETIME_SECONDS, now + ALIVE_SECONDS
+    async with hub.listening(viewer.account_id) as listener:
         yield "retry: 2000\n\n"
-        while time.monotonic() < ends:
+        while (now := time.monotonic()) < ends:
+            if now >= next_check:
+                if not await may_still_see(state, viewer):
+                    return  # the browser opens the next stream, which is refused
+                next_check = now + ALIVE_SECONDS
             if snapshots is not None:
                 yield await snapshots.latest_html(_figures)
                 await asyncio.sleep(LIVE_SECONDS)

@@ -27,6 +27,7 @@ class Problem:
     what: str
     advice: str
     href: str | None = None
+    link: str = "Show the workers"
     severe: bool = False
 
 
@@ -90,7 +91,11 @@ def _queue(snapshot: Snapshot) -> list[Problem]:
         advice = (
             "The farm is busier than it can keep up with. Add workers, or look for an account that fills the queue."
         )
-        return [Problem(f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued")]
+        return [
+            Problem(
+                f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued", "Show the queue"
+            )
+        ]
     return []
 
 
@@ -100,7 +105,7 @@ def _results(snapshot: Snapshot) -> list[Problem]:
         return []
     share = f"{100 * snapshot.hour.failed / ended:.0f} %"
     return [Problem(f"{share} of the renders of the last hour failed.", "The reasons are below.",
-                    "/console/renders?status=failed&period=1h")]  # fmt: skip
+                    "/console/renders?status=failed&period=1h", "Show the failures")]  # fmt: skip
 
 
 def _disk(snapshot: Snapshot) -> list[Problem]:

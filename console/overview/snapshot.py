@@ -126,7 +126,8 @@ class Snapshots:
             shown = await workers(session, now)
             values = {"since": now - timedelta(days=1), "most": FAILURES_MAX}
             failures = await self._cached("failures", lambda: _rows(session, values), 10.0)
-            storage = await self._cached("storage", lambda: self._storage(session))
+            stored = await self._cached("storage", lambda: _stored(session))
+        storage = await self._storage(*stored)
         hour, day = await self._cached("charts", lambda: self._charts(now), 20.0)
         snapshot = Snapshot(
             now, int(queue.queued), int(queue.processing), queue.oldest, paused, shown, counts(shown),
@@ -152,11 +153,9 @@ class Snapshots:
             Chart(await statistics.bars(database, first_hour, hour, 24), hour),
         )
 
-    async def _storage(self, session: AsyncSession) -> Storage:
-        segments = await session.scalar(select(func.coalesce(func.sum(col(Segment.bytes)), 0)))
-        uploads = await session.scalar(select(func.coalesce(func.sum(col(Asset.bytes)), 0)))
+    async def _storage(self, segments: int, uploads: int) -> Storage:
         settings = self.state.settings
-        used = int(segments or 0), settings.segment_cache_bytes, int(uploads or 0)
+        used = segments, settings.segment_cache_bytes, uploads
         if settings.s3_bucket is not None:
             return Storage(*used)
         disk = await asyncio.to_thread(
@@ -176,6 +175,13 @@ class Snapshots:
                 self._frames[worker.id] = (worker.frames_done, worker.seen_at)
         living = {one.worker.id for one in shown if one.state != "gone"}
         return {name: rate for name, rate in self._rates.items() if name in living}
+
+
+async def _stored(session: AsyncSession) -> tuple[int, int]:
+    """Return the bytes of all segments and of all uploads."""
+    segments = await session.scalar(select(func.coalesce(func.sum(col(Segment.bytes)), 0)))
+    uploads = await session.scalar(select(func.coalesce(func.sum(col(Asset.bytes)), 0)))
+    return int(segments or 0), int(uploads or 0)
 
 
 async def _rows(session: AsyncSession, values: Mapping[str, Any]) -> Sequence[Any]:

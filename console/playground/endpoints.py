@@ -22,6 +22,7 @@ from api.renders.schemas import RenderRequest
 from api.renders.service import request_hash
 from api.uploads import received
 from console.pages import page
+from console.pictures import DRAFT, poster_time
 from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
 from console.playground.output import choices_of, output_of
 from console.snippets import snippets
@@ -37,7 +38,6 @@ from farm_core.usage import repository as usage
 
 router = APIRouter()
 PREVIEW_WIDTH: Final = 640
-DRAFT_WIDTH: Final = 320
 Faults = Sequence[tuple[str, str]]
 
 
@@ -164,9 +164,9 @@ async def _frame(
 def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
     """Return the options of one frame, of one in full size with `save`, or with `draft` of a contact sheet of the whole template."""
     if form.get("draft"):
-        return StillOptions(width=DRAFT_WIDTH, format="jpeg", contact_sheet=True)
+        return DRAFT
     try:
-        time = float(str(form.get("time") or template.duration_seconds / 3))
+        time = float(str(form.get("time") or poster_time(template.duration_seconds)))
     except ValueError:
         time = 0.0
     time = min(max(time, 0.0), template.duration_seconds)

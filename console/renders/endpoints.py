@@ -129,7 +129,7 @@ async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id:
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """A picture of the render."""
     shown = await _briefly(state, viewer, job_id)
-    return await pictures.of_render(request, state, shown, shown.template.duration_seconds / 3)
+    return await pictures.of_render(request, state, shown, pictures.poster_time(shown.template.duration_seconds))
 
 
 @router.get("/{job_id}/frame.jpg")
@@ -138,7 +138,7 @@ async def frame(
 ) -> Response:
     """A small frame: of the filmstrip while the render is under way, or without a time the render's picture in lists."""
     shown = await _briefly(state, viewer, job_id)
-    moment = shown.template.duration_seconds / 3 if time is None else time
+    moment = pictures.poster_time(shown.template.duration_seconds) if time is None else time
     return await pictures.of_render(request, state, shown, moment, pictures.FRAME_WIDTH)
 
 

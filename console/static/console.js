@@ -7,11 +7,15 @@
 //   selection.js the ticked renders of a list
 //   farm.js      the overview and the workers, live
 //   pictures.js  pictures that no worker has drawn yet
+//   moving.js    posters of templates that move under the pointer
+//   sheets.js    contact sheets, played
+//   drops.js     files that are dropped on a page
 //   controls.js  tabs, copying, forms, keys, two videos beside each other
 //   playground/  the playground of a template, loaded by its page
 "use strict";
 import "./controls.js";
 import "./farm.js";
+import "./moving.js";
 import "./pictures.js";
 import "./renders.js";
 import "./selection.js";

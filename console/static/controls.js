@@ -1,4 +1,5 @@
 // Controls of pages: tabs, copying, forms, keys, two videos beside each other.
+import { takeDrops } from "./drops.js";
 import { all, onArrival } from "./page.js";
 
 // ---- Code: tabs and copying ----
@@ -66,19 +67,9 @@ if (videos.length === 2) {
   }
 }
 
-// ---- Import: drop a project anywhere on the form ----
-for (const drop of all("[data-drop]")) {
-  const input = drop.querySelector("input[type=file]");
-  const over = (on) => (event) => { event.preventDefault(); drop.classList.toggle("over", on); };
-  drop.addEventListener("dragover", over(true));
-  drop.addEventListener("dragleave", over(false));
-  drop.addEventListener("drop", (event) => {
-    over(false)(event);
-    if (!event.dataTransfer.files.length) return;
-    input.files = event.dataTransfer.files;
-    drop.requestSubmit();
-  });
-}
+// ---- Import: drop a project anywhere on the page ----
+const drop = document.querySelector("[data-drop]");
+if (drop) takeDrops(() => drop, (_place, files) => { drop.querySelector("input[type=file]").files = files; drop.requestSubmit(); });
 
 // ---- Forms are sent once, however often their button is pressed ----
 const SENT_MS = 10_000; // the browser may have been told to stop

@@ -218,7 +218,7 @@ def test_a_frame_is_saved_in_full_size(designer: Person, window: Window) -> None
     page = playground(designer, window, designer.api.template(name='Sale: "50 %"', width=1080, height=1920))
     with page.expect_download() as saved, page.expect_request("**/preview") as asked:
         page.click("text=Save frame")
-    assert saved.value.suggested_filename == "Sale- -50 %- 1.00 s.png"
+    assert saved.value.suggested_filename == "Sale- -50 %- 1.50 s.png"
     assert "save=1" in (asked.value.post_data or "")
 
 

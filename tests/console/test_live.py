@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Error, Route, expect
 
+from console.live import endpoints
 from farm_core.progress.changes import JobChange
 from tests.console.changes import asks, copy_unheard, publish, publish_until, show
 from tests.console.people import Person
@@ -75,3 +76,30 @@ def test_a_filter_wins_over_a_list_that_is_being_renewed(member: Person, window:
             page.wait_for_timeout(500)
     expect(page.locator("tr[data-job]")).to_have_count(1)
     expect(page.locator(f"#row-{failed}")).to_be_visible()
+
+
+@pytest.mark.parametrize("ending", ["signed out", "suspended"])
+def test_an_open_page_says_that_its_session_has_ended(
+    member: Person, window: Window, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(endpoints, "ALIVE_SECONDS", 0.5)
+    page = show(member, window, "renders", member.api.job())
+    if ending == "signed out":
+        assert member.post("/sign-out").status_code == 303
+    else:
+        member.api.world.database.execute(
+            "UPDATE accounts SET suspended_at = now() WHERE id = %s", (member.api.account_id,)
+        )
+    expect(page.locator("#notice-session")).to_contain_text("You are signed out.")
+
+
+def test_an_operator_who_acts_as_an_account_no_longer_hears_of_the_others(
+    operator: Person, member: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "ALIVE_SECONDS", 0.5)
+    with operator.client.stream("GET", "/console/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        assert operator.post(f"/accounts/{member.api.account_id}/sign-in-as").status_code == 303
+        for _ in lines:  # ends with the stream
+            pass

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from collections import namedtuple
 from datetime import timedelta
 
 import pytest
 
+from console.overview.snapshot import LIVE_SECONDS
 from tests.console.people import Person
 
 Usage = namedtuple("Usage", "total used free")
@@ -39,6 +41,13 @@ def test_what_stops_renders_comes_first_and_a_missing_gpu_last(
         ("warn", "No worker has a GPU."),
     ]
     assert "While it is full, uploads are refused and renders wait." in operator.text("/")
+
+
+def test_a_disk_that_fills_up_is_named_at_once(operator: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "of the disk are free" not in operator.text("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10_000_000_000, 9_997_000_000, 3_000_000))
+    time.sleep(LIVE_SECONDS)
+    assert notices(operator)[0] == ("bad", "Only 3.0 MB of the disk are free.")
 
 
 def test_a_data_folder_that_is_away_is_named(operator: Person) -> None:

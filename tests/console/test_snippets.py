@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 
 from console.snippets import snippets
 from tests.api.world import World, text_template
+from tests.console.people import Person
 
 pytestmark = pytest.mark.service
 
@@ -42,3 +45,18 @@ def test_code_creates_the_render_that_it_shows(own_world: World, language: str) 
     assert job["jobId"] in done.stdout
     ((inputs,),) = own_world.database.execute("SELECT inputs FROM jobs").fetchall()
     assert inputs == {"headline": headline}
+
+
+@pytest.mark.parametrize(
+    "scopes", [["templates:read", "renders:read"], ["renders:read"], ["usage:read"], ["renders:write"]]
+)
+def test_a_new_key_comes_with_a_call_that_it_can_make(member: Person, scopes: list[str]) -> None:
+    page = member.post("/account/keys", name="first", scope=scopes).text
+    found = re.search(r'<pre id="first-call"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    if scopes == ["renders:write"]:  # nothing can be read with this key
+        assert found is None
+        return
+    assert found is not None
+    done = subprocess.run(["bash", "-ec", html.unescape(found[1])], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("renderedMinutes" if scopes == ["usage:read"] else '"items"') in done.stdout

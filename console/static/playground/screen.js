@@ -1,5 +1,6 @@
 // The screen of the playground: the frame of a moment, the draft that plays, the frame that is saved.
 import { byId, form, isPicture, post, reasonOf, show, values } from "./form.js";
+import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
@@ -41,7 +42,7 @@ async function showFrame(blob, ms) {
   await frame.decode().catch(() => {});
   if (picture) URL.revokeObjectURL(picture);
   picture = url;
-  frame.hidden = playing !== 0; // the draft is on the screen
+  frame.hidden = playing !== null; // the draft is on the screen
   explain("");
   latency.textContent = `drawn in ${Math.round(ms)} ms`;
   frame.dataset.ms = Math.round(ms);
@@ -49,14 +50,14 @@ async function showFrame(blob, ms) {
 }
 
 // ---- The draft: a sheet of frames, played in a loop ----
-let playing = 0, sheet = null, loading = 0; // the animation; the frames; the turn of the sheet that is being drawn
+let playing = null, sheet = null, loading = 0; // ends the animation; the frames; the turn of the sheet that is being drawn
 function stop() {
   loading = 0;
   play.textContent = "Play draft";
   play.setAttribute("aria-pressed", "false");
   if (!playing) return;
-  cancelAnimationFrame(playing);
-  playing = 0;
+  playing();
+  playing = null;
   draft.hidden = true;
   frame.hidden = false;
 }
@@ -67,22 +68,10 @@ async function loadSheet() {
   return null;
 }
 function start() {
-  const columns = Math.min(5, Math.round(sheet.width / 320) || 5), width = sheet.width / columns;
-  const height = Math.round((width * Number(form.dataset.height)) / Number(form.dataset.width));
-  const count = columns * Math.max(1, Math.round(sheet.height / height));
-  draft.width = width;
-  draft.height = height;
   draft.hidden = false;
   frame.hidden = true;
-  const began = performance.now(), pen = draft.getContext("2d");
-  const turn = (moment) => {
-    const at = (Math.max(0, moment - began) / 1000) % duration, index = Math.min(count - 1, Math.floor((at / duration) * count));
-    pen.drawImage(sheet, (index % columns) * width, Math.floor(index / columns) * height, width, height, 0, 0, width, height);
-    time.value = at;
-    showClock();
-    playing = requestAnimationFrame(turn);
-  };
-  playing = requestAnimationFrame(turn);
+  const shape = { width: Number(form.dataset.width), height: Number(form.dataset.height), duration };
+  playing = playSheet(sheet, draft, shape, (moment) => { time.value = moment; showClock(); });
 }
 let turns = 0;
 play.addEventListener("click", async () => {

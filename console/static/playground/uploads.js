@@ -1,4 +1,5 @@
 // Uploads of the playground: the newest file of each input counts.
+import { takeDrops } from "../drops.js";
 import { byId, form, isJson, reasonOf, send } from "./form.js";
 
 const running = new Map(); // by input: the request of its newest upload, and its end
@@ -43,6 +44,12 @@ form.addEventListener("change", (event) => {
   event.target.value = ""; // so that the same file can be chosen again
   upload(byId(target).closest("[data-field]"), file);
 });
+// A file is dropped on its input, or anywhere where the template has only one input for files.
+const places = [...form.querySelectorAll("[data-field]:has([data-upload])")];
+takeDrops(
+  (element) => places.find((place) => place.contains(element)) || (places.length === 1 ? places[0] : null),
+  (place, files) => upload(place, files[0]),
+);
 
 // A render waits for the uploads that are under way; one that is refused keeps the form here.
 form.addEventListener("submit", async (event) => {

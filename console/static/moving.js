@@ -1,0 +1,35 @@
+// Posters of templates that move while the pointer or the focus rests on them. A person who wants less motion sees the poster alone.
+import { play } from "./sheets.js";
+
+const REST_MS = 200, FRAME_WIDTH = 320;
+const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
+let area = null, leave = () => {}; // where the person is, and what ends it
+
+const areaOf = (element) => element.closest?.(".template-card:has([data-sheet]), [data-sheet]") || null;
+function enter(entered) {
+  if (entered === area) return;
+  leave();
+  area = entered;
+  leave = () => { area = null; };
+  if (!entered || lessMotion.matches) return;
+  const holder = entered.matches("[data-sheet]") ? entered : entered.querySelector("[data-sheet]");
+  const bar = document.createElement("div"), canvas = document.createElement("canvas"), sheet = new Image();
+  bar.className = "busy-bar";
+  let stop = () => {}, left = false;
+  const timer = setTimeout(async () => {
+    holder.append(bar);
+    sheet.src = holder.dataset.sheet;
+    const drawn = await sheet.decode().then(() => sheet.width >= FRAME_WIDTH, () => false); // a placeholder is smaller
+    bar.remove();
+    if (!drawn || left) return;
+    const { width, height, duration } = holder.dataset;
+    holder.append(canvas);
+    stop = play(sheet, canvas, { width: Number(width), height: Number(height), duration: Number(duration) });
+  }, REST_MS);
+  leave = () => { left = true; clearTimeout(timer); stop(); bar.remove(); canvas.remove(); area = null; };
+}
+document.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") enter(areaOf(event.target)); });
+document.documentElement.addEventListener("pointerleave", () => enter(null));
+document.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) enter(areaOf(event.target)); });
+document.addEventListener("focusout", (event) => { if (area?.contains(event.target)) enter(null); });
+window.addEventListener("pagehide", () => enter(null));
