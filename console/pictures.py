@@ -32,7 +32,8 @@ _LATER_WIDTH: Final = 16
 _NEVER_WIDTH: Final = 160
 _PLACEHOLDER: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="{0}" height="{1}">'
-    '<rect width="160" height="90" fill="#8881"/><path d="M70 33l24 12-24 12z" fill="#8886"/></svg>'
+    '<rect width="160" height="90" fill="#8881"/><g fill="none" stroke="#8886" stroke-width="2" stroke-linejoin="round">'
+    '<rect x="66" y="34" width="28" height="22" rx="3"/><circle cx="74" cy="41" r="2"/><path d="M68 54l9-9 5 5 4-4 7 7"/></g></svg>'
 )
 
 
