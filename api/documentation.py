@@ -83,7 +83,7 @@ class ErrorBody(Shape):
     errors: list[Fault] | None = Field(None, description="Of validation failures.")
     required: str | None = Field(None, description="Of insufficient_scope.")
     limit: float | None = Field(None, description="Of key_limit_reached, quota_exceeded, upload_too_large.")
-    kind: str | None = Field(None, description="Of quota_exceeded: render_minutes or api_requests.")
+    kind: str | None = Field(None, description="Of quota_exceeded: render_minutes, api_requests or storage_bytes.")
     used: float | None = Field(None, description="Of quota_exceeded.")
     retry_after_seconds: int | None = Field(None, description="Of rate_limit_exceeded.")
     layers: list[UnfetchableLayer] | None = Field(None, description="Of unrenderable_assets.")

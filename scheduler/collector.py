@@ -16,9 +16,9 @@ from farm_core.progress.changes import changed
 from farm_core.telemetry import logs
 from motion.notices import of_lines
 from scheduler import metrics
-from scheduler.batch import write_together
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
+from scheduler.group_commit import write_together
 from scheduler.job_completion import Assembled, JobCompleter
 from scheduler.ports import (
     Advanced,

@@ -18,9 +18,9 @@ from farm_core.storage.port import ObjectMissing
 from farm_core.threads import in_threads
 from motion.notices import Notice
 from motion.template import InputField
-from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
-from scheduler.freezing import FreezeRequest, FreezeResult, freeze
+from scheduler.group_commit import GroupCommit
+from scheduler.sandboxed_freeze import FreezeRequest, FreezeResult, freeze
 
 CALL_JOBS_MAX: Final = 32
 CALL_BYTES: Final = 1_000_000
@@ -53,26 +53,26 @@ class Freezer:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self._batches: dict[tuple[str, str], Batch[_WaitingJob]] = {}
+        self._groups: dict[tuple[str, str], GroupCommit[_WaitingJob]] = {}
 
     async def freeze(
         self, job: ClaimedJob, fields: Sequence[InputField], values: dict[str, str | float]
     ) -> FrozenDocument:
         """Return the job's document. Raises Refused, Exhausted, StorageUnavailable."""
         waiting, key = _WaitingJob(job, fields, values), (job.account_id, job.template_document_key)
-        batch = self._batches.setdefault(key, Batch(partial(self._freeze_all, *key)))
+        group = self._groups.setdefault(key, GroupCommit(partial(self._freeze_all, *key)))
         try:
-            await batch.add(waiting)
+            await group.add(waiting)
         finally:
-            if batch.idle and self._batches.get(key) is batch:
-                del self._batches[key]
+            if group.idle and self._groups.get(key) is group:
+                del self._groups[key]
         if isinstance(waiting.outcome, str):
             raise Refused(waiting.outcome)
         return waiting.outcome
 
     async def drain(self) -> None:
         """Wait until all waiting jobs have their document or a refusal."""
-        await asyncio.gather(*(batch.drain() for batch in self._batches.values()))
+        await asyncio.gather(*(group.drain() for group in self._groups.values()))
 
     async def _freeze_all(self, account_id: str, template_document_key: str, jobs: Sequence[_WaitingJob]) -> None:
         with tempfile.TemporaryDirectory(dir=self.dependencies.scratch) as folder:

@@ -20,8 +20,8 @@ from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import ObjectMissing
 from farm_core.threads import in_threads
-from scheduler.batch import Batch
 from scheduler.dependencies import Dependencies
+from scheduler.group_commit import GroupCommit
 
 
 class Planner:
@@ -29,18 +29,18 @@ class Planner:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
-        self._batch = Batch(self._write)
+        self._commit = GroupCommit(self._write)
 
     async def plan(self, frozen: FrozenJob) -> None:
         """Write the ingested job and its tasks, or complete it with the video of an equal job of the account.
 
         Does nothing if the claim no longer holds.
         """
-        await self._batch.add(frozen)
+        await self._commit.add(frozen)
 
     async def drain(self) -> None:
         """Wait for pending writes."""
-        await self._batch.drain()
+        await self._commit.drain()
 
     async def _write(self, jobs: Sequence[FrozenJob]) -> None:
         renderer = _most_common_renderer(self.dependencies)

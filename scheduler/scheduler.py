@@ -26,7 +26,7 @@ from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
 from scheduler.stills import StillService
-from scheduler.watch import RunningTaskWatcher
+from scheduler.task_watcher import RunningTaskWatcher
 
 _log = logs.logger(__name__)
 

@@ -1,6 +1,6 @@
 """A frame cannot be interrupted: make room for an account whose every worker is held by other accounts' slow frames.
 
-A task that waits behind such a frame is copied to an idle worker (`watch.py`). If there is none, the worker is restarted, once for the
+A task that waits behind such a frame is copied to an idle worker (`task_watcher.py`). If there is none, the worker is restarted, once for the
 account of the frame: for LIMIT_SECONDS that account then has fewer tasks than the farm has workers, so one worker is left for others.
 The limit is in this scheduler's memory, and counts the tasks that this scheduler has submitted.
 """

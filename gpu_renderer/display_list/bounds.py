@@ -171,12 +171,12 @@ def world_scale(step: Draw) -> tuple[float, float]:
     return max(across, SCALE_MIN), max(down, SCALE_MIN)
 
 
-def _list_bounds(shown: DisplayList) -> Region:
+def _list_bounds(display_list: DisplayList) -> Region:
     """Return the pixels that a composition can paint. An adjustment layer spreads its backdrop."""
-    scene, found = shown.scene, NOTHING
-    if shown.background is not None or shown.background_paint is not None:
+    scene, found = display_list.scene, NOTHING
+    if display_list.background is not None or display_list.background_paint is not None:
         return scene.clip
-    for operation in shown.operations:
+    for operation in display_list.operations:
         if not isinstance(operation, Adjust):
             found = found.union(operation.bounds)
             continue

@@ -25,11 +25,11 @@ class StablePrefix:
         self._last: DisplayList | None = None
         self._counts: deque[int] = deque(maxlen=STABLE_FRAMES)
 
-    def observe(self, shown: DisplayList) -> int:
+    def observe(self, display_list: DisplayList) -> int:
         """Return the number of stable operations at the bottom of the frame's list, 0 if there are none yet."""
-        last, self._last = self._last, shown
-        is_comparable = last is not None and last.base == shown.base
-        count = _shared_count(shown.operations, last.operations) if last is not None and is_comparable else -1
+        last, self._last = self._last, display_list
+        is_comparable = last is not None and last.base == display_list.base
+        count = _shared_count(display_list.operations, last.operations) if last is not None and is_comparable else -1
         self._counts.append(count)
         return max(0, min(self._counts)) if len(self._counts) == STABLE_FRAMES else 0
 

@@ -75,10 +75,10 @@ def is_stencil(step: Draw) -> bool:
     return MODES.get(step.blend) in STENCILS
 
 
-def is_opaque(shown: DisplayList, region: Region) -> bool:
+def is_opaque(display_list: DisplayList, region: Region) -> bool:
     """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
-    is_hidden = shown.fills(region) and color.parse(shown.background or "").alpha == 1.0
-    return is_hidden and all(map(_keeps_opaque, shown.operations))
+    is_hidden = display_list.fills(region) and color.parse(display_list.background or "").alpha == 1.0
+    return is_hidden and all(map(_keeps_opaque, display_list.operations))
 
 
 def lies_over(operation: Operation) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import skia
 
 from gpu_renderer.effects.contour import contours, runs
@@ -19,6 +20,9 @@ from motion.snapshot import ParameterValue
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
+
+Point = npt.NDArray[np.float64]
+"""Canvas coordinates, shape (2,)."""
 
 
 @effect("lightning")
@@ -211,8 +215,10 @@ def _bolts(canvas: Canvas, values: EffectValues) -> Iterator[_Bolt]:
         yield _Bolt(branch, 0.6, 0.5, 0.7, 0.2)
 
 
-def _jagged(start: Any, end: Any, amplitude: float, depth: int, chance: Iterator[float]) -> list[tuple[float, float]]:
-    """Midpoint displacement along the left normal, the left half first; shared points are repeated."""
+def _jagged(
+    start: Point, end: Point, amplitude: float, depth: int, chance: Iterator[float]
+) -> list[tuple[float, float]]:
+    """Return 2 ** (depth + 1) points by midpoint displacement along the left normal, canvas px; shared points are repeated."""
     if depth == 0:
         return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
     along = end - start

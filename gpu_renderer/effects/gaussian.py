@@ -206,21 +206,21 @@ def _stepped(count: int) -> int:
     return -(-count // UNROLLED) * UNROLLED
 
 
-def halves_blurred(
+def mip_blurred(
     painter: Painter,
-    halves: Target,
+    mip: Target,
     sigmas: tuple[float, float],
     levels: int,
     region: Region,
     format: Format | None = None,
     into: Target | None = None,
 ) -> Target:
-    """Return the blur of the GPU route over a region of a picture that was halved `levels` times. The caller owns it.
+    """Return the blur of the GPU route over a region of a picture from its mip, halved `levels` times. The caller owns it.
 
     `sigmas`: across and down, px before halving. `into`: the target to hold it, which may be larger and is undefined beyond.
     """
     across, down = (_fitting(reference_gaussian, sigma, levels) for sigma in sigmas)
-    return blurred(painter, halves, across, down, region=region, format=format, into=into)
+    return blurred(painter, mip, across, down, region=region, format=format, into=into)
 
 
 def window_kernels(painter: Painter) -> WindowKernels | None:
@@ -348,11 +348,11 @@ def canvas_blurred(
     if not levels:
         return blurred(painter, source, kernel(sigma), region=region, clear_outside=True)
     framed = painter.applied("effects/baked/crop.frag", source, region=source.region.grown(1 << levels))
-    halves = halved(painter, framed, levels)
+    mip = halved(painter, framed, levels)
     factor = 1 << levels
     left, top = region.x // factor - 1, region.y // factor - 1
     around = Region(left, top, -(-region.right // factor) + 1 - left, -(-region.bottom // factor) + 1 - top)
-    soft = blurred(painter, halves, _fitting(kernel, sigma, levels), region=around, clear_outside=True)
+    soft = blurred(painter, mip, _fitting(kernel, sigma, levels), region=around, clear_outside=True)
     large = enlarged(painter, soft, levels, region)
-    painter.pool.give_back(framed, halves, soft)
+    painter.pool.give_back(framed, mip, soft)
     return large

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred
+from gpu_renderer.effects.gaussian import blur_margin_px, halved, mip_blurred
 from gpu_renderer.effects.layer_buffer import MARGIN_PX, GlowBuffer, LayerBuffer, cells, glow_cells, glow_target
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Rects, Region, outside, shared
@@ -175,7 +175,7 @@ def _lobe(
     if sharpest <= 0:
         alone = painter.applied("effects/alpha.frag", alpha, region=drawn, format="a2")
         return GlowBuffer(alone, levels, region)
-    return GlowBuffer(halves_blurred(painter, alpha, sigmas, levels, drawn, "a2"), levels, region)
+    return GlowBuffer(mip_blurred(painter, alpha, sigmas, levels, drawn, "a2"), levels, region)
 
 
 def _levels_of(sigma: float) -> int:

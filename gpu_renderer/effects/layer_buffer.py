@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpu_renderer.effects.gaussian import blur_margin_px, halved, halves_blurred, levels_of
+from gpu_renderer.effects.gaussian import blur_margin_px, halved, levels_of, mip_blurred
 from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, shared
 from gpu_renderer.opengl.painter import Blend, Painter
 from gpu_renderer.opengl.programs import UniformValue
@@ -195,11 +195,11 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
     """
     region = source.region.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
-    halves = halved(painter, source, levels, has_rim=True)
+    mip = halved(painter, source, levels, has_rim=True)
     drawn = glow_cells(region, levels)
     room = glow_target(painter, region, levels, source.format) if levels else None
-    soft = halves_blurred(painter, halves, (sigma, sigma), levels, drawn, into=room)
-    painter.pool.give_back(source, *([halves] if levels else []))
+    soft = mip_blurred(painter, mip, (sigma, sigma), levels, drawn, into=room)
+    painter.pool.give_back(source, *([mip] if levels else []))
     return only_glow(painter, GlowBuffer(soft, levels, region)) if levels else LayerBuffer(soft)
 
 

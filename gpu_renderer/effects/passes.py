@@ -53,7 +53,7 @@ class EffectChain(Surface):
         self._rects = rects
         self._glow: GlowBuffer | None = None
         self._is_glow_alone = False
-        self._halves: MipChain | None = None
+        self._mips: MipChain | None = None
         self._limit = limit
         self._waiting: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
@@ -119,9 +119,9 @@ class EffectChain(Surface):
 
     def cast(self, glow_pass: GlowPass) -> None:
         """Put one more glow or shadow behind the picture."""
-        self._halves = self._halves or MipChain(self.painter, self.target)
+        self._mips = self._mips or MipChain(self.painter, self.target)
         frame, exact = self.scene.frame, self.scene.exact_blur
-        buffer = with_glow(self.painter, self.buffer, self._halves, glow_pass, self._limit, frame, exact=exact)
+        buffer = with_glow(self.painter, self.buffer, self._mips, glow_pass, self._limit, frame, exact=exact)
         self._glow = buffer.glow
 
     def soften(self, sigma: float) -> None:
@@ -146,9 +146,9 @@ class EffectChain(Surface):
 
     def release(self) -> None:
         """Give back what was kept beside the picture."""
-        if self._halves is not None:
-            self._halves.release()
-        self._halves = None
+        if self._mips is not None:
+            self._mips.release()
+        self._mips = None
 
     def common(self) -> dict[str, UniformValue]:
         """Frame and layer geometry (shaders/include/chain.glsl)."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpu_renderer.backends.compositor import BackendName, Compositor, Frame, RenderedFrame
 from gpu_renderer.backends.cpu.compositor import CpuCompositor
-from gpu_renderer.backends.gl.compositor import GlCompositor, scene_format
+from gpu_renderer.backends.gl.compositor import GlCompositor, linear_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.cache.layers import LAYER_BYTES_MAX, LayerCache
 from gpu_renderer.content.contents import Contents
@@ -164,4 +164,4 @@ def _passthrough(display_list: DisplayList) -> VideoPassthrough | None:
 
 def _base_of(display_list: DisplayList) -> tuple[object, ...]:
     scene = display_list.scene
-    return scene.frame, scene_format(display_list), scene.color, display_list.video is None
+    return scene.frame, linear_format(display_list), scene.color, display_list.video is None

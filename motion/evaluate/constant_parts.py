@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from motion.evaluate.context import Values
 from motion.model.content import InstanceContent, LightContent, ShapeContent
-from motion.model.layer import Layer
+from motion.model.layer import Layer, Part
 
 T = TypeVar("T")
 
@@ -18,14 +18,14 @@ def depends_on_itself(layer: Layer) -> bool:
     return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
 
 
-def constant_part(layer: Layer, part: str, values: Values, make: Callable[[], T]) -> T:
+def constant_part(layer: Layer, part: Part, values: Values, make: Callable[[], T]) -> T:
     """Return the part of the layer that `make` makes, and keep it if `make` reads no value that can change."""
-    kept = layer.constants.get(part)
+    kept = layer.constants.parts.get(part)
     if kept is not None:
         return cast(T, kept)
     varied_before, values.varies = values.varies, False
     made = make()
     if not values.varies and depends_on_itself(layer):
-        layer.constants[part] = made
+        layer.constants.parts[part] = made
     values.varies = values.varies or varied_before
     return made

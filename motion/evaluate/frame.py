@@ -135,12 +135,10 @@ def layer_snapshot(
 ) -> LayerSnapshot | None:
     """One layer, resolved; the very same object as before where nothing about it can have changed."""
     layer = entry.layer
-    key = "shown" if visible else "hidden"
     phase = keyframe_phase.phase(context, layer) if entry.unit is None else None
-    if phase is not None:
-        key = f"{key} {phase}"
-    kept = layer.constants.get(key)
-    if isinstance(kept, LayerSnapshot) and kept.matte == matte:
+    key = visible, phase
+    kept = layer.constants.snapshots.get(key)
+    if kept is not None and kept.matte == matte:
         return kept
     values = context.values(layer)
     values.forget_reads()
@@ -150,7 +148,7 @@ def layer_snapshot(
     # In a phase keyframes stand still, so they may have been read; else nothing that varies may have been.
     is_constant = not (values.varies if phase is None else values.reads_time)
     if is_constant and entry.unit is None and depends_on_itself(layer):
-        layer.constants[key] = made
+        layer.constants.snapshots[key] = made
     return made
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from motion.evaluate.context import EvaluationContext
 from motion.model.layer import Layer
 
@@ -16,11 +14,11 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
 
     A layer is the same in equal phases, as far as keyframes alone move it.
     """
-    key_spans = layer.constants.get("key spans")
+    key_spans = layer.constants.key_spans
     if key_spans is None:
-        key_spans = layer.constants["key spans"] = _key_spans(layer)
+        key_spans = layer.constants.key_spans = _key_spans(layer)
     ends = ""
-    for moving_layer, spans in cast(KeySpans, key_spans) if key_spans else ():
+    for moving_layer, spans in key_spans:
         time = context.own_time(moving_layer)
         for first, last in spans:
             if time <= first:
@@ -32,7 +30,7 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
     return ends or None
 
 
-def _key_spans(layer: Layer) -> KeySpans | tuple[()]:
+def _key_spans(layer: Layer) -> KeySpans:
     """Empty for what more than its own and its parents' keyframes can change, or what nothing changes."""
     found = []
     current: Layer | None = layer

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from motion.model.content import Content
 from motion.model.timing import Bar, LayerTime
-from motion.snapshot import EffectSnapshot, Glass, MaskPath, Material, ParameterValue
+from motion.snapshot import EffectSnapshot, Glass, LayerSnapshot, MaskPath, Material, ParameterValue
 
 if TYPE_CHECKING:
     from motion.evaluate.cloner import Clone, Cloning
     from motion.evaluate.data_keyframes import DataTrack
+    from motion.evaluate.keyframe_phase import KeySpans
     from motion.evaluate.keyframes import ScalarTrack
     from motion.evaluate.mask_keys import MaskTrack
     from motion.evaluate.rigs import Rig
@@ -87,6 +88,21 @@ class ForcedBlur:
     samples: float = 12.0
 
 
+Part = Literal["placement", "effects", "source", "mesh"]
+
+
+@dataclass(slots=True, eq=False)
+class Constants:
+    """What evaluation has found of a layer to be the same at every time, so that it is made once. It changes no result."""
+
+    parts: dict[Part, object] = field(default_factory=dict)
+    """Parts of its snapshot (`motion/evaluate/constant_parts.py`)."""
+    snapshots: dict[tuple[bool, str | None], LayerSnapshot] = field(default_factory=dict)
+    """Whole snapshots, by visibility and by phase of the keyframes, None for a layer without one (`keyframe_phase.py`)."""
+    key_spans: KeySpans | None = None
+    """Spans of the layer's and its parents' keyframes (`keyframe_phase.py`), None until they are asked for."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
     """One layer of one composition.
@@ -96,8 +112,7 @@ class Layer:
     `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
     them; `is_time_unit` names a layer that composites as one.
     `moves` tells whether its place can change. `clone` displaces a copy itself, where other layers
-    drive it by `cloning`; `delay` counts for all that was copied with it. `constants` keeps the parts of its snapshot that never change.
-    """
+    drive it by `cloning`; `delay` counts for all that was copied with it."""
 
     id: str
     source_id: str
@@ -139,4 +154,4 @@ class Layer:
     clone: Clone | None = None
     cloning: Cloning | None = None
     delay: float = 0.0
-    constants: dict[str, object] = field(default_factory=dict)
+    constants: Constants = field(default_factory=Constants)

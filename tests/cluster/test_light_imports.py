@@ -15,7 +15,7 @@ IMPORTS = [
     (("scheduler.__main__", "cluster.ray_executor"), DRAWING),
     (("api.__main__",), DRAWING),
     (("farm_core.sandbox_worker", "farm_core.assets.inspection"), (*DATABASE, *DRAWING)),
-    (("farm_core.sandbox_worker", "scheduler.freezing"), (*DATABASE, *DRAWING)),
+    (("farm_core.sandbox_worker", "scheduler.sandboxed_freeze"), (*DATABASE, *DRAWING)),
     (("farm_core.sandbox_worker", "api.templates.drafts"), (*DATABASE, *DRAWING)),
     (("farm_core.sandbox_worker", "api.renders.undrawn"), (*DATABASE, *DRAWING)),
     (("farm_core.sandbox_worker", "console.library.examination"), (*DATABASE, *DRAWING)),

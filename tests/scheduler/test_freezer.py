@@ -19,7 +19,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.template import InputField, Target
 from scheduler.freezer import Freezer, FrozenDocument
-from scheduler.freezing import FreezeRequest, freeze
+from scheduler.sandboxed_freeze import FreezeRequest, freeze
 from tests.api.world import document, layer
 
 TITLE = {

@@ -13,7 +13,7 @@ import pytest
 from farm_core.jobs import repository
 from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler import breaker, watch
+from scheduler import breaker, task_watcher
 from scheduler.dependencies import Dependencies
 from scheduler.placement import AccountLoad
 from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
@@ -34,7 +34,7 @@ async def cancel(under_test: FarmUnderTest, job_id: str) -> None:
 @pytest.fixture
 def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The workers that the scheduler has killed."""
-    monkeypatch.setattr(watch, "WITHDRAWN_SECONDS", 0.05)
+    monkeypatch.setattr(task_watcher, "WITHDRAWN_SECONDS", 0.05)
     names: list[str] = []
     monkeypatch.setattr(InlineExecutor, "restart", lambda self, worker_id: names.append(worker_id))
     return names

@@ -17,7 +17,7 @@ from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from scheduler import breaker
 from scheduler.ports import SegmentAssignment, TaskAssignment
-from scheduler.watch import RunningTaskWatcher
+from scheduler.task_watcher import RunningTaskWatcher
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
 from tests.scheduler.inline_executor import InlineExecutor

@@ -12,7 +12,7 @@ import pytest
 
 from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler import slow_frames, watch
+from scheduler import slow_frames, task_watcher
 from scheduler.ports import SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
@@ -30,9 +30,9 @@ class SlowAccount:
         self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._released = False
         monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(watch, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(watch, "LOOK_SECONDS", 0.02)
-        monkeypatch.setattr(watch.RunningTaskWatcher, "every_seconds", 0.02)
+        monkeypatch.setattr(task_watcher, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.02)
+        monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.02)
 
         def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
             self._restart(executor._threads[worker_id], worker_id, is_blameless)

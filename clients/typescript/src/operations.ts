@@ -105,7 +105,7 @@ export interface ErrorBody {
   required?: string | null;
   /** Of key_limit_reached, quota_exceeded, upload_too_large. */
   limit?: number | null;
-  /** Of quota_exceeded: render_minutes or api_requests. */
+  /** Of quota_exceeded: render_minutes, api_requests or storage_bytes. */
   kind?: string | null;
   /** Of quota_exceeded. */
   used?: number | null;

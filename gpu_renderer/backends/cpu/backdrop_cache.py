@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import backdrop
-from gpu_renderer.backends.gl.compositor import GlScene, KernelBottom, scene_format
+from gpu_renderer.backends.gl.compositor import KernelBottom, SceneBuffer, linear_format
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
@@ -29,8 +29,8 @@ TEXTURE_FRAMES = 8
 class BackdropCache:
     """Backdrop of one sequence of frames."""
 
-    def __init__(self, painter: Painter, kernels: Kernels, scene: GlScene) -> None:
-        self._painter, self._kernels, self._scene = painter, kernels, scene
+    def __init__(self, painter: Painter, kernels: Kernels, scene_buffer: SceneBuffer) -> None:
+        self._painter, self._kernels, self._scene_buffer = painter, kernels, scene_buffer
         self._halves: Halves = np.zeros((0, 0, 4), np.uint16)
         self._list: DisplayList | None = None
         self._unchanged_frames = 0
@@ -50,17 +50,17 @@ class BackdropCache:
 
     def draw(self, below: DisplayList, rects: Rects, stable_count: int, bottom: KernelBottom | None) -> None:
         """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
-        scene = self._scene.fitted(below.scene.frame, scene_format(below))
+        linear = self._scene_buffer.fitted(below.scene.frame, linear_format(below))
         stale = rects
         if below.video is None:
-            stale = self._stale(below, self._scene.prefix_count(below))
+            stale = self._stale(below, self._scene_buffer.prefix_count(below))
         if stale:
-            pending = self._scene.draw(below, scene, stale, min(stable_count, len(below.operations)), bottom)
-            backdrop.quantise(self._painter, scene, pending)
-            self._read(scene, stale)
+            pending = self._scene_buffer.draw(below, linear, stale, min(stable_count, len(below.operations)), bottom)
+            backdrop.quantise(self._painter, linear, pending)
+            self._read(linear, stale)
         self._unchanged_frames = 0 if stale else self._unchanged_frames + 1
         if self._unchanged_frames == TEXTURE_FRAMES:
-            self._scene.keep_in_memory(self._halves)
+            self._scene_buffer.keep_in_memory(self._halves)
         self._list = None if below.video is not None else below
 
     def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:
@@ -90,12 +90,12 @@ class BackdropCache:
             self._halves = np.full((frame.height, frame.width, 4), ONE, np.uint16)
             self._list = None
 
-    def _read(self, scene: Target, rects: Rects) -> None:
-        self._fit(scene.region)
+    def _read(self, linear: Target, rects: Rects) -> None:
+        self._fit(linear.region)
         self._painter.finish()
-        for part in shared(rects, scene.region):
+        for part in shared(rects, linear.region):
             first = self._halves[part.y :, part.x :]
-            self._painter.calls.read_texels(scene.texture, part, first.ctypes.data, first.strides[0])
+            self._painter.calls.read_texels(linear.texture, part, first.ctypes.data, first.strides[0])
 
 
 def plain_backdrop(painter: Painter, display_list: DisplayList) -> Backdrop:

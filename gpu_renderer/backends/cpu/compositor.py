@@ -21,7 +21,7 @@ from gpu_renderer.backends.cpu.kernel_bottom import bottom_count, upload
 from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.compositor import GlScene, KernelBottom, is_per_channel, scene_format
+from gpu_renderer.backends.gl.compositor import KernelBottom, SceneBuffer, is_per_channel, linear_format
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
@@ -51,9 +51,9 @@ class CpuCompositor:
         self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
         self._texels = KernelTexels(drawing.painter)
-        self._scene = GlScene(drawing)
-        self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene)
-        self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene)
+        self._scene_buffer = SceneBuffer(drawing)
+        self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)
+        self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)
         """Stable operations at the bottom of those that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
@@ -66,7 +66,7 @@ class CpuCompositor:
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return max(self._backdrop_cache.count(display_list), self._scene.prefix_count(display_list))
+        return max(self._backdrop_cache.count(display_list), self._scene_buffer.prefix_count(display_list))
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
         """Bring the frame up to date within the damage; see `Compositor`."""
@@ -75,7 +75,9 @@ class CpuCompositor:
         video = display_list.video
         rects = damage.rects() if video is None else display_list.around_above_base
         if not self._suits_kernels(display_list):
-            self._encode_scene(display_list, frame, damage.rects() if video is None else (frame.region,), stable_count)
+            self._draw_with_opengl(
+                display_list, frame, damage.rects() if video is None else (frame.region,), stable_count
+            )
             return frame
         backdrop = None if video is None else self._video_backdrop(video, frame)
         if video is not None and backdrop is None:
@@ -86,7 +88,7 @@ class CpuCompositor:
 
     def release(self) -> None:
         """Give all targets back."""
-        self._scene.release()
+        self._scene_buffer.release()
         self._backdrop_cache.forget()
         self._bottom_cache.forget()
         self._known.clear()
@@ -101,12 +103,12 @@ class CpuCompositor:
         return self._frame
 
     def _suits_kernels(self, display_list: DisplayList) -> bool:
-        """Return True if the scene is opaque half floats whose channels are display-encoded independently."""
+        """Return True if the scene buffer is opaque half floats whose channels are display-encoded independently."""
         visible = display_list.scene.frame.intersection(display_list.scene.clip)
-        is_by_table = scene_format(display_list) == "f2" and is_per_channel(display_list.scene.color)
+        is_by_table = linear_format(display_list) == "f2" and is_per_channel(display_list.scene.color)
         return is_by_table and not visible.is_empty and routing.is_opaque(display_list, visible)
 
-    def _encode_scene(
+    def _draw_with_opengl(
         self,
         display_list: DisplayList,
         frame: CpuFrame,
@@ -114,12 +116,12 @@ class CpuCompositor:
         stable_count: int,
         bottom: KernelBottom | None = None,
     ) -> None:
-        """Draw everything but the kernels' operations at the bottom with OpenGL, and display-encode the scene."""
+        """Draw everything but the kernels' operations at the bottom with OpenGL, and display-encode the scene buffer."""
         self._backdrop_cache.forget()
-        scene = self._scene.fitted(frame.region, scene_format(display_list))
-        pending = self._scene.draw(display_list, scene, rects, stable_count, bottom)
+        linear = self._scene_buffer.fitted(frame.region, linear_format(display_list))
+        pending = self._scene_buffer.draw(display_list, linear, rects, stable_count, bottom)
         is_opaque = routing.is_opaque(display_list, frame.region)
-        frame.encode(scene, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
+        frame.encode(linear, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
 
     def _composite(
         self,
@@ -135,7 +137,7 @@ class CpuCompositor:
             count = self._opengl_count(display_list, layers)
             bottom = self._kernel_bottom(display_list, layers, stable_count)
             if count == len(display_list.operations) > 0:
-                self._encode_scene(display_list, frame, rects, stable_count, bottom)
+                self._draw_with_opengl(display_list, frame, rects, stable_count, bottom)
                 return
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop

@@ -44,22 +44,22 @@ class CpuFrame:
         """Pixels of the frame."""
         return self._region
 
-    def encode(self, scene: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
-        """Display-encode parts of the linear scene.
+    def encode(self, linear: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
+        """Display-encode parts of the scene buffer.
 
         The shader does so if colours are mixed or divided by alpha, a table otherwise.
         """
-        if not (is_opaque and scene.format == "f2" and is_per_channel(color)):
+        if not (is_opaque and linear.format == "f2" and is_per_channel(color)):
             with self._painter.pool.acquired(self._region, "f1") as target:
                 blit(
-                    self._painter, scene, target, color, rects,
+                    self._painter, linear, target, color, rects,
                     is_opaque=is_opaque, pending=pending, keeps_alpha=self._keeps_alpha,
                 )  # fmt: skip
                 self._read(target, rects)
             return
         for parts, is_pending in ((without(rects, pending), False), (pending, True)):
             if parts:
-                self._look_up(scene, self._levels_of(color, is_pending=is_pending), parts)
+                self._look_up(linear, self._levels_of(color, is_pending=is_pending), parts)
 
     def blank(self, rects: Rects) -> None:
         """Fill parts of the frame with opaque black."""
@@ -81,12 +81,12 @@ class CpuFrame:
             first = self._pixels[part.y :, part.x :]
             self._painter.calls.read_texels(target.texture, part, first.ctypes.data, first.strides[0])
 
-    def _look_up(self, scene: Target, levels: Rows, rects: Rects) -> None:
-        """Display-encode parts of the scene in bands that fit the processor's cache."""
+    def _look_up(self, linear: Target, levels: Rows, rects: Rects) -> None:
+        """Display-encode parts of the scene buffer in bands that fit the processor's cache."""
         texel_bytes, address = BYTES_PER_PIXEL["f2"], self._band.ctypes.data
         self._painter.finish()
         for band in bands(shared(rects, self._region), texel_bytes):
-            self._painter.calls.read_texels(scene.texture, band, address, band.width * texel_bytes)
+            self._painter.calls.read_texels(linear.texture, band, address, band.width * texel_bytes)
             self._kernels.display_encode(address, levels, self._pixels, band)
 
     def _levels_of(self, color: ColorManagement, *, is_pending: bool) -> Rows:
@@ -96,11 +96,11 @@ class CpuFrame:
             pool = self._painter.pool
             patterns = np.repeat(np.arange(HALF_PATTERNS, dtype=np.uint16)[:, None], 4, axis=1)
             patterns[:, 3] = ONE
-            with pool.acquired(_SQUARE, "f2") as scene, pool.acquired(_SQUARE, "f1") as shown:
-                scene.texture.write(patterns.tobytes())
+            with pool.acquired(_SQUARE, "f2") as linear, pool.acquired(_SQUARE, "f1") as shown:
+                linear.texture.write(patterns.tobytes())
                 rects = (_SQUARE,)
                 blit(
-                    self._painter, scene, shown, color, rects,
+                    self._painter, linear, shown, color, rects,
                     is_opaque=True, pending=rects if is_pending else (),
                 )  # fmt: skip
                 self._painter.finish()

@@ -126,12 +126,13 @@ class KernelLayers:
 
     def _buffer(self, operation: DrawBuffer, cache_path: str) -> Found:
         layer, step = operation.layer, operation.layer.step
-        fades_before_effects = step.matte is not None
-        glow = self._buffers.glow(layer, cache_path) if step.opacity == 1.0 and not fades_before_effects else None
+        glow = self._buffers.separate_glow(layer, cache_path)
         if glow is None:
-            how = self._buffers.compositing(layer, 1.0 if fades_before_effects else step.opacity, cache_path)
-            buffer = self._buffers.layer_buffer(layer, step.opacity if fades_before_effects else 1.0, cache_path)
-            return [] if buffer is None or how is None else of_buffer(buffer, self._texels, self._within, how)
+            found = self._buffers.composited(layer, cache_path)
+            if found is None:
+                return []
+            buffer, how = found
+            return of_buffer(buffer, self._texels, self._within, how)
         content = None if glow.is_alone else self._buffers.drawable(layer, cache_path)
         behind = of_glow(glow.glow, self._texels, self._within)
         if content is None:

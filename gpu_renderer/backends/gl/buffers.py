@@ -25,7 +25,7 @@ from gpu_renderer.backends.gl.planes import ProjectedPlane
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
-from gpu_renderer.display_list import bounds
+from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import Draw
@@ -106,10 +106,30 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
 
     def flat(self, layer: Layer, opacity: float, cache_path: str) -> Target | None:
         """Return the layer's content and effects in one buffer, or None if it has no pixels."""
-        buffer = self.layer_buffer(layer, opacity, cache_path, is_flat=True)
+        buffer = self._layer_buffer(layer, opacity, cache_path, is_flat=True)
         return None if buffer is None else buffer.sharp
 
-    def layer_buffer(
+    def composited(self, layer: Layer, cache_path: str) -> tuple[LayerBuffer, Compositing] | None:
+        """Return the layer's buffer and how it is composited, or None if it has no pixels or an empty matte hides it.
+
+        Its opacity applies before its effects, or when the buffer is composited (compositing.md 2.5).
+        """
+        opacity = layer.step.opacity
+        first, last = (opacity, 1.0) if routing.takes_opacity_first(layer.step) else (1.0, opacity)
+        how = self._compositing(layer, last, cache_path)
+        buffer = self._layer_buffer(layer, first, cache_path)
+        return None if buffer is None or how is None else (buffer, how)
+
+    def separate_glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
+        """Return the translatable glow of a layer that is drawn without a buffer: its glow, then its content over it.
+
+        The pixels are the same as those of both in one buffer. None for a layer that needs its buffer.
+        """
+        step = layer.step
+        is_over = step.matte is None and step.blend == "normal" and step.opacity == 1.0
+        return self._glow(layer, cache_path) if is_over else None
+
+    def _layer_buffer(
         self, layer: Layer, opacity: float, cache_path: str, *, is_flat: bool = False
     ) -> LayerBuffer | None:
         """Return the layer's buffer with its glow apart, or as one buffer with `is_flat`."""
@@ -118,14 +138,14 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         known = self._cache.find(cache_path, key, LayerBuffer)
         if known is not None and (known.glow is None or not known.glow.is_cached):
             return known
-        if known is not None and (moved := self.glow(alone, cache_path)) is not None:
+        if known is not None and (moved := self._glow(alone, cache_path)) is not None:
             return replace(known, glow=moved.glow)
         buffer = self._draw_buffer(alone, is_flat, cache_path)
         if buffer is not None:
             self._cache.put(cache_path, key, buffer, *buffer.targets)
         return buffer
 
-    def compositing(self, layer: Layer, opacity: float, cache_path: str) -> Compositing | None:
+    def _compositing(self, layer: Layer, opacity: float, cache_path: str) -> Compositing | None:
         """Return how the layer's buffer is composited, or None if its matte is empty and hides it."""
         use = layer.step.matte
         matte = None if layer.matte is None else self.flat(layer.matte, 1.0, f"{cache_path}:matte")
@@ -134,7 +154,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         is_shown = use is None or (use.inverted and use.mode == "alpha")
         return Compositing(opacity) if is_shown else None
 
-    def glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
+    def _glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
         if not _is_translatable(layer):
             return None
@@ -184,7 +204,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         content = None if region.is_empty else self.drawable(layer, f"{cache_path}:group")
         if content is None:
             return None
-        found = self.glow(layer, cache_path)
+        found = self._glow(layer, cache_path)
         if found is not None and found.is_alone:
             buffer = effects.only_glow(self._painter, found.glow)
             return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer

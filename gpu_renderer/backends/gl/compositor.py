@@ -1,6 +1,6 @@
-"""OpenGL compositor: draw into a linear scene target and display-encode it into the frame.
+"""OpenGL compositor: draw into the linear scene buffer and display-encode it into the frame.
 
-The scene is also the backdrop of the CPU backend's frames. Two caches feed it: the stable operations at the bottom of
+The scene buffer is also the backdrop of the CPU backend's frames. Two caches feed it: the stable operations at the bottom of
 a list as one target, and the pixels of an opaque video base.
 """
 
@@ -37,8 +37,8 @@ class KernelBottom:
     """Function that draws them and the background over parts of a target."""
 
 
-class GlScene:
-    """Linear scene of one sequence of frames, drawn with OpenGL."""
+class SceneBuffer:
+    """Linear target of one sequence of frames, drawn with OpenGL (compositing.md 1.3)."""
 
     def __init__(self, drawing: ListDrawing) -> None:
         self._drawing, self._painter, self._pool = drawing, drawing.painter, drawing.painter.pool
@@ -58,7 +58,7 @@ class GlScene:
         return count if display_list.operations[:count] == prefix.operations else 0
 
     def fitted(self, frame: Region, format: Format) -> Target:
-        """Return the scene's target. Its content is undefined after a change of size or format."""
+        """Return the target. Its content is undefined after a change of size or format."""
         if self._target is not None and (self._target.region, self._target.format) != (frame, format):
             self.release()
         if self._target is None:
@@ -68,29 +68,29 @@ class GlScene:
     def draw(
         self,
         display_list: DisplayList,
-        scene: Target,
+        target: Target,
         rects: Rects,
         stable_count: int,
         bottom: KernelBottom | None = None,
     ) -> Rects:
-        """Draw the list over parts of the scene, and return the parts still to be quantised."""
-        self._pool.renew(scene)
+        """Draw the list over parts of the target, and return the parts still to be quantised."""
+        self._pool.renew(target)
         video = display_list.video
         if video is not None:
-            return self._drawing.draw_pending(self._with_video(display_list, video, rects), scene, rects)
+            return self._drawing.draw_pending(self._with_video(display_list, video, rects), target, rects)
         if bottom is not None and stable_count < bottom.count:
             self._forget_prefix()
-            bottom.draw(scene, rects)
-            return self._drawing.draw_pending(display_list, scene, rects, first=bottom.count)
-        count = self._update_prefix(display_list, stable_count, scene, bottom)
+            bottom.draw(target, rects)
+            return self._drawing.draw_pending(display_list, target, rects, first=bottom.count)
+        count = self._update_prefix(display_list, stable_count, target, bottom)
         if count > 0 and self._prefix is not None:
-            self._painter.restore(self._prefix[1], scene, rects)
-        elif not display_list.fills(scene.region):
-            self._painter.erase(scene, rects)
-        return self._drawing.draw_pending(display_list, scene, rects, first=count)
+            self._painter.restore(self._prefix[1], target, rects)
+        elif not display_list.fills(target.region):
+            self._painter.erase(target, rects)
+        return self._drawing.draw_pending(display_list, target, rects, first=count)
 
     def keep_in_memory(self, halves: npt.NDArray[np.uint16]) -> None:
-        """Free the scene's texture. The next frame that is drawn begins with these half floats."""
+        """Free the target's texture. The next frame that is drawn begins with these half floats."""
         if self._target is not None and self._target.is_made and self._target.texels is None:
             self._pool.keep_in_memory(self._target, halves)
 
@@ -147,12 +147,12 @@ class GlCompositor:
 
     def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
-        self._scene = GlScene(drawing)
+        self._scene_buffer = SceneBuffer(drawing)
         self._frame: Target | None = None
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        return self._scene.prefix_count(display_list)
+        return self._scene_buffer.prefix_count(display_list)
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Target:
         """Bring the frame up to date within the damage; see `Compositor`."""
@@ -165,30 +165,33 @@ class GlCompositor:
             is_small = pixels(rects) <= DRAWN_SHARE_MAX * pixels((region,))
             rects = rects if video.is_own_size and is_small else (region,)
         if rects:
-            scene = self._scene.fitted(region, scene_format(display_list))
-            pending, color = self._scene.draw(display_list, scene, rects, stable_count), display_list.scene.color
+            linear = self._scene_buffer.fitted(region, linear_format(display_list))
+            pending, color = (
+                self._scene_buffer.draw(display_list, linear, rects, stable_count),
+                display_list.scene.color,
+            )
             is_opaque, keeps_alpha = routing.is_opaque(display_list, region), self._keeps_alpha
             blit(
-                self._painter, scene, self._frame, color, rects,
+                self._painter, linear, self._frame, color, rects,
                 is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,
             )  # fmt: skip
         return self._frame
 
     def release(self) -> None:
         """Give all targets back."""
-        self._scene.release()
+        self._scene_buffer.release()
         self._painter.pool.give_back(self._frame)
         self._frame = None
 
 
-def scene_format(display_list: DisplayList) -> Format:
-    """Return the format of the linear scene: half floats, or floats at 32 bits per channel."""
+def linear_format(display_list: DisplayList) -> Format:
+    """Return the format of the scene buffer: half floats, or floats at 32 bits per channel."""
     return "f4" if display_list.scene.color.bit_depth == 32 else "f2"
 
 
 def blit(
     painter: Painter,
-    scene: Target,
+    linear: Target,
     into: Target,
     color: ColorManagement,
     rects: Rects,
@@ -197,9 +200,10 @@ def blit(
     pending: Rects = (),
     keeps_alpha: bool = False,
 ) -> None:
-    """Display-encode parts of the scene into an 8-bit target (format/compositing.md 1.6).
+    """Display-encode parts of the scene buffer into an 8-bit target (format/compositing.md 1.6).
 
-    Opaque, or with `keeps_alpha` straight colour and alpha. `is_opaque`: the scene has alpha 1. `pending`: parts still to be quantised to 8 linear bits, see `backdrop`.
+    Opaque, or with `keeps_alpha` straight colour and alpha. `is_opaque`: the scene buffer has alpha 1. `pending`: parts still to be
+    quantised to 8 linear bits, see `backdrop`.
     """
     flags = {"ACES": color.working_space == "aces-cg", "OPAQUE": is_opaque, "KEEP_ALPHA": keeps_alpha}
     defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
@@ -212,10 +216,10 @@ def blit(
                 painter.draw("compositing/blit.frag", into, textures=textures, scissor=parts, defines=variant)
 
     if painter.can_read_in_place:
-        with painter.beside(scene, into) as both:
+        with painter.beside(linear, into) as both:
             encode(both, {}, {**defines, "IN_PLACE": 1})
     else:
-        encode(into, {"u_scene": scene}, defines)
+        encode(into, {"u_scene": linear}, defines)
 
 
 def is_per_channel(color: ColorManagement) -> bool:

@@ -182,17 +182,15 @@ class _Walk:
         self._pending = without(self._pending, quantised)
 
     def _draw_buffer(self, operation: operations.DrawBuffer, cache_path: str, rects: Rects) -> None:
-        """Draw content, effects, opacity, matte and blend, in this order (compositing.md 2.5)."""
+        """Composite the buffer with a layer's content and effects, through its matte (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
-        if step.matte is None and step.blend == "normal" and step.opacity == 1.0:
-            found = self._buffers.glow(layer, cache_path)
-            if found is not None:
-                self._draw_over_glow(operation, found, cache_path, rects)
-                return
-        fades_before_effects = routing.takes_opacity_first(step)
-        how = self._buffers.compositing(layer, 1.0 if fades_before_effects else step.opacity, cache_path)
-        buffer = self._buffers.layer_buffer(layer, step.opacity if fades_before_effects else 1.0, cache_path)
-        if buffer is not None and how is not None:
+        glow = self._buffers.separate_glow(layer, cache_path)
+        if glow is not None:
+            self._draw_over_glow(operation, glow, cache_path, rects)
+            return
+        found = self._buffers.composited(layer, cache_path)
+        if found is not None:
+            buffer, how = found
             layer_buffer.draw(self._painter, self._into, buffer, rects, routing.fixed_function(step), how)
 
     def _draw_over_glow(

@@ -1,4 +1,4 @@
-"""Batched writes: an item that cannot be written does not affect the others."""
+"""Group commit: write waiting items together. An item that cannot be written does not affect the others."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class _Entry(Generic[Item]):
     written: asyncio.Future[None]
 
 
-class Batch(Generic[Item]):
-    """Group commit: items added while a write is under way are written together, next. An item never waits for others to join it."""
+class GroupCommit(Generic[Item]):
+    """Writer of items: those added while a write is under way are written together, next. An item never waits for others to join it."""
 
     def __init__(self, write: Write[Item]) -> None:
         self._write = write

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy.exc import DataError, OperationalError
 
-from scheduler.batch import Batch, write_together
+from scheduler.group_commit import GroupCommit, write_together
 
 AWAY = OperationalError("", {}, Exception("the server went away"))
 UNWRITABLE = DataError("", {}, Exception("text cannot hold a zero"))
@@ -38,7 +38,7 @@ def test_what_can_be_written_is_written_at_once() -> None:
     assert store.writes == [[2, 4, 6]]
 
 
-def test_one_that_is_refused_does_not_hurt_its_neighbours() -> None:
+def test_a_refused_item_does_not_affect_the_others() -> None:
     store = Store()
     assert asyncio.run(write_together(store.write, [2, 3, 4])) == [(3, UNWRITABLE)]
     assert store.writes == [[2], [4]]
@@ -54,40 +54,40 @@ def test_a_store_that_is_away_is_no_refusal() -> None:
 def test_what_is_added_during_a_write_is_written_together_next() -> None:
     async def story() -> None:
         store = Store()
-        batch = Batch(store.write)
+        commit = GroupCommit(store.write)
         store.open.clear()
-        adding = [asyncio.create_task(batch.add(2))]
+        adding = [asyncio.create_task(commit.add(2))]
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        adding += [asyncio.create_task(batch.add(number)) for number in (4, 6, 8)]
+        adding += [asyncio.create_task(commit.add(number)) for number in (4, 6, 8)]
         await asyncio.sleep(0)
         store.open.set()
         await asyncio.gather(*adding)
-        await batch.drain()
+        await commit.drain()
         assert store.writes == [[2], [4, 6, 8]]
 
     asyncio.run(story())
 
 
-def test_each_of_a_batch_hears_of_its_own_fate() -> None:
+def test_each_item_gets_its_own_error() -> None:
     async def story() -> None:
         store = Store()
-        batch = Batch(store.write)
-        fates = await asyncio.gather(*(batch.add(number) for number in (2, 3, 4)), return_exceptions=True)
+        commit = GroupCommit(store.write)
+        fates = await asyncio.gather(*(commit.add(number) for number in (2, 3, 4)), return_exceptions=True)
         assert fates == [None, UNWRITABLE, None]
         store.away = True
-        fates = await asyncio.gather(*(batch.add(number) for number in (2, 4)), return_exceptions=True)
+        fates = await asyncio.gather(*(commit.add(number) for number in (2, 4)), return_exceptions=True)
         assert fates == [AWAY, AWAY]
 
     asyncio.run(story())
 
 
-def test_one_that_no_longer_waits_does_not_hold_up_the_batch() -> None:
+def test_a_cancelled_item_does_not_hold_up_the_others() -> None:
     async def story() -> None:
         store = Store()
-        batch = Batch(store.write)
+        commit = GroupCommit(store.write)
         store.open.clear()
-        adding = [asyncio.create_task(batch.add(number)) for number in (2, 4)]
+        adding = [asyncio.create_task(commit.add(number)) for number in (2, 4)]
         await asyncio.sleep(0)
         adding[0].cancel()
         store.open.set()
