@@ -35,8 +35,13 @@ SOURCE_SHOWN_MAX = 120
 GAP_SAMPLES: Final = RATE // 50
 """A gap between two frames of a file becomes silence when it is longer; shorter ones are rounding."""
 CHANNELS_MAX: Final = 64
+RATE_MIN: Final = 1000
+"""Samples a second. Of a lower rate one packet becomes gigabytes."""
 HEARD_SECONDS_MAX: Final = 7200.0
-"""Longest part of a file that pictures show."""
+"""Of all files that the pictures of a document show, from the beginning of each: 2.8 GB of scratch if they are stereo."""
+MIXED_SECONDS_MAX: Final = 12 * 3600.0
+"""Of all files of a mix: 17 GB of scratch if they are stereo. Silence takes no space, but counts."""
+_SAMPLE_BYTES: Final = 4
 _SLACK_SECONDS = 0.1
 """Decoded beyond what a voice plays: interpolation reads around each place."""
 
@@ -70,11 +75,12 @@ class JobSound:
         self._missing: list[str] = []
         self._sounds: dict[str, FileSound] = {}
         self._clipped = 0
+        self._seconds_left = MIXED_SECONDS_MAX
         for index, source in enumerate(dict.fromkeys(voice.source for voice in self._voices)):
             path = _file_of(source, resolve, folder / f"sound{index}")
             if path is None:
                 self._missing.append(source)
-            elif found := decoded(path, folder / f"sound{index}.f32", *self._window(source)):
+            elif found := self._decoded(source, path, folder / f"sound{index}.f32"):
                 self._sounds[source] = found
 
     @property
@@ -99,10 +105,26 @@ class JobSound:
             self._clipped += int(np.count_nonzero(np.abs(block).max(axis=1, initial=0.0) > 1.0))
             yield block
 
+    def _decoded(self, source: str, path: Path, scratch: Path) -> FileSound | None:
+        """Return what voices play of a file; None if it has no sound, or more than is left of what a mix can hold."""
+        begin, end = self._window(source)
+        most = begin + self._seconds_left
+        found = decoded(path, scratch, begin, min(end, most))
+        if found is not None and end > most and found.length >= most * RATE:
+            scratch.unlink()
+            hours = MIXED_SECONDS_MAX / 3600
+            shown = source[:SOURCE_SHOWN_MAX]
+            self._refused.append(
+                f"The sound of {shown} is not rendered: the sounds of a video can last {hours:g} hours in all."
+            )
+            return None
+        self._seconds_left -= 0.0 if found is None else max(0.0, found.length / RATE - begin)
+        return found
+
     def _window(self, source: str) -> tuple[float, float]:
         """Return the part of a file that voices play, in seconds of the file."""
         voices = [voice for voice in self._voices if voice.source == source]
-        if any(voice.is_open or voice.mirror is not None for voice in voices):
+        if any(voice.mirror is not None for voice in voices):  # played from the file's end
             return 0.0, float("inf")
         ends = [
             position for voice in voices for position in (voice.position, voice.position + voice.length * voice.rate)
@@ -122,6 +144,7 @@ class HeardSounds:
         self._files: dict[str, FileSound | None] = {}
         self._envelopes: dict[str, Envelope] = {}
         self._faults: dict[str, None] = {}
+        self._seconds_left = HEARD_SECONDS_MAX
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -164,10 +187,15 @@ class HeardSounds:
             if path is None or not path.is_file():
                 self._faults[f"There is nothing at {source[:SOURCE_SHOWN_MAX]}: pictures do not show its sound."] = None
                 return None
-            found = decoded(path, Path(folder) / "samples", 0.0, HEARD_SECONDS_MAX)
+            if self._seconds_left <= 0.0:
+                hours = HEARD_SECONDS_MAX / 3600
+                self._faults[f"{self._name_source(source)}: pictures can show {hours:g} hours of sound in all."] = None
+                return None
+            found = decoded(path, Path(folder) / "samples", 0.0, self._seconds_left)
         if found is None or not found.length:
             self._faults[f"{self._name_source(source)}: it has no sound that pictures could show."] = None
             return None
+        self._seconds_left -= found.length / RATE
         return found
 
 
@@ -226,32 +254,34 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
         return None
     if channels == 0:
         return None
-    frame_count = length - first if end is None else min(length, end) - first
+    frame_count = length - first
     if frame_count <= 0:
         return FileSound(np.zeros((0, channels), np.float32), first, length)
     return FileSound(np.memmap(scratch, np.float32, "r", shape=(frame_count, channels)), first, length)
 
 
 def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
-    """Write the window; return the channels and the sample frames that the file reaches to, within the window's end."""
+    """Write the window; return the channels and the sample frames that the file reaches to, within the window's end.
+
+    Silence is left out of the scratch file as a hole: it takes neither memory nor space, however long it states to be.
+    """
     channels = reached = 0
     for position, samples in _placed(container):
         channels = channels or samples.shape[1]
-        if position > reached:
-            _put(file, np.zeros((position - reached, channels), np.float32), reached, first, end)
-        _put(file, samples[:, :channels], position, first, end)
-        reached = position + len(samples)
+        reached = max(position, reached)
+        low = max(first, position)
+        high = reached = position + len(samples)
+        if end is not None:
+            high = min(high, end)
+        kept = samples[low - position : high - position, :channels]
+        if low < high and kept.any():
+            file.seek((low - first) * channels * _SAMPLE_BYTES)
+            file.write(np.ascontiguousarray(kept).tobytes())
         if end is not None and reached >= end:
             break
+    reached = reached if end is None else min(reached, end)
+    file.truncate(max(0, reached - first) * channels * _SAMPLE_BYTES)
     return channels, reached
-
-
-def _put(file: BinaryIO, samples: Floats, position: int, first: int, end: int | None) -> None:
-    """Write what of the samples lies in the window."""
-    stop = len(samples) if end is None else min(len(samples), end - position)
-    kept = samples[max(0, first - position) : max(0, stop)]
-    if len(kept):
-        file.write(np.ascontiguousarray(kept).tobytes())
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:
@@ -275,6 +305,8 @@ def _resampled(container: av.container.InputContainer) -> Iterator[tuple[float |
     resampler: av.AudioResampler | None = None
     for frame in container.decode(audio=0):
         if resampler is None:
+            if frame.sample_rate < RATE_MIN:
+                raise ValueError(f"{frame.sample_rate} samples a second")
             layout = frame.layout.name if 0 < frame.layout.nb_channels <= CHANNELS_MAX else "stereo"
             resampler = av.AudioResampler(format="flt", layout=layout, rate=RATE)
         time = _seconds(frame, None)

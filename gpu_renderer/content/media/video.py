@@ -14,7 +14,7 @@ from pathlib import Path
 
 import av
 
-from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, read_index
+from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, packets, read_index
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
 from gpu_renderer.kernels.loading import kernels
@@ -32,6 +32,8 @@ LARGE_PIXELS = 1920 * 1088
 """Footage above this size is decoded by a thread less than there are cores, for the sake of memory, other footage by one for each."""
 DECODE_ON_FRAMES = 16
 """So far ahead decoding on is taken to be cheaper than a seek."""
+_NEVER = -(1 << 63)
+"""Before every timestamp."""
 
 
 class Videos:
@@ -182,14 +184,20 @@ class _Decoder:
     """One open video file, decoded forward from any frame, or backward in stretches. Used by one thread at a time."""
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
-        self._index = index
-        self._container = opened(path)
-        self._stream = self._container.streams.video[0]
-        self._codec = _codec_of(self._stream)
+        self._path, self._index = path, index
+        self._is_on_one_thread = False
+        self._open()
         self._scalers = Scalers(kernels())
         self._coming: Iterator[av.VideoFrame] | None = None
-        self._last_shown_at = 0
+        self._last_shown_at = _NEVER
         self.seek_count = 0
+
+    def _open(self) -> None:
+        self._container = opened(self._path)
+        self._stream = self._container.streams.video[0]
+        self._codec = _codec_of(self._stream)
+        if self._is_on_one_thread:
+            self._codec.thread_count = 1
 
     @property
     def frame_bytes(self) -> int:
@@ -229,11 +237,10 @@ class _Decoder:
     def _decoded(self, frame_index: int) -> av.VideoFrame:
         """Return the frame shown at the indexed time, or the next one that comes out whole."""
         shown_at = self._index.shown_at[frame_index]
-        if self._must_seek(frame_index):
-            self.seek_count += 1
-            timestamp = self._index.entry_point(frame_index).decoded_at
-            self._container.seek(timestamp, stream=self._stream, backward=True)
-            self._codec.flush_buffers()
+        must_seek = self._must_seek(frame_index)
+        if must_seek:
+            self._seek(frame_index)
+            self._last_shown_at = _NEVER
             self._coming = self._decoding()
         last: av.VideoFrame | None = None
         for last in self._coming or ():
@@ -241,9 +248,17 @@ class _Decoder:
             if last.pts >= shown_at:
                 return last
         self._coming = None
+        if last is None and not must_seek:  # the last frames are broken: show the one before, as a seek would
+            return self._decoded(frame_index)
         if last is None:
             raise MediaUndecodable("no picture came out of the decoder", "A video cannot be decoded.")
         return last
+
+    def _seek(self, frame_index: int) -> None:
+        self.seek_count += 1
+        timestamp = self._index.entry_point(frame_index).decoded_at
+        self._container.seek(timestamp, stream=self._stream, backward=True)
+        self._codec.flush_buffers()
 
     def _must_seek(self, frame_index: int) -> bool:
         if self._coming is None or self._last_shown_at >= self._index.shown_at[frame_index]:
@@ -254,15 +269,31 @@ class _Decoder:
 
     def _decoding(self) -> Iterator[av.VideoFrame]:
         """Frames in the order shown. A packet that is broken is passed over, as players do."""
-        for packet in self._container.demux(self._stream):
+        for packet in packets(self._container, self._stream):
             if packet.size == 0:
                 break
             try:
                 frames = self._codec.decode(packet)
-            except av.InvalidDataError:
+            except av.FFmpegError:
                 continue
             yield from (frame for frame in frames if frame.pts is not None)
-        yield from (frame for frame in self._codec.decode(None) if frame.pts is not None)
+        try:
+            frames = self._codec.decode(None)
+        except av.FFmpegError:
+            yield from self._last_frames()
+        else:
+            yield from (frame for frame in frames if frame.pts is not None)
+
+    def _last_frames(self) -> Iterator[av.VideoFrame]:
+        """Decode the end again on one thread: several threads lose their last frames if one of them is broken."""
+        if self._is_on_one_thread:
+            return
+        after = self._last_shown_at
+        self._container.close()
+        self._is_on_one_thread = True
+        self._open()
+        self._seek(min(bisect_right(self._index.shown_at, after), len(self._index.shown_at) - 1))
+        yield from (frame for frame in self._decoding() if frame.pts > after)
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -31,6 +32,8 @@ def opened(path: Path) -> av.container.InputContainer:
     container = av.open(str(path), options=options, metadata_errors="replace")  # tags are of any encoding
     for stream in container.streams.video:
         codec = stream.codec_context
+        if codec is None:  # a format that the library does not know
+            continue
         limit(codec)
         if codec.width * codec.height > PIXELS_MAX:
             container.close()
@@ -62,7 +65,10 @@ def alpha_library(stream: av.VideoStream) -> str | None:
 
 
 class EntryPoint(NamedTuple):
-    """A picture that needs no other: when it is shown, and the timestamp by which a container finds it."""
+    """A picture that needs no other: when it is shown, and the timestamp by which a container finds it.
+
+    Where an edit list hides that picture, the time is that of the first frame shown after it, and the timestamp leads back to it.
+    """
 
     shown_at: int
     decoded_at: int
@@ -101,6 +107,8 @@ def read_index(path: Path) -> VideoIndex:
         with opened(path) as container:
             if not container.streams.video:
                 raise MediaUndecodable(f"{path.name} holds no video", "A video holds no pictures.")
+            if container.streams.video[0].codec_context is None:
+                raise MediaUndecodable(f"{path.name}: no decoder", "A video has a format that cannot be decoded.")
             return _indexed(container, container.streams.video[0])
     except (av.FFmpegError, OSError) as error:
         raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be read.") from error
@@ -109,13 +117,20 @@ def read_index(path: Path) -> VideoIndex:
 def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> VideoIndex:
     shown_at: list[int] = []
     entry_points: list[EntryPoint] = []
-    for packet in container.demux(stream):
+    has_hidden_key = is_hidden_group = False
+    for packet in packets(container, stream):
         timestamp = packet.pts if packet.pts is not None else packet.dts
-        if packet.size == 0 or packet.is_discard or timestamp is None:
+        if packet.size == 0 or timestamp is None:
+            continue
+        if packet.is_discard:  # an edit list begins later, and what it shows needs this packet
+            has_hidden_key = has_hidden_key or packet.is_keyframe
             continue
         shown_at.append(timestamp)
-        if packet.is_keyframe:
+        if packet.is_keyframe or has_hidden_key:
             entry_points.append(EntryPoint(timestamp, packet.dts if packet.dts is not None else timestamp))
+            is_hidden_group, has_hidden_key = not packet.is_keyframe, False
+        elif is_hidden_group and timestamp < entry_points[-1].shown_at:
+            entry_points[-1] = entry_points[-1]._replace(shown_at=timestamp)
         if len(shown_at) > FRAMES_MAX:
             raise MediaUndecodable("the video has too many frames", "A video has too many frames.")
     if not shown_at or not entry_points:
@@ -126,3 +141,15 @@ def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> 
     rate = float(stream.average_rate) if stream.average_rate else None
     is_opaque = not has_alpha(stream.codec_context.format) and alpha_library(stream) is None
     return VideoIndex(tuple(shown_at), seconds, tuple(sorted(entry_points)), rate, is_opaque)
+
+
+def packets(container: av.container.InputContainer, stream: av.VideoStream) -> Iterator[av.Packet]:
+    """Packets of a stream, up to a place that cannot be read: a file that was cut off there, as players show it."""
+    is_any = False
+    try:
+        for packet in container.demux(stream):
+            is_any = True
+            yield packet
+    except av.FFmpegError:
+        if not is_any:
+            raise

@@ -24,6 +24,7 @@ _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10
 """Supported matrix coefficients (ITU-T H.273 table 4). Other codes count as unspecified."""
 UNTAGGED_MATRIX = "bt709"
 _FULL_RANGE = 2
+_UNSPECIFIED = 2
 GRAPHS_MAX = 4
 _FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 CROP_GRID_PX = 32
@@ -145,6 +146,8 @@ class Scalers:
     def scaled(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
         """Convert with libswscale: uint8 (rows, columns, 4), straight. Chroma outside a part of even edges is unknown."""
         key = (frame.width, frame.height, frame.format.name, _matrix(frame), _is_full_range(frame), part)
+        # Neither changes the conversion, but libswscale refuses codes that it does not know.
+        frame.color_primaries = frame.color_trc = _UNSPECIFIED
         with self._lock:
             graph = self._graphs.get(key, lambda: _graph(frame, part))
             graph.vpush(frame)

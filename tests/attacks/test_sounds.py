@@ -1,0 +1,89 @@
+"""Small files of sound that state to last for weeks, or whose rate makes a packet gigabytes."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from gpu_renderer import sound
+from gpu_renderer.sound import HeardSounds, JobSound, decoded
+from motion.build import build
+from motion.notices import of_lines
+from tests.gpu_renderer.documents import Record, document, layer
+from tests.gpu_renderer.test_sound import RATE, sine, write_wave
+
+INFINITE = float("inf")
+
+
+def with_gap(path: Path, hours: float) -> Path:
+    """Write a WebM of two parts of noise that lie hours apart."""
+    rng = np.random.default_rng(5)
+    with av.open(str(path), "w", format="webm") as container:
+        stream = container.add_stream("libopus", rate=RATE)
+        stream.layout = "mono"
+        for index in range(40):
+            samples = rng.uniform(-0.5, 0.5, (1, 960)).astype(np.float32)
+            frame = av.AudioFrame.from_ndarray(samples, format="flt", layout="mono")
+            frame.sample_rate, frame.pts = RATE, index * 960
+            for packet in stream.encode(frame):
+                late = round(hours * 3600 / packet.time_base) if index > 20 else 0
+                packet.pts, packet.dts = packet.pts + late, packet.dts + late
+                container.mux(packet)
+    return path
+
+
+def test_a_gap_of_hours_takes_neither_memory_nor_space(tmp_path: Path) -> None:
+    path, scratch = with_gap(tmp_path / "a.webm", 9), tmp_path / "scratch"
+    found = decoded(path, scratch, 0.0, INFINITE)
+    assert found is not None
+    assert found.length > 9 * 3600 * RATE
+    assert scratch.stat().st_blocks * 512 < 1 << 20
+    loudest = [float(np.abs(found.read(at, 10_000)).max()) for at in (5_000, 3600 * RATE, 9 * 3600 * RATE + 25 * 960)]
+    assert (loudest[0] > 0.3, loudest[1], loudest[2] > 0.3) == (True, 0.0, True)
+
+
+def test_a_gap_of_weeks_is_silence_within_the_window(tmp_path: Path) -> None:
+    found = decoded(with_gap(tmp_path / "a.webm", 800), tmp_path / "scratch", 0.0, 5.0)
+    assert found is not None
+    assert 5.0 <= found.length / RATE < 5.1
+
+
+def test_a_sound_of_a_sample_a_second_is_none(tmp_path: Path) -> None:
+    channels, samples = 64, bytes(64 * 4000)
+    form = struct.pack("<IHHIIHH", 16, 1, channels, 1, channels, channels, 8)
+    body = b"WAVEfmt " + form + b"data" + struct.pack("<I", len(samples)) + samples
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
+    assert decoded(path, tmp_path / "scratch", 0.0, 5.0) is None
+
+
+def test_pictures_show_so_much_sound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sound, "HEARD_SECONDS_MAX", 1.5)
+    for name in "abc":
+        write_wave(tmp_path / name, sine(1000, 1.0))
+    heard = HeardSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
+    envelopes = [heard.envelope(name) for name in "abc"]
+    assert [None if one is None else round(one.seconds, 3) for one in envelopes] == [1.0, 0.5, None]
+    assert [(notice.code, notice.layer) for notice in of_lines(heard.warnings)] == [("media_undecodable", "c")]
+    heard.close()
+
+
+def test_a_mix_holds_so_much_sound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sound, "MIXED_SECONDS_MAX", 2.5)
+    layers = [voice(name, str(write_wave(tmp_path / f"{name}.wav", sine(1000, 1.2)))) for name in "abc"]
+    doc = document(*layers, seconds=2.0)
+    mixed = JobSound(doc, build(doc), Path, tmp_path, range(60), 30.0)
+    assert mixed.is_heard
+    (refused,) = of_lines(mixed.warnings)
+    assert refused.code == "sound_not_rendered"
+    assert "c.wav" in refused.message
+
+
+def voice(name: str, source: str) -> Record:
+    made: Record = layer(name, __kind="audio")
+    made["components"].append({"id": f"{name}-a", "type": "Audio", "props": {"__assetId": name, "__src": source}})
+    return made
