@@ -22,6 +22,7 @@ from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record, text
+from motion.schema.styles import unknown_styles
 from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
@@ -31,6 +32,8 @@ MAX_NESTING = 8
 MAX_UNITS = 16
 MAX_WARNINGS = 200
 UNPAINTED = frozenset({"group", "null", "camera", "audio"})
+KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", "light", "particle", "adjustment"}
+"""Kinds of layers (document.md 2.3). Documents call solid shapes `solid`, too; any other kind is drawn as a shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,14 @@ class PlanMaker:
         if "." in node.kind:
             self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
             return NothingContent()
+        if node.kind not in KINDS:
+            self._warn(
+                f"Layer “{node.name}” is of the kind {node.kind[:40]!r}, which is unknown; it is drawn as a shape."
+            )
+        for style in unknown_styles(node):
+            self._warn(f"The layer style {style[:40]!r} of layer “{node.name}” is unknown and not drawn.")
+        if node.visible and node.string("content") == "" and node.kind == "text" and not self._has_moving_text(node):
+            self._warn(f"Layer “{node.name}” shows nothing: its text is empty.")
         if node.fx.get("contentAwareFill"):
             self._warn(f"Layer “{node.name}” shows a generated fill, which is not drawn.")
         if isinstance(waveform := node.fx.get("audioWaveform"), dict):
@@ -206,6 +217,9 @@ class PlanMaker:
         key = f"{reference}<{node.id}" if record(node.fx, "__compOverrides") else reference
         self._pending.append((key, settings, node if key != reference else None))
         return InstanceContent(key, settings.width, settings.height)
+
+    def _has_moving_text(self, node: Node) -> bool:
+        return "text.source" in self._scene.moving.get(node.id, STILL).data
 
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:

@@ -238,3 +238,20 @@ def test_a_placed_composition_is_not_black_while_another_placed_in_it_is_off() -
     doc = placing(inner, timelines={"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [track]}})
     found = source(doc, "i", CompositionSource, 2.0)
     assert (found.composition.layers, found.black) == ((), False)
+
+
+def test_content_that_is_unknown_or_empty_is_named() -> None:
+    """layers.md 2 and text.md 1: an unknown kind is read as a shape, an empty text draws nothing and is logged."""
+    doc = document(
+        node("a", "hologram"),
+        node("b", "solid", fx={"layerStyles": {"sparkle": {"enabled": True}, "stroke": {"enabled": True}, "x": {}}}),
+        node("c", "text", text={"content": ""}),
+        node("d", "text", text={"content": ""}, visible=False),
+        node("e", "text", text={"content": ""}),
+        data={"e": {"text.source": {"kind": "text", "keyframes": [{"t": 0, "value": "Hi"}]}}},
+    )
+    assert built(doc).warnings == (
+        "Layer “a” is of the kind 'hologram', which is unknown; it is drawn as a shape.",
+        "The layer style 'sparkle' of layer “b” is unknown and not drawn.",
+        "Layer “c” shows nothing: its text is empty.",
+    )
