@@ -255,3 +255,10 @@ def test_content_that_is_unknown_or_empty_is_named() -> None:
         "The layer style 'sparkle' of layer “b” is unknown and not drawn.",
         "Layer “c” shows nothing: its text is empty.",
     )
+
+
+def test_of_two_layers_with_one_id_the_first_is_drawn_and_the_other_is_named() -> None:
+    """document.md 2.2."""
+    doc = document(node("a", name="First"), node("a", name="Second"))
+    assert [found.name for found in shown(doc).layers] == ["First"]
+    assert built(doc).warnings == ("Layer “Second” is not drawn: an earlier layer has its id.",)
