@@ -26,7 +26,7 @@ CODES: Final = (
     ("text_cut", r"is cut after \d+"),
     ("text_empty", r"shows nothing: its text is empty"),
     ("document_damaged", r"in the bundle could not be read"),
-    ("composition_missing", r"places a composition "),
+    ("composition_missing", r"places a composition |innermost( copies)? are painted black"),
     ("effect_not_drawn", r"^The (effect|layer style) "),
     ("blend_mode_unknown", r"^The blend mode "),
     ("plugin_not_drawn", r"comes from a plugin"),

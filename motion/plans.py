@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 from motion.clones import copies
 from motion.errors import PropertyRefused
@@ -81,7 +82,26 @@ class PlanMaker:
             key, wanted, instance = self._pending.pop()
             if key not in self.plans:
                 self.plans[key] = self._made(key, wanted, instance)
+        self._warn_of_nesting()
         return self.plans[settings.id]
+
+    def _warn_of_nesting(self) -> None:
+        """Warn of compositions that are placed in themselves or too deep: what the frames refuse is black (document.md 2.10.5)."""
+        placed = {
+            key: [inner for layer in plan.layers.values() if (inner := _placed_in(layer))]
+            for key, plan in self.plans.items()
+        }
+        depths: dict[str, int] = {}
+        try:
+            for key in TopologicalSorter(placed).static_order():
+                depths[key] = 1 + max((depths[inner] for inner in placed[key]), default=0)
+        except CycleError as found:
+            name = self.plans[found.args[1][0]].settings.name
+            self._warn(f"The composition “{name}” is placed in itself; its innermost copies are painted black.")
+        if max(depths.values(), default=0) > MAX_NESTING + 1:
+            self._warn(
+                f"Compositions are placed more than {MAX_NESTING} deep in each other; the innermost are painted black."
+            )
 
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
         drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
@@ -224,6 +244,10 @@ class PlanMaker:
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings[message] = None
+
+
+def _placed_in(layer: Layer) -> str | None:
+    return layer.content.plan if isinstance(layer.content, InstanceContent) else None
 
 
 def _copied(draft: Draft) -> list[Draft]:

@@ -21,6 +21,7 @@ from tests.motion.documents import document, node
         ("A text of 30000 characters is cut after 20000.", "text_cut", None),
         ("The effect 'sparkle' is unknown and not drawn.", "effect_not_drawn", None),
         ("The layer style 'sparkle' of layer “Box” is unknown and not drawn.", "effect_not_drawn", "Box"),
+        ("The composition “A” is placed in itself; its innermost copies are painted black.", "composition_missing", None),
         ("Layer “Title” shows nothing: its text is empty.", "text_empty", "Title"),
         ("Layer “Box” comes from a plugin and is not drawn.", "plugin_not_drawn", "Box"),
         ("Layer “Box” is moved by the physics simulation, which is not run.", "feature_not_drawn", "Box"),

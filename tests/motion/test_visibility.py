@@ -262,3 +262,26 @@ def test_of_two_layers_with_one_id_the_first_is_drawn_and_the_other_is_named() -
     doc = document(node("a", name="First"), node("a", name="Second"))
     assert [found.name for found in shown(doc).layers] == ["First"]
     assert built(doc).warnings == ("Layer “Second” is not drawn: an earlier layer has its id.",)
+
+
+def test_compositions_that_are_placed_in_themselves_or_too_deep_are_named() -> None:
+    """document.md 2.10.5: recursion stops on the second round and at depth 8, and what is refused is black."""
+    itself = document(node("i", "comp", fx={"precomp": True, "__compRef": "comp_root"}))
+    assert built(itself).warnings == (
+        "The composition “Main” is placed in itself; its innermost copies are painted black.",
+    )
+    assert built(nested(8)).warnings == ()
+    assert built(nested(9)).warnings == (
+        "Compositions are placed more than 8 deep in each other; the innermost are painted black.",
+    )
+
+
+def nested(depth: int) -> Json:
+    """A document of compositions that lie in each other, the innermost with a shape."""
+    placed = [
+        node(f"i{at}", "comp", parent=f"c{at - 1}" if at else "comp_root", fx={"precomp": True, "__compRef": f"c{at}"})
+        for at in range(depth)
+    ]
+    roots = [root(f"i{at + 1}" if at + 1 < depth else "a", node_id=f"c{at}") for at in range(depth)]
+    shape = node("a", parent=f"c{depth - 1}")
+    return document(*placed, shape, roots=tuple(roots), comps={f"c{at}": {"id": f"c{at}"} for at in range(depth)})
