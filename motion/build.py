@@ -13,11 +13,14 @@ from motion.plans import PlanMaker
 from motion.schema.animation import animations
 from motion.schema.compositions import chosen, compositions
 from motion.schema.facts import facts
-from motion.schema.nodes import nodes
+from motion.schema.nodes import nodes, repeated
 from motion.schema.paints import paint
 from motion.schema.stored import Document, Record, flag, number, record, strings, text
 from motion.schema.timelines import timelines
 from motion.snapshot import ColorManagement, LinearGradient, RadialGradient
+
+REPEATED_MAX = 20
+"""Layers without an id of their own that warnings name."""
 
 
 def build(document: Document, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
@@ -36,6 +39,9 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     plan = maker.plan(settings)
     budgets.check(maker.plans, plan)
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
+    same = tuple(
+        f"Layer “{name}” is not drawn: an earlier layer has its id." for name in repeated(document)[:REPEATED_MAX]
+    )
     return Composition(
         id=settings.id,
         name=settings.name,
@@ -53,7 +59,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
         facts=facts(document, by_id, moving, settings, lines[settings.id].fps),
         layers=_layers_by_node(maker.plans),
         parity=parity,
-        warnings=(*unread, *maker.warnings),
+        warnings=(*unread, *dict.fromkeys(same), *maker.warnings),
     )
 
 

@@ -24,9 +24,10 @@ CODES: Final = (
     ("media_missing", r"^There is nothing at |has no picture at some time|shows nothing: it has no source"),
     ("media_undecodable", r"^(https?://|data:|/files/|an SVG layer)[^ ]*: |^Layer “.*”( \(.*\))?: "),
     ("text_cut", r"is cut after \d+"),
+    ("text_empty", r"shows nothing: its text is empty"),
     ("document_damaged", r"in the bundle could not be read"),
-    ("composition_missing", r"places a composition "),
-    ("effect_not_drawn", r"^The effect "),
+    ("composition_missing", r"places a composition |innermost( copies)? are painted black"),
+    ("effect_not_drawn", r"^The (effect|layer style) "),
     ("blend_mode_unknown", r"^The blend mode "),
     ("plugin_not_drawn", r"comes from a plugin"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 
 from motion.clones import copies
 from motion.errors import PropertyRefused
@@ -22,6 +23,7 @@ from motion.schema.contents import MAX_TEXT_CHARACTERS
 from motion.schema.layers import Setting, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record, text
+from motion.schema.styles import unknown_styles
 from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
@@ -31,6 +33,8 @@ MAX_NESTING = 8
 MAX_UNITS = 16
 MAX_WARNINGS = 200
 UNPAINTED = frozenset({"group", "null", "camera", "audio"})
+KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", "light", "particle", "adjustment"}
+"""Kinds of layers (document.md 2.3). Documents call solid shapes `solid`, too; any other kind is drawn as a shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,26 @@ class PlanMaker:
             key, wanted, instance = self._pending.pop()
             if key not in self.plans:
                 self.plans[key] = self._made(key, wanted, instance)
+        self._warn_of_nesting()
         return self.plans[settings.id]
+
+    def _warn_of_nesting(self) -> None:
+        """Warn of compositions that are placed in themselves or too deep: what the frames refuse is black (document.md 2.10.5)."""
+        placed = {
+            key: [inner for layer in plan.layers.values() if (inner := _placed_in(layer))]
+            for key, plan in self.plans.items()
+        }
+        depths: dict[str, int] = {}
+        try:
+            for key in TopologicalSorter(placed).static_order():
+                depths[key] = 1 + max((depths[inner] for inner in placed[key]), default=0)
+        except CycleError as found:
+            name = self.plans[found.args[1][0]].settings.name
+            self._warn(f"The composition “{name}” is placed in itself; its innermost copies are painted black.")
+        if max(depths.values(), default=0) > MAX_NESTING + 1:
+            self._warn(
+                f"Compositions are placed more than {MAX_NESTING} deep in each other; the innermost are painted black."
+            )
 
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
         drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
@@ -178,6 +201,14 @@ class PlanMaker:
         if "." in node.kind:
             self._warn(f"Layer “{node.name}” comes from a plugin and is not drawn.")
             return NothingContent()
+        if node.kind not in KINDS:
+            self._warn(
+                f"Layer “{node.name}” is of the kind {node.kind[:40]!r}, which is unknown; it is drawn as a shape."
+            )
+        for style in unknown_styles(node):
+            self._warn(f"The layer style {style[:40]!r} of layer “{node.name}” is unknown and not drawn.")
+        if node.visible and node.string("content") == "" and node.kind == "text" and not self._has_moving_text(node):
+            self._warn(f"Layer “{node.name}” shows nothing: its text is empty.")
         if node.fx.get("contentAwareFill"):
             self._warn(f"Layer “{node.name}” shows a generated fill, which is not drawn.")
         if isinstance(waveform := node.fx.get("audioWaveform"), dict):
@@ -207,9 +238,16 @@ class PlanMaker:
         self._pending.append((key, settings, node if key != reference else None))
         return InstanceContent(key, settings.width, settings.height)
 
+    def _has_moving_text(self, node: Node) -> bool:
+        return "text.source" in self._scene.moving.get(node.id, STILL).data
+
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings[message] = None
+
+
+def _placed_in(layer: Layer) -> str | None:
+    return layer.content.plan if isinstance(layer.content, InstanceContent) else None
 
 
 def _copied(draft: Draft) -> list[Draft]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final, Literal
 
-from motion.color_text import FORMS, is_color
+from motion.color_text import FORMS, everywhere_readable, is_color
 from motion.errors import PropertyRefused
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
@@ -383,6 +383,8 @@ def _value_fault(field: InputField, value: object, url_fault: Callable[[str], st
 
 def _written(node: Record, field: InputField, value: str | float) -> JsonValue:
     components = list(items(node, "components"))
+    if field.kind == "color" and isinstance(value, str):
+        value = everywhere_readable(value)
     for index, stored in enumerate(components):
         component = as_record(stored)
         if component.get("type") == field.target.component_type:

@@ -90,6 +90,18 @@ def nodes(document: Document) -> dict[str, Node]:
     return found
 
 
+def repeated(document: Document) -> list[str]:
+    """Return the names of the records that are no nodes, because an earlier one has their id."""
+    met: set[str] = set()
+    names = []
+    for stored in records(record(document, "scene"), "nodes"):
+        node_id = text(stored, "id")
+        if node_id and node_id in met:
+            names.append(text(stored, "name", node_id))
+        met.add(node_id)
+    return names
+
+
 def subtree(by_id: dict[str, Node], root_id: str) -> Iterator[Node]:
     """The root and all below it, depth first, children in order; a node is met once, so cycles end."""
     met: set[str] = set()

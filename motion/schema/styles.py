@@ -29,6 +29,16 @@ def style_effects(node: Node, moving: Iterable[str], settings: CompositionSettin
     return tuple(found)
 
 
+def unknown_styles(node: Node) -> list[str]:
+    """Return the names of enabled layer styles that the format does not have."""
+    stored = record(node.fx, "layerStyles")
+    return [
+        name
+        for name in stored
+        if name not in STYLES and name != "glass" and record(stored, name).get("enabled") is True
+    ]
+
+
 def glass(node: Node, settings: CompositionSettings) -> Glass | None:
     """Return the glass style with its defaults, None where it is not enabled."""
     stored = record(record(node.fx, "layerStyles"), "glass")

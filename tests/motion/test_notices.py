@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motion.color_text import is_color
+from motion.color_text import everywhere_readable, is_color
 from motion.notices import Notice, of_document, of_line, of_lines
 from tests.motion.documents import document, node
 
@@ -20,6 +20,9 @@ from tests.motion.documents import document, node
         ("Layer “Logo” (https://x.example/a.png): A picture is damaged.", "media_undecodable", "Logo"),
         ("A text of 30000 characters is cut after 20000.", "text_cut", None),
         ("The effect 'sparkle' is unknown and not drawn.", "effect_not_drawn", None),
+        ("The layer style 'sparkle' of layer “Box” is unknown and not drawn.", "effect_not_drawn", "Box"),
+        ("The composition “A” is placed in itself; its innermost copies are painted black.", "composition_missing", None),
+        ("Layer “Title” shows nothing: its text is empty.", "text_empty", "Title"),
         ("Layer “Box” comes from a plugin and is not drawn.", "plugin_not_drawn", "Box"),
         ("Layer “Box” is moved by the physics simulation, which is not run.", "feature_not_drawn", "Box"),
     ],
@@ -48,3 +51,21 @@ def test_a_colour_has_many_forms(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "tomatoe", "#ab", "rgb()", "rgb(a,b,c)", "12"])
 def test_what_is_no_colour(text: str) -> None:
     assert not is_color(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        ("tomato", "#ff6347"),
+        (" RebeccaPurple", "#663399"),
+        ("transparent", "#00000000"),
+        ("#F0a8", "#ff00aa88"),
+        ("hsl(120, 100%, 25%)", "#008000"),
+        ("hsla(.5turn 100% 50% / 50%)", "#00ffff80"),
+        ("#12ab90", "#12ab90"),
+        ("rgba(1, 2, 3, .5)", "rgba(1, 2, 3, .5)"),
+    ],
+)
+def test_a_colour_is_written_so_that_every_drawing_route_reads_it(text: str, readable: str) -> None:
+    """layers.md 5.2: a plain rectangle reads hexadecimal colours, rgb() and rgba(); all else is black."""
+    assert everywhere_readable(text) == readable

@@ -201,6 +201,13 @@ def test_values_are_written_to_a_copy() -> None:
     assert held["scene"]["nodes"][1]["components"][1]["props"]["content"] == "Hi"
 
 
+def test_a_colour_that_is_accepted_is_never_drawn_black() -> None:
+    """layers.md 5.2: a plain rectangle reads no colour name, which the refusal of other values recommends."""
+    paint = field("color", target=Target("t", "Text", "fill"))
+    filled: Any = apply(authored(TITLE, PICTURE), [paint], {"a": "tomato"})
+    assert filled["scene"]["nodes"][1]["components"][1]["props"]["fill"] == "#ff6347"
+
+
 def test_a_target_that_is_gone_is_named() -> None:
     with pytest.raises(PropertyRefused, match="'a'"):
         apply(document(), [field("media")], {"a": HERO})

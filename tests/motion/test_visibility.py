@@ -238,3 +238,50 @@ def test_a_placed_composition_is_not_black_while_another_placed_in_it_is_off() -
     doc = placing(inner, timelines={"comp_b": {"frameRate": {"fps": 30}, "duration": 300, "tracks": [track]}})
     found = source(doc, "i", CompositionSource, 2.0)
     assert (found.composition.layers, found.black) == ((), False)
+
+
+def test_content_that_is_unknown_or_empty_is_named() -> None:
+    """layers.md 2 and text.md 1: an unknown kind is read as a shape, an empty text draws nothing and is logged."""
+    doc = document(
+        node("a", "hologram"),
+        node("b", "solid", fx={"layerStyles": {"sparkle": {"enabled": True}, "stroke": {"enabled": True}, "x": {}}}),
+        node("c", "text", text={"content": ""}),
+        node("d", "text", text={"content": ""}, visible=False),
+        node("e", "text", text={"content": ""}),
+        data={"e": {"text.source": {"kind": "text", "keyframes": [{"t": 0, "value": "Hi"}]}}},
+    )
+    assert built(doc).warnings == (
+        "Layer “a” is of the kind 'hologram', which is unknown; it is drawn as a shape.",
+        "The layer style 'sparkle' of layer “b” is unknown and not drawn.",
+        "Layer “c” shows nothing: its text is empty.",
+    )
+
+
+def test_of_two_layers_with_one_id_the_first_is_drawn_and_the_other_is_named() -> None:
+    """document.md 2.2."""
+    doc = document(node("a", name="First"), node("a", name="Second"))
+    assert [found.name for found in shown(doc).layers] == ["First"]
+    assert built(doc).warnings == ("Layer “Second” is not drawn: an earlier layer has its id.",)
+
+
+def test_compositions_that_are_placed_in_themselves_or_too_deep_are_named() -> None:
+    """document.md 2.10.5: recursion stops on the second round and at depth 8, and what is refused is black."""
+    itself = document(node("i", "comp", fx={"precomp": True, "__compRef": "comp_root"}))
+    assert built(itself).warnings == (
+        "The composition “Main” is placed in itself; its innermost copies are painted black.",
+    )
+    assert built(nested(8)).warnings == ()
+    assert built(nested(9)).warnings == (
+        "Compositions are placed more than 8 deep in each other; the innermost are painted black.",
+    )
+
+
+def nested(depth: int) -> Json:
+    """A document of compositions that lie in each other, the innermost with a shape."""
+    placed = [
+        node(f"i{at}", "comp", parent=f"c{at - 1}" if at else "comp_root", fx={"precomp": True, "__compRef": f"c{at}"})
+        for at in range(depth)
+    ]
+    roots = [root(f"i{at + 1}" if at + 1 < depth else "a", node_id=f"c{at}") for at in range(depth)]
+    shape = node("a", parent=f"c{depth - 1}")
+    return document(*placed, shape, roots=tuple(roots), comps={f"c{at}": {"id": f"c{at}"} for at in range(depth)})

@@ -122,6 +122,16 @@ class Face:
         """Skia's view of the same file."""
         return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
 
+    def draws(self, cluster: str) -> bool:
+        """Return True if the face has a glyph for each character, or for what Unicode composes of them. Invisible ones need none."""
+        if len(cluster) == 1 and self.file.covers(ord(cluster)):
+            return True
+        buffer = hb.Buffer()
+        buffer.add_str(cluster)
+        buffer.guess_segment_properties()
+        hb.shape(self.shaper, buffer)
+        return all(info.codepoint for info in buffer.glyph_infos)
+
     def picture_excess(self, glyph: int) -> float:
         """Return by how much a glyph's picture is wider than its table says, ems; 0 for an outline. Browsers advance by the picture."""
         if not self.is_color:
@@ -181,7 +191,7 @@ class FontChain:
 
     style: Style
     primary: Styled
-    named: tuple[tuple[FontFile, Styled], ...]
+    named: tuple[Styled, ...]
     fallback: Fonts
     _chosen: dict[str, Styled] = field(default_factory=dict)
 
@@ -192,13 +202,16 @@ class FontChain:
         return self._chosen[cluster]
 
     def _find(self, cluster: str) -> Styled:
-        base = ord(cluster[0])
-        if is_emoji(cluster) and (emoji := self.fallback.emoji(base)):
+        """Return the first face that has all of the cluster, as browsers do; the first that has its base if none has its marks."""
+        if is_emoji(cluster) and (emoji := self.fallback.emoji(ord(cluster[0]))):
             return emoji
-        for file, styled in self.named:
-            if file.covers(base):
-                return styled
-        return self.fallback.any_with(base, self.style) or self.primary
+        for wanted in (cluster, cluster[0]):
+            for styled in self.named:
+                if styled.face.draws(wanted):
+                    return styled
+            if found := self.fallback.any_with(wanted, self.style):
+                return found
+        return self.primary
 
 
 class Fonts:
@@ -240,9 +253,9 @@ class Fonts:
         installed = self._installed(style.family)
         if style not in self._chains:
             families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, SYSTEM_FAMILY)]
-            named = tuple((file, self._styled(file, style)) for files in families for file in _nearest(files, style))
+            named = tuple(self._styled(file, style) for files in families for file in _nearest(files, style))
             any_file = _nearest(next(iter(self._families.values())), style)[0]
-            self._chains[style] = FontChain(style, named[0][1] if named else self._styled(any_file, style), named, self)
+            self._chains[style] = FontChain(style, named[0] if named else self._styled(any_file, style), named, self)
         return self._chains[style]
 
     def has(self, family: str) -> bool:
@@ -258,22 +271,25 @@ class Fonts:
                     return Styled(self._face(file))
         return None
 
-    def any_with(self, code_point: int, style: Style) -> Styled | None:
-        """Return the regular face of the first family that has the character, emboldened or slanted for a style that is.
+    def any_with(self, cluster: str, style: Style) -> Styled | None:
+        """Return the regular face of the first family that has a character and its marks, emboldened or slanted for a style that is.
 
         Browsers ask the system for a character, not for a style, and letters of pictures come last. A visible character that
         no font has is noted by its script.
         """
+        wanted = [char for char in cluster if not _is_invisible(char)] or [cluster[0]]
         for family, files in sorted(self._families.items(), key=_rank):
-            covering = [file for file in files if file.covers(code_point)]
+            covering = [file for file in files if all(file.covers(ord(char)) for char in wanted)]
             if covering:
                 file = _nearest(covering, Style(family, REGULAR, italic=False))[0]
                 face = self._face(file)
                 light = file.weight < BOLD_LEAST <= style.weight and not face.is_color
                 return Styled(face, style.italic and not file.italic and not face.is_color, light)
-        if unicodedata.category(chr(code_point))[0] not in "ZC":
-            name = str(scripts.script_name(scripts.script(chr(code_point)), default="unknown")).replace("_", " ")
-            self._missing.setdefault(_SCRIPT_NAMES.get(name, name), chr(code_point))
+        every = [file for files in self._families.values() for file in files]
+        missing = next((char for char in wanted if not any(file.covers(ord(char)) for file in every)), wanted[-1])
+        if unicodedata.category(missing)[0] not in "ZC":
+            name = str(scripts.script_name(scripts.script(missing), default="unknown")).replace("_", " ")
+            self._missing.setdefault(_SCRIPT_NAMES.get(name, name), missing)
         return None
 
     def _installed(self, family: str) -> str:
@@ -296,6 +312,11 @@ def without_font(files: Iterable[FontFile]) -> list[str]:
     """Names of the common scripts that no font file has."""
     candidates = list(files)
     return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in candidates)]
+
+
+def _is_invisible(char: str) -> bool:
+    """Return True for joiners, direction marks and variation selectors, which the shaper hides."""
+    return unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f"
 
 
 def _rank(family: tuple[str, list[FontFile]]) -> int:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import groupby
 
 import uharfbuzz as hb
+from fontTools import unicodedata as scripts
 
 from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
 from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
@@ -21,7 +22,7 @@ from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
 _NO_LIGATURES = {"liga": False, "clig": False, "calt": False}
 """A browser's choice for spaced letters: contextual forms, such as the arrows of Inter, go with the ligatures."""
 _CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
-"""Scripts whose letters join: letter spacing does not part them."""
+"""Scripts whose letters join: letter spacing does not part them, nor the brackets and points of a word of theirs."""
 _INVISIBLE = ("Cc", "Cf")
 """Categories of controls and format characters, which take no letter spacing."""
 _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
@@ -82,20 +83,21 @@ def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: FontChai
 @lru_cache(maxsize=16384)
 def _word_glyphs(word: str, backward: bool, chain: FontChain, ligatures: bool) -> Shaped:
     pieces, at = [], 0
+    joins = backward and any(scripts.script(char) in _CURSIVE for char in word)
     for styled, group in groupby(clusters(word), key=chain.face_for):
         piece = "".join(group)
-        pieces.append(_piece_glyphs(piece, at, styled, backward, ligatures))
+        pieces.append(_piece_glyphs(piece, at, styled, backward, ligatures, joins))
         at += len(piece)
     return tuple(glyph for piece in (reversed(pieces) if backward else pieces) for glyph in piece)
 
 
-def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatures: bool) -> list[Glyph]:
+def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatures: bool, joins: bool) -> list[Glyph]:
     face, buffer = styled.face, hb.Buffer()
     buffer.add_str(piece)
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if backward else "ltr"
     hb.shape(face.shaper, buffer, {} if ligatures else _NO_LIGATURES)
-    em, is_cursive = face.units_per_em, buffer.script in _CURSIVE
+    em, is_cursive = face.units_per_em, joins or buffer.script in _CURSIVE
     infos, positions = buffer.glyph_infos, buffer.glyph_positions
     following = [info.cluster for info in infos[1:]] + [-1]
     return [

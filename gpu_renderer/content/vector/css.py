@@ -8,9 +8,9 @@ import re
 from functools import lru_cache
 
 import numpy as np
-from PIL import ImageColor
 
 from gpu_renderer.geometry.color import Rgba, encoded_array, of_hex
+from motion.color_text import NAMES
 
 BLACK = Rgba(0.0, 0.0, 0.0)
 TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
@@ -24,13 +24,11 @@ DEGREES = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad":
 def parse(text: str) -> Rgba | None:
     """Return the colour, or None where a canvas would refuse the string and keep its previous paint."""
     text = text.strip().lower()
-    if text == "transparent":
-        return TRANSPARENT
     if _HEX.match(text):
         return of_hex(text[1:])
     if match := _FUNCTION.match(text):
         return _from_function(match[1], match[2])
-    return Rgba(*(channel / 255.0 for channel in ImageColor.getrgb(text)[:3])) if text in ImageColor.colormap else None
+    return of_hex(NAMES[text]) if text in NAMES else None
 
 
 def _from_function(name: str, inside: str) -> Rgba | None:

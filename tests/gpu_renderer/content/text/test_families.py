@@ -54,6 +54,26 @@ def test_characters_that_the_family_lacks_come_from_others() -> None:
     assert chain.face_for("A").face.file.family == "Inter"
 
 
+@pytest.mark.parametrize("cluster", ["x\u0331", "Z\u030c\u0331"])
+def test_a_letter_goes_to_a_family_that_has_its_marks_too(cluster: str) -> None:
+    """text.md 2.1: fallback is by the shaper, which wants the whole cluster. Liberation Sans has no macron below."""
+    chain = reference_fonts().chain(Style("Arial", 600, italic=False))
+    assert chain.face_for(cluster[0]).face.file.family == "Liberation Sans"
+    assert chain.face_for(cluster).face.file.family == "Inter"
+
+
+@pytest.mark.parametrize("invisible", ["\u200c", "\u2060", "\u2066", "e\u0301"])
+def test_what_the_shaper_hides_or_composes_needs_no_other_family(invisible: str) -> None:
+    chain = reference_fonts().chain(Style("Arial", 600, italic=False))
+    assert chain.face_for(invisible).face.file.family == "Liberation Sans"
+
+
+def test_a_mark_that_no_font_has_beside_its_letter_is_named() -> None:
+    fonts = Fonts(FontFolders(FONTS, ("reference",)).files())
+    assert fonts.chain(Style("Inter", 400, italic=False)).face_for("x\U0001e8d0").face.file.family == "Inter"
+    assert any("Mende Kikakui characters" in line for line in fonts.warnings)
+
+
 def test_a_character_that_no_named_family_has_is_a_regular_face_made_bold_and_slanted() -> None:
     found = reference_fonts().chain(Style("Inter", 700, italic=True)).face_for("न")
     assert (found.face.file.family, found.face.file.weight) == ("Noto Sans Devanagari", 400)

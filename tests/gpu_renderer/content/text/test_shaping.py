@@ -82,6 +82,13 @@ def test_letter_spacing_leaves_joined_letters_marks_and_invisible_characters_alo
     assert sum(glyph.is_spaced for glyph in shaped(text, chain, ligatures=False)) == spaces
 
 
+@pytest.mark.parametrize(("text", "spaces"), [("نص-نص", 0), ("نص/نص", 0), ("نص (نص) نص", 2), ("נץ-נץ", 5)])
+def test_letter_spacing_leaves_signs_in_words_of_joined_letters_alone(text: str, spaces: int) -> None:
+    """Measured in Chromium: a sign has the script of its word, also where it comes from another face. Spaces are spaced."""
+    chain = reference_fonts().chain(Style("Arial", 400, italic=False))
+    assert sum(glyph.is_spaced for glyph in shaped(text, chain, ligatures=False)) == spaces
+
+
 def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:
     text = "e\u0301👍🏽👩\u200d🚀🇩🇪🇫🇷x"
     assert list(clusters(text)) == ["e\u0301", "👍🏽", "👩\u200d🚀", "🇩🇪", "🇫🇷", "x"]
