@@ -189,6 +189,14 @@ def test_a_plane_without_perspective_is_lit_at_the_point_that_it_names() -> None
     assert gain_at_origin(replace(lit, lit_at=None), (lamp,)) == pytest.approx((0.5, 0.5, 0.5))
 
 
+def test_a_plane_without_perspective_takes_the_sum_of_all_lights() -> None:
+    """The limit of eight lights is that of the shading of single fragments (three-d.md 6.2)."""
+    glow = Light("glow", "ambient", "#ffffff", 0.1, (0, 0, 0), (0, 0, 1), 45, 0.5, 200, "none", 500, False, 1, 0)
+    dark = replace(glow, id="dark", intensity=-1.0)
+    lit = Transform3D(world(32, 24, 0), 0, 0, FLAT, Material())
+    assert gain_at_origin(lit, (dark, *[glow] * 9)) == pytest.approx((0.9, 0.9, 0.9))
+
+
 def test_a_matted_plane_out_of_focus_is_drawn_in_matted_strips() -> None:
     card = replace(plane("#ffffff", world(32, 24, 0, 0, 60), 40, 30), matte=Matte("alpha", False, "cut"))
     eye = replace(camera(32, 24, -80, 80), depth_of_field=True, focus_distance=60, aperture=40, strength=9)

@@ -84,7 +84,7 @@ def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[st
     """Return the uniforms of shaders/include/lights.glsl for a centred quad of width x height layer px."""
     m, left, top = plane.world, -width / 2, -height / 2
     across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
-    lights = _shining(scene.lights)
+    lights = [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
     material = plane.material
     return {
         "u_origin": tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3)),
@@ -118,22 +118,23 @@ def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
 
 
 def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
-    """Return the light on a plane without perspective, as one factor of its encoded colours (three-d.md 6.2)."""
+    """Return the light on a plane without perspective, as one factor of its encoded colours (three-d.md 6.2).
+
+    It is the sum of all lights: only the shading of single fragments is limited to LIGHTS_MAX.
+    """
     material, m = transform.material, transform.matrix
     if not (material.accepts_lights and lights):
         return UNTINTED
     origin, normal = transform.lit_at or (m[3], m[7], m[11]), _unit((m[2], m[6], m[10]))
     total = [0.0, 0.0, 0.0]
-    for light in _shining(lights):
+    for light in lights:
+        if light.intensity <= 0:
+            continue
         strength = light.intensity * _strength_at(light, origin, normal, material)
         for channel, value in enumerate(color.parse(light.color)[:3]):
             total[channel] += value * strength
     r, g, b = (min(GAIN_MAX, max(0.0, value)) for value in total)
     return r, g, b
-
-
-def _shining(lights: Iterable[Light]) -> list[Light]:
-    return [light for light in lights if light.intensity > 0][:LIGHTS_MAX]
 
 
 def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
