@@ -68,7 +68,7 @@ async def of_gallery(request: Request, state: AppState, template: Template) -> R
     return await _answer(request, state, subject, _frame_at(poster_time(template.duration_seconds), POSTER_WIDTH))
 
 
-async def sheet_of(request: Request, state: AppState, template: Template) -> Response:
+async def draft_of(request: Request, state: AppState, template: Template) -> Response:
     """Answer with a contact sheet of a template without inputs, which pages play as its draft."""
     subject = of_template(template, {}, origin_of(request))
     return await _answer(request, state, subject, DRAFT)

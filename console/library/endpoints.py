@@ -147,12 +147,12 @@ async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, template
     return await pictures.of_gallery(request, state, row)
 
 
-@router.get("/{template_id}/sheet.jpg")
-async def sheet(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+@router.get("/{template_id}/draft.jpg")
+async def draft(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return frames of the whole template in one picture, which the page plays under the pointer."""
     async with state.database.reading() as work:  # given back before a worker is waited for
         row, _ = await visible(work, viewer, template_id)
-    return await pictures.sheet_of(request, state, row)
+    return await pictures.draft_of(request, state, row)
 
 
 async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tuple[Template, Account]:

@@ -1,7 +1,7 @@
 // Posters of templates that move while the pointer or the focus rests on them. A person who wants less motion sees the poster alone.
 import { play } from "./sheets.js";
 
-const REST_MS = 200, FRAME_WIDTH = 320;
+const REST_MS = 350, FRAME_WIDTH = 320;
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 let area = null, leave = () => {}; // where the person is, and what ends it
 

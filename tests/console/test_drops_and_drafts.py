@@ -92,7 +92,7 @@ def test_posters_stand_still_for_who_wants_less_motion(designer: Person, window:
     page.goto(f"{designer.origin}/console/templates?text=Calm")
     page.locator(".template-card").first.hover()
     page.wait_for_timeout(1000)
-    assert not [one for one in asked if "sheet.jpg" in one]
+    assert not [one for one in asked if "draft.jpg" in one]
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
