@@ -42,7 +42,7 @@ def document(kind: str = "image") -> dict[str, Any]:
     """A document of one layer that shows a picture."""
     root = {
         "id": "comp_root", "name": "Main", "parent": None, "children": ["n1"], "visible": True,
-        "components": [{"id": "c", "type": "Transform", "props": {"__kind": "composition"}}],
+        "components": [{"id": "c", "type": "group", "props": {"__kind": "group"}}],
     }  # fmt: skip
     shown = {
         "id": "n1", "name": "Photo", "parent": "comp_root", "children": [], "visible": True,

@@ -142,7 +142,7 @@ def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None)
     """A small document: a composition with these layers, and the fields that its author exposed."""
     root: dict[str, Any] = {
         "id": "comp_root", "name": "Main Comp", "parent": None, "children": [node["id"] for node in nodes],
-        "visible": True, "components": [{"id": "c0", "type": "Transform", "props": {"__kind": "composition"}}],
+        "visible": True, "components": [{"id": "c0", "type": "group", "props": {"__kind": "group"}}],
     }  # fmt: skip
     if fields is not None:
         root["components"][0]["props"]["__templateFields"] = fields
