@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
     try:
-        farm.start()
+        farm.start(ended.is_set)
         if farm.wait_ready(ended.is_set):
             from cluster.local.accounts import console_link  # noqa: PLC0415 - loads the tables, which starting need not wait for
 
