@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a terminal that closes; nohup has it ignored
+        signal.signal(signal.SIGHUP, end)
     options = Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers, arguments.api_workers)
     return _looked_after(LocalFarm(chosen, options), ended)
 

@@ -44,8 +44,9 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
     temporary.rmdir()  # nothing is left in it
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
-    empty_database_url: str, tmp_path: Path, deaf_ray: str
+    empty_database_url: str, tmp_path: Path, deaf_ray: str, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
     environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": deaf_ray}
@@ -56,7 +57,7 @@ def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
             assert up.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
-    up.send_signal(signal.SIGTERM)
+    up.send_signal(number)
     out, _ = up.communicate(timeout=SECONDS)
     assert (up.returncode, out) == (0, b"")
 
