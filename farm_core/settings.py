@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from difflib import get_close_matches
 from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from dotenv import load_dotenv
+from dotenv.parser import parse_stream
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -22,6 +25,8 @@ from farm_core.jobs.formats import OUTPUT_FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
+NEAR: Final = 0.85
+"""Likeness of two names, of 0..1, from which one is taken for a slip of the other."""
 FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
 
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
@@ -302,6 +307,22 @@ def choose_font_configuration(folder: Path) -> None:
     os.environ["FONTCONFIG_SYSROOT"] = str(folder)
 
 
+def _misspelled() -> list[str]:
+    """Return a remark on each name in `.env` that is nearly a setting's: it would change nothing, and nobody would notice."""
+    if not Path(ENV_FILE).is_file():
+        return []
+    with Path(ENV_FILE).open(encoding="utf-8") as file:
+        written = [binding.key for binding in parse_stream(file) if binding.key is not None]
+    known = [name.upper() for name in Settings.model_fields]
+    remarks = []
+    for name in written:
+        # OpenTelemetry has many variables with names that are alike
+        if name in known or name.startswith("OTEL_") or not (near := get_close_matches(name, known, 1, NEAR)):
+            continue
+        remarks.append(f"{name} in {ENV_FILE} is no setting; did you mean {near[0]}?")
+    return remarks
+
+
 @cache
 def settings() -> Settings:
     """Return the settings of this process. Raises BadSettings.
@@ -311,6 +332,7 @@ def settings() -> Settings:
     """
     try:
         load_dotenv(ENV_FILE)
+        sys.stderr.writelines(f"farm: warning: {remark}\n" for remark in _misspelled())
         return Settings()
     except ValidationError as error:
         faults = [

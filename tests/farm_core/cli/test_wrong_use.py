@@ -153,6 +153,16 @@ def test_an_env_file_that_is_no_text_is_named(command_error: CommandError, folde
     assert ".env" in command_error("account", "list")
 
 
+def test_a_misspelled_name_in_the_env_file_is_named(
+    folder_of_commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = "AWS_REGION=eu-west-1\nRAY_AUTH_TOKEN=0\nOTEL_EXPORTER_OTLP_TRACES_HEADERS=a\nWORKERS=1\n"
+    (folder_of_commands / ".env").write_text(f"PUBLIC_ORIGN=https://farm.example.com\n{others}")
+    settings()
+    warning = "farm: warning: PUBLIC_ORIGN in .env is no setting; did you mean PUBLIC_ORIGIN?\n"
+    assert capsys.readouterr().err == warning
+
+
 @pytest.mark.thorough
 def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(folder_of_commands: Path) -> None:
     (folder_of_commands / ".env").write_text(
