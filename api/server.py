@@ -29,7 +29,7 @@ import orjson
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from farm_core.net.addresses import subscriber
+from farm_core.net.addresses import subscriber, unmapped
 
 HEAD_BYTES_MAX: Final = 32 * 1024
 HEADERS_MAX: Final = 100
@@ -133,6 +133,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and limit the wait for its first request."""
         super().connection_made(transport)
+        if self.client:  # TRUSTED_PROXIES names IPv4 proxies as IPv4 addresses
+            self.client = (unmapped(self.client[0]), self.client[1])
         address = self.client[0] if self.client else ""
         if address and not _is_proxy(address, str(self.config.forwarded_allow_ips or "")):
             self._counted = subscriber(address)

@@ -6,6 +6,9 @@ The table in `docs/settings.md` is generated from the descriptions below, and a 
 from __future__ import annotations
 
 import os
+import re
+import sys
+from difflib import get_close_matches
 from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
@@ -13,7 +16,8 @@ from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from dotenv import load_dotenv
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from dotenv.parser import parse_stream
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from farm_core.failure import Failure
@@ -21,10 +25,22 @@ from farm_core.jobs.formats import OUTPUT_FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
-ORIGIN: Final = r"^https?://[^/\s]+/?$"
-WEB_ADDRESS: Final = r"^https?://\S+$"
+NEAR: Final = 0.85
+"""Likeness of two names, of 0..1, from which one is taken for a slip of the other."""
+FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
 
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
+
+
+def _written(pattern: str, expected: str) -> AfterValidator:
+    """Return a check that the whole value has the pattern. A person learns what is expected in words, and not the pattern."""
+
+    def checked(value: str) -> str:
+        if re.fullmatch(pattern, value) is None:
+            raise ValueError(f"must be {expected}")
+        return value
+
+    return AfterValidator(checked)
 
 
 def _addresses(value: str) -> str:
@@ -48,12 +64,56 @@ def _server(value: str) -> str:
     return value
 
 
+def _formats(value: str) -> str:
+    """Return the list. Raises ValueError for a name of no format."""
+    names = [name.strip() for name in value.split(",")]
+    if unknown := [name for name in names if name not in OUTPUT_FORMATS]:
+        raise ValueError(
+            f"{unknown[0]!r} is no format; the formats are {', '.join(FORMAT_NAMES)}, with commas between them"
+        )
+    return value
+
+
+def _not_above_most(least: int, info: ValidationInfo) -> int:
+    """Return WORKERS_MIN. Raises ValueError if WORKERS_MAX is lower."""
+    most: int | None = info.data.get("workers_max")
+    if most is not None and least > most:
+        raise ValueError(f"must be at most WORKERS_MAX, which is {most}")
+    return least
+
+
+WebAddress = Annotated[str, _written(r"https?://\S+", "a web address such as https://server.example.com")]
+Origin = Annotated[
+    str,
+    _written(r"https?://[^/\s]+/?", "scheme and host alone, such as https://farm.example.com or http://10.0.0.5:8000"),
+]
+Origins = Annotated[
+    str,
+    _written(
+        r"(https?://[^/\s,]+(,\s*https?://[^/\s,]+)*)?",
+        "scheme and host of each site, without a path, such as https://app.example.com, https://example.org",
+    ),
+]
+Postgres = Annotated[
+    str,
+    _written(r"(?s)postgres(ql)?(\+\w+)?://.*", "an address such as postgresql://user:password@db.example.com/farm"),
+]
+Redis = Annotated[
+    str,
+    _written(r"(?s)(rediss?|unix)://.*", "an address such as redis://cache.example.com:6379/0"),
+    AfterValidator(_server),
+]
+RayAddresses = Annotated[
+    str,
+    _written(
+        r"\s*[^\s,/]+:\d+(\s*,\s*[^\s,/]+:\d+)*\s*",
+        "host and port of Ray's control store, such as head.example.com:6379",
+    ),
+]
+
+
 class BadSettings(Failure):
     """A variable has a value that it cannot have; the message names each one."""
-
-
-FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
-_LIST_OF_FORMATS: Final = rf"^\s*({'|'.join(FORMAT_NAMES)})\s*(,\s*({'|'.join(FORMAT_NAMES)})\s*)*$"
 
 
 class Settings(BaseSettings):
@@ -62,25 +122,18 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True)
 
     data_folder: Path = Field(Path(".farm"), description="Folder of the embedded parts' data.")
-    database_url: str | None = Field(
-        None, pattern=r"^postgres(ql)?(\+\w+)?://", description="Postgres; an embedded server when unset."
-    )
-    redis_url: Annotated[str, AfterValidator(_server)] | None = Field(
-        None, pattern=r"^(rediss?|unix)://", description="Redis or Valkey; an embedded server when unset."
-    )
+    database_url: Postgres | None = Field(None, description="Postgres; an embedded server when unset.")
+    redis_url: Redis | None = Field(None, description="Redis or Valkey; an embedded server when unset.")
     s3_bucket: str | None = Field(None, description="Bucket of results, segments and uploads; local files when unset.")
-    s3_endpoint_url: str | None = Field(
-        None, pattern=WEB_ADDRESS, description="Address of an S3 server other than AWS."
-    )
+    s3_endpoint_url: WebAddress | None = Field(None, description="Address of an S3 server other than AWS.")
     s3_region: str | None = Field(None, description="Region of the bucket; the usual AWS variables apply too.")
-    ray_address: str | None = Field(
+    ray_address: RayAddresses | None = Field(
         None,
         description="A running Ray cluster; a local one when unset. Several, with commas between them: each scheduler joins one "
         "(`python -m scheduler --cluster N`), and `./farm up` starts schedulers for each.",
     )
-    public_origin: str | None = Field(
+    public_origin: Origin | None = Field(
         None,
-        pattern=ORIGIN,
         description="Origin in absolute URLs (`videoUrl`, asset `url`), such as `https://farm.example.com`; from the request "
         "when unset.",
     )
@@ -89,8 +142,8 @@ class Settings(BaseSettings):
         min_length=32,
         description="Key of session tokens (HS256), at least 32 characters; made at first start and kept in the data folder when unset.",
     )
-    jwt_jwks_url: str | None = Field(
-        None, pattern=WEB_ADDRESS, description="A JWKS address whose keys sign session tokens, instead of the secret."
+    jwt_jwks_url: WebAddress | None = Field(
+        None, description="A JWKS address whose keys sign session tokens, instead of the secret."
     )
     jwt_audience: str | None = Field(
         None, description="`aud` that tokens signed with a JWKS key must name; any when unset."
@@ -98,9 +151,8 @@ class Settings(BaseSettings):
     jwt_issuer: str | None = Field(
         None, description="`iss` that tokens signed with a JWKS key must name; any when unset."
     )
-    cors_origins: str = Field(
+    cors_origins: Origins = Field(
         "",
-        pattern=r"^$|^https?://[^/\s,]+(,\s*https?://[^/\s,]+)*$",
         description="Origins that browsers may call `/api` and `/files` from, separated by commas; none when unset.",
     )
     automation_allow_private_callbacks: bool = Field(False, description="Let webhooks go to private addresses.")
@@ -138,9 +190,8 @@ class Settings(BaseSettings):
     segment_cache_bytes: int = Field(
         20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."
     )
-    output_formats: str = Field(
+    output_formats: Annotated[str, AfterValidator(_formats)] = Field(
         "mp4",
-        pattern=_LIST_OF_FORMATS,
         description="Formats that renders may ask for, separated by commas: "
         + ", ".join(f"`{name}`" for name in FORMAT_NAMES)
         + ".",
@@ -165,11 +216,14 @@ class Settings(BaseSettings):
         ge=1,
         description="Render actors that a Ray cluster is asked to grow to as the queue deepens; fixed when unset.",
     )
-    workers_min: int = Field(
+    workers_min: Annotated[int, AfterValidator(_not_above_most)] = Field(
         0, ge=0, description="Render actors that stay while the queue is empty, if `WORKERS_MAX` is set."
     )
     workers_keep_seconds: float = Field(
-        300, ge=0, description="Seconds for which render actors stay after the queue has become shorter."
+        300,
+        ge=0,
+        allow_inf_nan=False,
+        description="Seconds for which render actors stay after the queue has become shorter.",
     )
     workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
     worker_memory_bytes: int = Field(
@@ -178,15 +232,21 @@ class Settings(BaseSettings):
         description="A render actor that has grown beyond this is replaced between two assignments.",
     )
     frame_seconds_max: float = Field(
-        30, gt=0,
+        30, gt=0, allow_inf_nan=False,
         description="Seconds without a new frame, or a stored segment, after which a render actor is restarted. A segment "
         "to which that happens three times fails its job.",
     )  # fmt: skip
     segment_seconds_max: float = Field(
-        900, gt=0, description="Seconds of a worker's time that a segment may take; its job fails beyond."
+        900,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds of a worker's time that a segment may take; its job fails beyond.",
     )
     job_seconds_max: float = Field(
-        14_400, gt=0, description="Seconds of workers' time that all segments of a job may take; the job fails beyond."
+        14_400,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds of workers' time that all segments of a job may take; the job fails beyond.",
     )
     segment_memory_bytes_max: int = Field(
         4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
@@ -195,14 +255,13 @@ class Settings(BaseSettings):
         True,
         description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
     )
-    otel_exporter_otlp_endpoint: str | None = Field(
+    otel_exporter_otlp_endpoint: WebAddress | None = Field(
         None,
-        pattern=WEB_ADDRESS,
         description="OpenTelemetry collector (OTLP over HTTP) that receives traces; none are made when unset. The SDK's other "
         "variables (`OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS` ...) apply in every process.",
     )
-    otel_exporter_otlp_traces_endpoint: str | None = Field(
-        None, pattern=WEB_ADDRESS, description="Full address for traces, instead of the collector's `/v1/traces`."
+    otel_exporter_otlp_traces_endpoint: WebAddress | None = Field(
+        None, description="Full address for traces, instead of the collector's `/v1/traces`."
     )
     otel_service_name: str | None = Field(
         None, description="Service of all spans; `render-farm-api`, `-scheduler` and `-worker` when unset."
@@ -248,6 +307,22 @@ def choose_font_configuration(folder: Path) -> None:
     os.environ["FONTCONFIG_SYSROOT"] = str(folder)
 
 
+def _misspelled() -> list[str]:
+    """Return a remark on each name in `.env` that is nearly a setting's: it would change nothing, and nobody would notice."""
+    if not Path(ENV_FILE).is_file():
+        return []
+    with Path(ENV_FILE).open(encoding="utf-8") as file:
+        written = [binding.key for binding in parse_stream(file) if binding.key is not None]
+    known = [name.upper() for name in Settings.model_fields]
+    remarks = []
+    for name in written:
+        # OpenTelemetry has many variables with names that are alike
+        if name in known or name.startswith("OTEL_") or not (near := get_close_matches(name, known, 1, NEAR)):
+            continue
+        remarks.append(f"{name} in {ENV_FILE} is no setting; did you mean {near[0]}?")
+    return remarks
+
+
 @cache
 def settings() -> Settings:
     """Return the settings of this process. Raises BadSettings.
@@ -257,9 +332,12 @@ def settings() -> Settings:
     """
     try:
         load_dotenv(ENV_FILE)
+        sys.stderr.writelines(f"farm: warning: {remark}\n" for remark in _misspelled())
         return Settings()
     except ValidationError as error:
-        faults = [f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors()]
+        faults = [
+            f"{str(fault['loc'][0]).upper()}: {fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()
+        ]
     except UnicodeDecodeError:
         faults = [f"{ENV_FILE} is not a text file of NAME=VALUE lines"]
     raise BadSettings("\n      ".join(["wrong settings (docs/settings.md has them all)", *faults]))

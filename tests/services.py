@@ -6,6 +6,7 @@ The servers' modules are imported by the fixtures, so that a test without server
 from __future__ import annotations
 
 import itertools
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,3 +105,10 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 @pytest.fixture
 def data_folder(tmp_path: Path) -> Path:
     return tmp_path / "data"
+
+
+@pytest.fixture
+def deaf_ray() -> Iterator[str]:
+    """The address of a Ray cluster that accepts connections and never answers: a farm starts on it and has no workers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"

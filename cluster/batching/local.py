@@ -13,7 +13,7 @@ from typing import Self
 
 from cluster.batching.rows import Row
 from gpu_renderer.commands import options
-from gpu_renderer.commands.local import LocalMedia, fields_of, read_local, with_inputs
+from gpu_renderer.commands.local import LocalMedia, fields_by_id, read_local, with_inputs
 from gpu_renderer.commands.local_files import format_of, write
 from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.encode.formats import FORMATS
@@ -30,7 +30,7 @@ class LocalRenderer:
         self._document = read_local(Path(arguments.template))
         self._arguments, self._folder = arguments, arguments.media
         self._output = dict(output)
-        self._inputs = {field.id: field for field in fields_of(self._document)}
+        self._inputs = fields_by_id(self._document)
         self.inputs = frozenset(self._inputs)
         self._stack = ExitStack()
         self._format: str | None = arguments.format

@@ -47,13 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a terminal that closes; nohup has it ignored
+        signal.signal(signal.SIGHUP, end)
     options = Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers, arguments.api_workers)
     return _looked_after(LocalFarm(chosen, options), ended)
 
 
 def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
     try:
-        farm.start()
+        farm.start(ended.is_set)
         if farm.wait_ready(ended.is_set):
             from cluster.local.accounts import console_link  # noqa: PLC0415 - loads the tables, which starting need not wait for
 

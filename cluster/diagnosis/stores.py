@@ -19,6 +19,7 @@ import redis
 
 from cluster.diagnosis.finding import Finding
 from cluster.embedded import postgres, valkey
+from cluster.local.addresses import AddressUnusable, check_free
 from farm_core import running
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
@@ -51,6 +52,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
             first_line = str(error).strip().partition("\n")[0]  # some errors, timeouts say, carry no message
             yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
     yield _disk(settings)
+    yield from _metrics(settings)
 
 
 def _running(settings: Settings) -> running.Running | None:
@@ -123,9 +125,7 @@ def _storage(settings: Settings) -> str:
 
 def _ray(settings: Settings) -> str:
     for address in settings.ray_addresses:
-        host, _, port = address.removeprefix("ray://").rpartition(":")
-        if not port.isdecimal():
-            raise ValueError(f"{address!r} is not of the form HOST:PORT")
+        host, _, port = address.rpartition(":")
         socket.create_connection((host, int(port)), timeout=5).close()
     if settings.ray_address is not None:
         return f"answers at {settings.ray_address}"
@@ -153,3 +153,13 @@ def _disk(settings: Settings) -> Finding:
         fact,
         "Lower SEGMENT_CACHE_BYTES or RESULT_DAYS, or free space. Jobs wait while the disk is full.",
     )
+
+
+def _metrics(settings: Settings) -> Iterator[Finding]:
+    """Report an address of the metrics that this machine cannot listen on. Schedulers work without their metrics."""
+    if settings.metrics_port is None:
+        return
+    try:
+        check_free(settings.metrics_host, 0)
+    except AddressUnusable as error:
+        yield Finding("metrics", "poor", f"{settings.metrics_host}: {error.__cause__}", "Check METRICS_HOST.")

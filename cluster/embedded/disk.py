@@ -27,7 +27,9 @@ class DiskFull(Failure):
 
 def check_free(folder: Path, needed_bytes: int) -> None:
     """Raise DiskFull if the disk of a folder, which need not exist yet, has less space."""
-    free = free_bytes(folder)
+    total, free = _room(folder)
+    if not total:  # /proc, for example
+        raise DiskFull(f"{folder} cannot hold files. Name another folder with --data or DATA_FOLDER.")
     if free < needed_bytes:
         raise DiskFull(
             f"the disk of {folder} has {free / 1e6:.0f} MB free, and at least {needed_bytes / 1e6:.0f} MB are needed. "
@@ -37,8 +39,14 @@ def check_free(folder: Path, needed_bytes: int) -> None:
 
 def free_bytes(folder: Path) -> int:
     """Bytes that this user can still write on the folder's disk."""
+    return _room(folder)[1]
+
+
+def _room(folder: Path) -> tuple[int, int]:
+    """Return the size of the folder's disk, and what is free of it, in bytes."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
-    return shutil.disk_usage(there).free
+    usage = shutil.disk_usage(there)
+    return usage.total, usage.free
 
 
 class DiskWatch:

@@ -21,7 +21,7 @@ from cluster.local.addresses import check_free
 from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
-from cluster.local.stores import check_stores
+from cluster.local.servers import wait_for_servers
 from cluster.local.supervisor import LOOK_SECONDS, Supervisor
 from farm_core import running, scratch
 from farm_core.db import schema
@@ -70,10 +70,12 @@ class LocalFarm:
         self._services = Supervisor(self._service_parts())
         self._disk = disk.DiskWatch(self._data)
 
-    def start(self) -> None:
-        """Start every part without waiting for the farm to be ready. Raises Failure."""
+    def start(self, ended: Callable[[], bool] = lambda: False) -> None:
+        """Start every part without waiting for the farm to be ready; nothing where `ended` came first. Raises Failure."""
         check_free(self._options.host, self._options.port)
-        check_stores(self._settings)
+        wait_for_servers(self._settings, ended)
+        if ended():
+            return
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._services.start()  # they import their code while the stores start, and then wait for the tables
         self._stores.start()

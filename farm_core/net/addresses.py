@@ -66,6 +66,17 @@ def checked_target(url: str, *, allow_private: bool) -> Target:
 
 
 @lru_cache(4096)
+def unmapped(address: str) -> str:
+    """Return the IPv4 address inside an IPv6 one, as a socket of both families names its IPv4 clients, else the address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return address if mapped is None else str(mapped)
+
+
+@lru_cache(4096)
 def subscriber(address: str) -> str:
     """Return whose address this is, for limits of one caller: the /64 of an IPv6 address, which one machine has whole, else the address.
 

@@ -72,12 +72,7 @@ def with_inputs(
 
     Raises InputRefused with every fault at once.
     """
-    fields = {field.id: field for field in fields_of(document, composition_id)}
-    own_ids = {field.target: field.id for field in template.authored_fields(document, composition_id)}
-    # the id that the project's author chose names the input, too: a template that the editor publishes has it
-    fields = {
-        own: replace(field, id=own) for field in fields.values() if (own := own_ids.get(field.target)) is not None
-    } | fields
+    fields = fields_by_id(document, composition_id)
     given: dict[str, str | float] = {}
     faults = []
     for name, text in values.items():
@@ -88,6 +83,18 @@ def with_inputs(
     if faults:
         raise InputRefused("\n".join(faults))
     return template.apply(document, fields.values(), given)
+
+
+def fields_by_id(document: Document, composition_id: str | None = None) -> dict[str, template.InputField]:
+    """Return the inputs by every id that names them.
+
+    The id that the project's author chose is one of them: a template that the editor publishes has it.
+    """
+    fields = {field.id: field for field in fields_of(document, composition_id)}
+    own_ids = {field.target: field.id for field in template.authored_fields(document, composition_id)}
+    return {
+        own: replace(field, id=own) for field in fields.values() if (own := own_ids.get(field.target)) is not None
+    } | fields
 
 
 def fields_of(document: Document, composition_id: str | None = None) -> Sequence[template.InputField]:

@@ -57,10 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     def render() -> None:
         job = job_of(arguments)
         with RenderSession(job.session_options) as session:
-            named = job.format.codec or job.format.picture
-            encoder = f"writes {job.format_name}" if named else f"encodes with {session.profile.codec}"
-            print(f"draws with {session.identity.gpu.renderer}, {encoder}", file=sys.stderr)
             if arguments.watch:
+                _print_means(job, session)
                 _watch(job, session, arguments)
             else:
                 _render(job, session, arguments)
@@ -82,6 +80,13 @@ def job_of(arguments: argparse.Namespace) -> LocalJob:
         output=options.output_of(arguments, is_transparent=is_transparent), media=arguments.media, fonts=arguments.fonts,
         preset=replace(preset, scale=arguments.scale or preset.scale), machine=arguments.machine(),
     )  # fmt: skip
+
+
+def _print_means(job: LocalJob, session: RenderSession) -> None:
+    """Name what draws and encodes."""
+    named = job.format.codec or job.format.picture
+    encoder = f"writes {job.format_name}" if named else f"encodes with {session.profile.codec}"
+    print(f"draws with {session.identity.gpu.renderer}, {encoder}", file=sys.stderr)
 
 
 def _watch(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> None:
@@ -123,6 +128,8 @@ def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace
     opened_job = job.open(session)
     with opened_job.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
+        if not arguments.watch:  # it has named them once
+            _print_means(job, session)
         count, warnings = write(
             session, opened_job, frames, arguments.output, arguments.workers, has_sound=arguments.audio
         )

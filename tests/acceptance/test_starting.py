@@ -44,11 +44,12 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
     temporary.rmdir()  # nothing is left in it
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
-    empty_database_url: str, tmp_path: Path
+    empty_database_url: str, tmp_path: Path, deaf_ray: str, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
-    environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": "127.0.0.1:1"}
+    environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": deaf_ray}
     up = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with psycopg.connect(empty_database_url, autocommit=True) as connection:
         deadline = time.monotonic() + SECONDS
@@ -56,14 +57,14 @@ def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
             assert up.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
-    up.send_signal(signal.SIGTERM)
+    up.send_signal(number)
     out, _ = up.communicate(timeout=SECONDS)
     assert (up.returncode, out) == (0, b"")
 
 
-def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path) -> None:
+def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path, deaf_ray: str) -> None:
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
-    environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}
+    environment = {**os.environ, "RAY_ADDRESS": deaf_ray}
     environment.pop("DATABASE_URL", None)
     up = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True

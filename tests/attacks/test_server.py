@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import uvicorn
 import uvloop
@@ -169,3 +170,29 @@ def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
 
     uvloop.run(story())
     assert turns < flood / 2, "a connection at a time would take as many turns of the loop as there are connections"
+
+
+def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            seen.append(scope["client"][0])
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body"})
+
+    async def story() -> None:
+        options = server.config(
+            app, host="::", port=0, lifespan="off", proxy_headers=True, forwarded_allow_ips="127.0.0.1"
+        )
+        sockets = server.listeners(options)
+        port, running = sockets[0].getsockname()[1], uvicorn.Server(options)
+        serving = asyncio.create_task(running.serve(sockets))
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            await client.get("/", headers={"X-Forwarded-For": "192.0.2.1"})
+            await client.get("/")
+        running.should_exit = True
+        await serving
+
+    uvloop.run(story())
+    assert seen == ["192.0.2.1", "127.0.0.1"]

@@ -88,6 +88,25 @@ def test_answers_claim_only_what_is_known(ada: Someone) -> None:
 
 
 @pytest.mark.service
+def test_a_wait_reports_progress(ada: Someone) -> None:
+    async def run() -> list[tuple[float, float | None, str | None]]:
+        reported: list[tuple[float, float | None, str | None]] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            reported.append((progress, total, message))
+            ada.world.move(job, "completed", video_key="results/x.mp4", progress=100)
+
+        async with AsyncFarmClient(ada.world.origin, secret_of(ada)) as farm, Client(server(farm, "1")) as client:
+            ended = await client.call_tool("wait_for_render", {"job_id": job}, progress_callback=note)
+        assert not ended.is_error
+        return reported
+
+    job = ada.render(text_template(ada), inputs={}).json()["jobId"]
+    ada.world.move(job, "processing", progress=20)
+    assert asyncio.run(run()) == [(20, 100, "processing"), (100, 100, "completed")]
+
+
+@pytest.mark.service
 @pytest.mark.parametrize("form", ["../usage", "..", "x/../../usage", "%2E%2E/usage", "?x", "#x"])
 def test_an_id_leads_to_no_other_route(ada: Someone, form: str) -> None:
     with FarmClient(ada.world.origin, secret_of(ada)) as farm:

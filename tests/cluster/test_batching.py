@@ -178,9 +178,13 @@ def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
 def test_a_batch_without_a_service_writes_the_format_that_is_asked_for(tmp_path: Path) -> None:
     title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
     title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
-    project = documents.write_document(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
-    rows = write_table(tmp_path, "title\nAda\n")
-    words = (str(project), str(rows), "--out", f"{tmp_path}/{{title}}.mp4", "--format")
+    made = documents.document(documents.layer("square"), title, seconds=0.2)
+    target = {"nodeId": "Title", "componentType": "Text", "prop": "content"}
+    own = {"id": "greeting", "label": "Greeting", "kind": "text", "target": target}
+    made["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [own]
+    project = documents.write_document(tmp_path, made)
+    rows = write_table(tmp_path, "greeting\nAda\n")  # the id that the author chose; `title` names the input, too
+    words = (str(project), str(rows), "--out", f"{tmp_path}/{{greeting}}.mp4", "--format")
     with pytest.raises(RowsRefused, match="no transparency"):
         batch.run(arguments(batch, *words, "mp4-av1", "--transparent"))
     assert batch.run(arguments(batch, *words, "mp4-av1")) == 0

@@ -48,9 +48,9 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path: Path, c
 
 
 @contextmanager
-def _running(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A farm without Ray on a small disk, and its log."""
-    environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:1", "TMPDIR": tempfile.gettempdir()}
+def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A farm without workers on a small disk, and its log."""
+    environment = {**os.environ, "RAY_ADDRESS": ray, "TMPDIR": tempfile.gettempdir()}
     environment.pop("DATABASE_URL", None)
     log = folder.with_name("up.log")
     words = _words(folder, "500m", "up", "--port", str(port), "--data", str(folder / "data"))
@@ -89,11 +89,11 @@ def _has_room(port: int) -> bool:
 
 
 @pytest.mark.slow
-def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again(tmp_path: Path) -> None:
+def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again(tmp_path: Path, deaf_ray: str) -> None:
     port = free_port()
     folder = tmp_path / "disk"
     folder.mkdir()
-    with _running(folder, port) as (up, log):
+    with _running(folder, port, deaf_ray) as (up, log):
         inside = Path(f"/proc/{up.pid}/root{folder}")
         deadline = time.monotonic() + SECONDS
         while not (inside / "data" / "postgres" / "PG_VERSION").exists():

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import time as time_of
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from render_farm_client.asynchronous import AsyncFarmClient
-from render_farm_client.errors import ApiError, NoAnswer, RenderFailed
+from render_farm_client.errors import ApiError, NoAnswer
 from render_farm_client.models import Job, Template
+from render_farm_client.retrying import poll_pauses
 
 WAIT_SECONDS_MAX = 600
 WAIT_SECONDS = 50
@@ -122,12 +125,21 @@ class _Tools:
         """Show a render: status, progress, link to the video once it is completed, warnings."""
         return _job(await self._farm.job(job_id))
 
-    async def wait_for_render(self, job_id: JobId, timeout_seconds: Timeout = WAIT_SECONDS) -> dict[str, Any]:
+    async def wait_for_render(
+        self, context: Context, job_id: JobId, timeout_seconds: Timeout = WAIT_SECONDS
+    ) -> dict[str, Any]:
         """Wait until a render has ended, and answer its link. Ask again if it has not ended in time."""
-        try:
-            return _job(await self._farm.wait(job_id, min(timeout_seconds, WAIT_SECONDS_MAX)))
-        except (TimeoutError, RenderFailed):
-            return _job(await self._farm.job(job_id))
+        deadline = time_of.monotonic() + min(timeout_seconds, WAIT_SECONDS_MAX)
+        pauses, reported = poll_pauses(), -1.0
+        while True:
+            job = await self._farm.job(job_id)
+            if job.progress > reported:  # the protocol has it grow
+                reported = job.progress
+                await context.report_progress(reported, 100, job.status)
+            pause = next(pauses)
+            if job.has_ended or time_of.monotonic() + pause > deadline:
+                return _job(job)
+            await asyncio.sleep(pause)
 
     async def cancel_render(self, job_id: JobId) -> dict[str, Any]:
         """Cancel a render that has not ended, and answer the status that holds."""

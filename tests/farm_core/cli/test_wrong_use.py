@@ -16,6 +16,7 @@ from unittest import mock
 import psycopg
 import pytest
 
+from cluster.embedded import valkey
 from cluster.local.ray_head import free_port
 from farm_core import __main__ as farm
 from farm_core import running
@@ -66,11 +67,19 @@ def test_every_wrong_setting_is_named_with_what_is_allowed(command_error: Comman
         "LOG_LEVEL": "loud", "ENCODER": "h265", "PUBLIC_ORIGIN": "farm.example.com", "METRICS_PORT": "70000",
         "AUTOMATION_RENDERS_PER_MINUTE": "many", "DATABASE_URL": "mysql://db/farm", "REDIS_URL": "localhost",
         "S3_ENDPOINT_URL": "minio:9000", "TRUSTED_PROXIES": "127.0.0.1, proxy", "RESULT_DAYS": "inf",
+        "OUTPUT_FORMATS": "mp4,avi", "CORS_ORIGINS": "https://a.example/app", "JOB_SECONDS_MAX": "inf", "RAY_ADDRESS": "auto",
+        "WORKERS_MAX": "2", "WORKERS_MIN": "3",
     }  # fmt: skip
     os.environ.update(wrong)
     error = command_error("account", "list")
-    assert [line.split(":")[0].strip() for line in error.splitlines()[1:]] == sorted(wrong, key=error.index)
-    assert all(words in error for words in ("'DEBUG'", "'libx264'", "https?://", "65535", "valid integer", "postgres"))
+    named = [line.split(":")[0].strip() for line in error.splitlines()[1:]]
+    assert sorted([*named, "WORKERS_MAX"]) == sorted(wrong)
+    allowed = (
+        "'DEBUG'", "'libx264'", "https://farm.example.com", "65535", "valid integer", "postgresql://", "'avi' is no format",
+        "https://app.example.com", "finite", "head.example.com:6379", "at most WORKERS_MAX, which is 2",
+    )  # fmt: skip
+    assert [words for words in allowed if words not in error] == []
+    assert "?:" not in error and "[^" not in error, "a regular expression"
 
 
 def error_of_up(folder: Path) -> str:
@@ -94,11 +103,20 @@ def test_up_says_at_once_why_the_bucket_cannot_be_used(
     assert "the bucket cannot be used" in error and message in error and "check S3_BUCKET" in error
 
 
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "redis://127.0.0.1:port", "unix:///nowhere/redis.sock"])
-def test_up_says_at_once_why_redis_cannot_be_used(folder_of_commands: Path, url: str) -> None:
-    os.environ["REDIS_URL"] = url
-    error = error_of_up(folder_of_commands)
-    assert "REDIS_URL" in error and ("farm: Redis cannot be used: " in error or "the address cannot be read" in error)
+@pytest.mark.service
+def test_up_waits_for_a_server_that_is_still_starting(folder_of_commands: Path, s3_server: S3Server) -> None:
+    (redis := folder_of_commands / "redis").mkdir()
+    os.environ |= s3_server.environment | {"S3_BUCKET": "other", "REDIS_URL": valkey.url_of(redis)}
+    with start_command("up", "--port", str(free_port()), folder=folder_of_commands) as up:
+        assert up.stderr is not None
+        line = up.stderr.readline()
+        assert "waits for a server" in line and "Redis" in line
+        server = valkey.start(redis)
+        error = up.communicate(timeout=HANG_SECONDS)[1]
+        server.stop()
+    assert error == (
+        "farm: the bucket cannot be used: there is no bucket other; check S3_BUCKET, S3_ENDPOINT_URL and the AWS variables\n"
+    )
 
 
 @pytest.mark.parametrize("server", ["farm.example.com", "ftp://farm", "http://", "http://[::1", "http://farm:port"])
@@ -135,6 +153,16 @@ def test_an_env_file_that_is_no_text_is_named(command_error: CommandError, folde
     assert ".env" in command_error("account", "list")
 
 
+def test_a_misspelled_name_in_the_env_file_is_named(
+    folder_of_commands: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = "AWS_REGION=eu-west-1\nRAY_AUTH_TOKEN=0\nOTEL_EXPORTER_OTLP_TRACES_HEADERS=a\nWORKERS=1\n"
+    (folder_of_commands / ".env").write_text(f"PUBLIC_ORIGN=https://farm.example.com\n{others}")
+    settings()
+    warning = "farm: warning: PUBLIC_ORIGN in .env is no setting; did you mean PUBLIC_ORIGIN?\n"
+    assert capsys.readouterr().err == warning
+
+
 @pytest.mark.thorough
 def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(folder_of_commands: Path) -> None:
     (folder_of_commands / ".env").write_text(
@@ -155,6 +183,10 @@ def test_a_file_where_a_folder_is_meant_is_named(command_error: CommandError, fo
     (folder_of_commands / "file").touch()
     for words in (("up",), ("account", "list")):
         assert str(folder_of_commands / "file") in command_error(*words, "--data", "file")
+
+
+def test_a_folder_that_can_hold_no_files_is_named(command_error: CommandError) -> None:
+    assert command_error("up", "--data", "/proc/farm").startswith("farm: /proc/farm cannot hold files. ")
 
 
 def test_cases_that_are_not_there_are_named(command_error: CommandError) -> None:
@@ -224,14 +256,14 @@ def test_the_doctor_names_every_part_that_cannot_be_used(
 ) -> None:
     (folder_of_commands / "file").touch()
     os.environ |= {
-        "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "RAY_ADDRESS": "auto",
-        "FONT_FOLDERS": "/none",
+        "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "RAY_ADDRESS": "127.0.0.1:1",
+        "FONT_FOLDERS": "/none", "METRICS_PORT": "9091", "METRICS_HOST": "nowhere.invalid",
     }  # fmt: skip
     assert farm.main(["doctor", "--data", "file"]) == 1
     error = capsys.readouterr().out
     bad = [line.split()[1] for line in error.splitlines() if line.startswith("BAD")]
     assert bad == ["postgres:", "redis:", "storage:", "ray:", "disk:"]
-    assert "there is no folder /none" in error
+    assert "there is no folder /none" in error and "Check METRICS_HOST" in error
     assert error.endswith("The farm could not work here.\n")
 
 

@@ -1,0 +1,133 @@
+"""Checks of the servers that the settings name, before a farm starts: it would wait for them in vain.
+
+After a power cut, or where one service manager starts everything, they may still be starting: those that do not answer yet get
+STARTING_SECONDS in all. Wrong passwords and missing buckets are refused at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
+
+from cluster.embedded.process import ServerFailed
+from farm_core.accounts.secret import farm_secret
+from farm_core.db.urls import libpq_url
+from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from farm_core.storage.port import StorageUnavailable
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+STARTING_SECONDS: Final = 30.0
+ANSWER_SECONDS: Final = 5
+LOOK_SECONDS: Final = 0.5
+
+
+class _Server(NamedTuple):
+    """A server of the operator's own. `fault` returns why it does not answer yet, and raises ServerFailed for other faults."""
+
+    name: str
+    settings: str
+    fault: Callable[[], str | None]
+
+
+def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: float = STARTING_SECONDS) -> None:
+    """Wait until every server that the settings name can be used, or until `ended`. Raises ServerFailed with the reason."""
+    deadline = time.monotonic() + seconds
+    for server in _servers(settings):
+        waits = False
+        while (fault := server.fault()) is not None and not ended():
+            if time.monotonic() >= deadline:
+                raise _failed(server.name, fault, server.settings)
+            if not waits:
+                _log.warning("waits for a server to answer", server=server.name, reason=fault, seconds=seconds)
+            waits = True
+            time.sleep(LOOK_SECONDS)
+
+
+def _servers(settings: Settings) -> Iterator[_Server]:
+    if (database_url := settings.database_url) is not None:
+        yield _Server("the database", "DATABASE_URL", lambda: _postgres_fault(database_url))
+    if (redis_url := settings.redis_url) is not None:
+        yield _Server("Redis", "REDIS_URL", lambda: _redis_fault(redis_url))
+    if settings.s3_bucket is not None:
+        yield _Server("the bucket", _S3_SETTINGS, lambda: _bucket_fault(settings))
+    if settings.ray_addresses:
+        yield _Server("Ray", "RAY_ADDRESS", lambda: _ray_fault(settings.ray_addresses))
+
+
+_S3_SETTINGS: Final = "S3_BUCKET, S3_ENDPOINT_URL and the AWS variables"
+
+
+def _failed(name: str, fault: object, settings: str) -> ServerFailed:
+    return ServerFailed(f"{name} cannot be used: {fault}; check {settings}")
+
+
+def _postgres_fault(url: str) -> str | None:
+    """Return None as well for a server that refuses the farm or an address that cannot be read: the migrations report those."""
+    address = libpq_url(url)
+    if pq.PGconn.ping(address.encode()) not in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE):
+        return None
+    if not str(conninfo_to_dict(address).get("port", "0")).replace(",", "").isdecimal():
+        return None
+    try:
+        psycopg.connect(address, connect_timeout=ANSWER_SECONDS).close()
+    except psycopg.OperationalError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+def _redis_fault(url: str) -> str | None:
+    import redis  # noqa: PLC0415 - slow, and only needed for a Redis of the operator's own
+
+    try:
+        with redis.Redis.from_url(url, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS) as client:
+            client.ping()
+    except (redis.AuthenticationError, redis.exceptions.AuthorizationError) as error:
+        raise _failed("Redis", error, "REDIS_URL") from error
+    except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
+        return str(error).rstrip(".")
+    except (redis.RedisError, ValueError) as error:
+        raise _failed("Redis", error, "REDIS_URL") from error
+    return None
+
+
+def _bucket_fault(settings: Settings) -> str | None:
+    if settings.s3_endpoint_url is not None:
+        endpoint = urlsplit(settings.s3_endpoint_url)
+        port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
+        if (fault := _connection_fault(endpoint.hostname or "", port)) is not None:
+            return fault
+    try:
+        storage_of(settings, Links(farm_secret(settings))).check()
+    except StorageUnavailable as error:
+        raise _failed("the bucket", error, _S3_SETTINGS) from error
+    return None
+
+
+def _ray_fault(addresses: tuple[str, ...]) -> str | None:
+    """Return None if one of the clusters accepts connections: the farm works with those that it reaches."""
+    faults = []
+    for address in addresses:
+        host, _, port = address.rpartition(":")
+        if (fault := _connection_fault(host, int(port))) is None:
+            return None
+        faults.append(fault)
+    return "; ".join(faults)
+
+
+def _connection_fault(host: str, port: int) -> str | None:
+    try:
+        socket.create_connection((host, port), ANSWER_SECONDS).close()
+    except OSError as error:
+        return f"{host}:{port} accepts no connection: {error.strerror or error}"
+    return None
