@@ -25,6 +25,8 @@ from farm_core.jobs.formats import OUTPUT_FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
+RAY_FINDS_IT: Final = "auto"
+"""RAY_ADDRESS of the cluster that Ray knows of on this machine."""
 NEAR: Final = 0.85
 """Likeness of two names, of 0..1, from which one is taken for a slip of the other."""
 FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
@@ -106,8 +108,8 @@ Redis = Annotated[
 RayAddresses = Annotated[
     str,
     _written(
-        r"\s*[^\s,/]+:\d+(\s*,\s*[^\s,/]+:\d+)*\s*",
-        "host and port of Ray's control store, such as head.example.com:6379",
+        r"auto|\s*[^\s,/]+:\d+(\s*,\s*[^\s,/]+:\d+)*\s*",
+        "host and port of Ray's control store, such as head.example.com:6379, or auto for the cluster of this machine",
     ),
 ]
 

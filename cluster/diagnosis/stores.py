@@ -23,7 +23,7 @@ from cluster.local.addresses import AddressUnusable, check_free
 from farm_core import running
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
-from farm_core.settings import Settings
+from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 
@@ -124,6 +124,8 @@ def _storage(settings: Settings) -> str:
 
 
 def _ray(settings: Settings) -> str:
+    if settings.ray_address == RAY_FINDS_IT:
+        return "found by Ray when a scheduler starts"
     for address in settings.ray_addresses:
         host, _, port = address.rpartition(":")
         socket.create_connection((host, int(port)), timeout=5).close()

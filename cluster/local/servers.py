@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 from cluster.embedded.process import ServerFailed
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
-from farm_core.settings import Settings
+from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.storage.port import StorageUnavailable
@@ -118,6 +118,8 @@ def _ray_fault(addresses: tuple[str, ...]) -> str | None:
     """Return None if one of the clusters accepts connections: the farm works with those that it reaches."""
     faults = []
     for address in addresses:
+        if address == RAY_FINDS_IT:
+            return None
         host, _, port = address.rpartition(":")
         if (fault := _connection_fault(host, int(port))) is None:
             return None

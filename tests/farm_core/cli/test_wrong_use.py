@@ -67,7 +67,7 @@ def test_every_wrong_setting_is_named_with_what_is_allowed(command_error: Comman
         "LOG_LEVEL": "loud", "ENCODER": "h265", "PUBLIC_ORIGIN": "farm.example.com", "METRICS_PORT": "70000",
         "AUTOMATION_RENDERS_PER_MINUTE": "many", "DATABASE_URL": "mysql://db/farm", "REDIS_URL": "localhost",
         "S3_ENDPOINT_URL": "minio:9000", "TRUSTED_PROXIES": "127.0.0.1, proxy", "RESULT_DAYS": "inf",
-        "OUTPUT_FORMATS": "mp4,avi", "CORS_ORIGINS": "https://a.example/app", "JOB_SECONDS_MAX": "inf", "RAY_ADDRESS": "auto",
+        "OUTPUT_FORMATS": "mp4,avi", "CORS_ORIGINS": "https://a.example/app", "JOB_SECONDS_MAX": "inf", "RAY_ADDRESS": "head",
         "WORKERS_MAX": "2", "WORKERS_MIN": "3",
     }  # fmt: skip
     os.environ.update(wrong)
