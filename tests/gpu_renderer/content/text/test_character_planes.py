@@ -6,13 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import line_width, measured_box
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import DepthGroup
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
+    Camera,
     CompositionSource,
     Ghost,
     GlyphPose,
     LayerSnapshot,
+    Material,
+    Matte,
     Sample,
     Snapshot,
     TextSource,
@@ -20,6 +27,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
+from tests.gpu_renderer.drawing import Pictures, drawn, rect
 from tests.gpu_renderer.fonts import reference_fonts, text
 
 MOVED = (1.0, 0.0, 0.0, 100.0, 0.0, 1.0, 0.0, 50.0, 0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 0.0, 1.0)
@@ -94,3 +102,37 @@ def test_placed_compositions_are_searched_too() -> None:
     (placed,) = planes(outer)
     assert isinstance(placed.source, CompositionSource)
     assert len(placed.source.composition.layers) == 2
+
+
+def test_all_planes_have_the_depth_of_field_blur_of_the_layer() -> None:
+    """`What else the plane inherits: ..., depth-of-field blur of the layer` (text.md 9)."""
+    near, far = GlyphPose(dz=-60), GlyphPose(dz=80)
+    eye = Camera((1, 0, 0, -100, 0, 1, 0, -50, 0, 0, 1, 90, 0, 0, 0, 1), 100, (100, 50, -90), True, 80, 10, 9)
+    scene = Snapshot(200, 100, planes(layer("AB", has_animators=True, poses=(near, far))), None, camera=eye)
+    (group,) = compiled(scene, 200, 100, lambda source: (44.0, 68.0)).steps
+    assert isinstance(group, DepthGroup)
+    blurs = [plane.layer.effects[-1].stored for plane in group.planes]
+    assert blurs == [(("amount", 2.5),)] * 2, "the layer lies at the depth 100, 20 behind the focus at 80"
+
+
+def test_planes_have_no_metal() -> None:
+    """`metal` is not passed to per-character planes (three-d.md 8)."""
+    lit = Transform3D(MOVED, 0.0, 0.0, Transform2D(100, 50), Material(metal=0.7, specular=0.4))
+    (plane,) = planes(replace(layer("A"), transform=lit))
+    assert isinstance(plane.transform, Transform3D)
+    assert (plane.transform.material.metal, plane.transform.material.specular) == (0.0, 0.4)
+
+
+@pytest.mark.gl
+def test_a_text_of_planes_can_be_a_matte(painter: Painter) -> None:
+    """The matte is the source's picture at full opacity, and the source never draws itself (compositing.md 6)."""
+    text_above = replace(layer("HH"), visible=False, opacity=0.2)
+    matted = rect("#ff0000", 100, 50, 160, 80, id="matted", matte=Matte("alpha", False, "t"))
+    contents = Contents(reference_fonts(), Pictures())
+    scene = Snapshot(200, 100, (matted, text_above), "#000000")
+    red, green, _ = (drawn(painter, scene, contents=contents)[..., channel] for channel in range(3))
+    whole = replace(text_above, source=replace(text_above.source, per_character_3d=False))  # type: ignore[arg-type]
+    flat = drawn(painter, replace(scene, layers=(matted, whole)), contents=contents)[..., 0]
+    assert not green.any()
+    assert red.max() > 240
+    assert (red > 128).sum() == pytest.approx((flat > 128).sum(), rel=0.15)
