@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,11 @@ MONO = TextStyle(family="Liberation Mono", size=40, weight=400)
 def layer(content: str, **fields: object) -> LayerSnapshot:
     source = text(content, MONO, per_character_3d=True, align="center", **fields)
     return LayerSnapshot("t", "t", source, Transform3D(MOVED, 0.0, 0.0, Transform2D(100, 50)), opacity=0.5)
+
+
+def turned_to(degrees: float, x: float, y: float) -> Transform3D:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return Transform3D((c, 0, s, x, 0, 1, 0, y, -s, 0, c, 0, 0, 0, 0, 1), 0.0, 0.0, Transform2D(x, y))
 
 
 def planes(one: LayerSnapshot) -> tuple[LayerSnapshot, ...]:
@@ -136,3 +142,19 @@ def test_a_text_of_planes_can_be_a_matte(painter: Painter) -> None:
     assert not green.any()
     assert red.max() > 240
     assert (red > 128).sum() == pytest.approx((flat > 128).sum(), rel=0.15)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("degrees", [22.3, -18.3, 41.0])
+def test_letters_in_one_plane_do_not_cut_each_other(painter: Painter, degrees: float) -> None:
+    """Their boxes overlap at equal depths, where a depth test passes or fails by rounding (text.md 9)."""
+    text_layer = replace(layer("HOHOHO"), transform=turned_to(degrees, 100, 30), opacity=1.0)
+    crossing = tuple(
+        rect("#00ff00", 0, 0, 30, 20, id=str(turn), transform=turned_to(turn, 170, 85)) for turn in (45.0, -45.0)
+    )
+    contents = Contents(reference_fonts(), Pictures())
+    alone, with_others = (
+        drawn(painter, Snapshot(200, 100, layers, "#000000"), contents=contents)[:60].astype(int)
+        for layers in ((text_layer,), (text_layer, *crossing))
+    )
+    assert (abs(alone - with_others).max(axis=2) > 8).mean() < 0.002
