@@ -279,12 +279,14 @@ class _ListCompiler:
     ) -> Iterator[tuple[float, Draw]]:
         """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
 
-        A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8).
+        A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8). The planes
+        of one text share the blur of its depth (text.md 9).
         """
         depth = self.eye.depth(transform)
         if depth < DEPTH_MIN:
             return
-        blurred = camera.defocused(layer, self.snapshot.camera, depth)
+        at = depth if transform.sorted_at is None else self.eye.depth_of(transform.sorted_at)
+        blurred = camera.defocused(layer, self.snapshot.camera, at)
         front = Face(extrusion.front(routed(blurred, matte), transform), transform, is_wall=False)
         if layer.id in self._matte_sources:
             yield depth, self._without_depth(front, matte)

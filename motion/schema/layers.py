@@ -163,8 +163,10 @@ def _moves(moving: Mapping[str, Moving], parent: Layer | None) -> bool:
 
 
 def _is_3d(node: Node, transform: Record) -> bool:
+    """Return True for a layer in space (three-d.md 1). An adjustment layer never is, whatever kind it was made from."""
     axes = ("z", "rotationX", "rotationY")
-    return node.kind in KINDS_IN_SPACE and any(finite(transform.get(axis)) is not None for axis in axes)
+    is_possible = node.kind in KINDS_IN_SPACE and node.fx.get("isAdjustment") is not True
+    return is_possible and any(finite(transform.get(axis)) is not None for axis in axes)
 
 
 def _matte(node: Node) -> MatteReference | None:

@@ -64,6 +64,18 @@ def test_a_layer_is_3d_where_it_stores_depth_or_a_tilt() -> None:
     assert kinds == {"a": Transform3D, "b": Transform2D, "g": Transform2D}
 
 
+def test_an_adjustment_layer_is_never_3d_and_casts_no_shadow_into_space() -> None:
+    """`Other kinds are never 3D (..., adjustment)` (three-d.md 1): its shadow blackened the whole frame."""
+    grading = node("a", z=37, rotationY=20, children=["b"], fx={"isAdjustment": True})
+    doc = document(grading, node("b", parent="a", x=5, z=60))
+    kinds = {found.id: type(found.transform) for found in shown(doc).layers}
+    assert kinds == {"a": Transform2D, "b": Transform3D}
+    below = layer(doc, "b")
+    assert below is not None
+    assert isinstance(below.transform, Transform3D)
+    assert below.transform.matrix[11] == 60, "its parent adds no depth"
+
+
 def test_a_track_alone_does_not_make_a_layer_3d_and_a_corner_pin_unmakes_it() -> None:
     assert isinstance(place(document(node("a"), tracks={"a": {"z": keys((0, 5))}}), "a"), Transform2D)
     pinned = layer(document(node("a", z=5, fx={"cornerPin": [0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9]})), "a")

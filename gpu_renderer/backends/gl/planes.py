@@ -31,11 +31,14 @@ from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
-from motion.snapshot import EffectSnapshot
+from motion.snapshot import EffectSnapshot, Transform3D
 
 SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
 """Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
+
+COPLANAR = 1e-6
+"""Difference of normals, and distance in px, below which two planes are the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +112,59 @@ def _draw_depth_tested(
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<="
         try:
-            for plane in planes:
-                _plane(painter, buffer, plane)
+            for run in _coplanar_runs(planes):
+                _draw_run(painter, buffer, run)
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
+            framebuffer.color_mask = True, True, True, True
         framebuffer.scissor = (0, 0, area.width, area.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
     if parts := shared(rects, area):
         painter.draw("copy.frag", into, textures={"u_source": resolved}, scissor=parts, defines={"UPSIDE_DOWN": 1})
     painter.pool.give_back(resolved)
+
+
+def _coplanar_runs(planes: Sequence[ProjectedPlane]) -> Iterator[list[ProjectedPlane]]:
+    """Yield the planes in order. Neighbouring letters of one text that lie in one plane come together."""
+    run: list[ProjectedPlane] = []
+    for plane in planes:
+        if run and not _is_coplanar(plane.step, run[0].step):
+            yield run
+            run = []
+        run.append(plane)
+    if run:
+        yield run
+
+
+def _is_coplanar(one: Draw, other: Draw) -> bool:
+    """Return True for two letters of one text whose planes are the same but for rounding (text.md 9)."""
+    at, there = one.layer.transform, other.layer.transform
+    if not (isinstance(at, Transform3D) and isinstance(there, Transform3D)) or at.sorted_at is None:
+        return False
+    m, n = at.matrix, there.matrix
+    is_parallel = all(abs(m[i] - n[i]) < COPLANAR for i in (2, 6, 10))
+    apart = sum(m[i] * (m[i + 1] - n[i + 1]) for i in (2, 6, 10))
+    return at.sorted_at == there.sorted_at and is_parallel and abs(apart) < COPLANAR
+
+
+def _draw_run(painter: Painter, into: Target, run: Sequence[ProjectedPlane]) -> None:
+    """Draw coplanar planes, which do not hide each other: they write their depths after the last one is drawn.
+
+    At equal depths the test would pass or fail by rounding, and letters would lose what their neighbours' boxes cover.
+    """
+    framebuffer = into.framebuffer
+    for plane in run:
+        framebuffer.depth_mask = plane.writes_depth and len(run) == 1
+        _plane(painter, into, plane)
+    if len(run) == 1:
+        return
+    framebuffer.depth_mask, framebuffer.color_mask = True, (False, False, False, False)
+    for plane in run:
+        if plane.writes_depth:
+            _plane(painter, into, plane)
+    framebuffer.color_mask = True, True, True, True
 
 
 def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
@@ -130,7 +175,6 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return
-    into.framebuffer.depth_mask = plane.writes_depth
     quads.set_filter(painter, shown)
     kind = quads.kind(painter, shown, 0, quad, into, Style(step.opacity, plane.filter, lighting=plane.lighting))
     geometry: dict[str, UniformValue] = {"u_to_frame": matrix.columns(quad), "u_subpixels": float(matrix.SUBPIXELS)}

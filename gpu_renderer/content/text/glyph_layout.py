@@ -33,6 +33,7 @@ from motion.snapshot import (
     TextRun,
     TextSource,
     TextStyle,
+    Transform2D,
     Transform3D,
 )
 
@@ -211,21 +212,38 @@ def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
 
 def with_character_planes(snapshot: Snapshot, fonts: Fonts) -> Snapshot:
     """Return the snapshot with layers of per-character 3D replaced by their planes; the same object where there is none."""
-    layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, fonts))
+    layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, snapshot, fonts))
     is_same = len(layers) == len(snapshot.layers) and all(a is b for a, b in zip(layers, snapshot.layers, strict=True))
     return snapshot if is_same else replace(snapshot, layers=layers)
 
 
-def _replaced(layer: LayerSnapshot, fonts: Fonts) -> Iterator[LayerSnapshot]:
+def _replaced(layer: LayerSnapshot, host: Snapshot, fonts: Fonts) -> Iterator[LayerSnapshot]:
     source, transform = layer.source, layer.transform
     if isinstance(source, CompositionSource):
         inner = with_character_planes(source.composition, fonts)
         is_same = inner is source.composition
         yield layer if is_same else replace(layer, source=replace(source, composition=inner))
     elif isinstance(source, TextSource) and source.per_character_3d and isinstance(transform, Transform3D):
-        yield from _planes(layer, source, transform, fonts)
+        planes = tuple(_planes(layer if layer.visible else _as_picture(layer), source, transform, fonts))
+        yield from planes if layer.visible else (_grouped(layer, planes, host),)
     else:
         yield layer
+
+
+def _as_picture(layer: LayerSnapshot) -> LayerSnapshot:
+    """Return a layer that only a matte or an effect refers to as it is drawn for them (compositing.md 6)."""
+    return replace(
+        layer, visible=True, opacity=1.0, blend="normal", matte=None, preserve_transparency=False,
+        casts_shadows=False, shadow_only=False,
+    )  # fmt: skip
+
+
+def _grouped(layer: LayerSnapshot, planes: tuple[LayerSnapshot, ...], host: Snapshot) -> LayerSnapshot:
+    """Return the planes as one layer that keeps the text's id, by which mattes and effects find it."""
+    if not any(isinstance(plane.source, TextSource) and plane.source.plane for plane in planes):
+        return layer
+    group = CompositionSource(Snapshot(host.width, host.height, planes), host.width, host.height, sealed=False)
+    return LayerSnapshot(layer.id, layer.name, group, Transform2D(0.0, 0.0), visible=False)
 
 
 def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fonts: Fonts) -> Iterator[LayerSnapshot]:
@@ -281,4 +299,5 @@ def _plane_transform(transform: Transform3D, home: tuple[float, float, float], p
     there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
     local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))
     matrix = product(transform.matrix, scaled(local, pose.scale_x, pose.scale_x, 1.0))
-    return replace(transform, matrix=matrix, sorted_at=home, extrusion=None, lit_at=None)
+    material = replace(transform.material, metal=0.0)  # not passed to the planes (three-d.md 8)
+    return replace(transform, matrix=matrix, material=material, sorted_at=home, extrusion=None, lit_at=None)

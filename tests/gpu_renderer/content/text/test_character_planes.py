@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
+from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import line_width, measured_box
+from gpu_renderer.display_list.compile import compiled
+from gpu_renderer.display_list.graph import DepthGroup
+from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
+    Camera,
     CompositionSource,
     Ghost,
     GlyphPose,
     LayerSnapshot,
+    Material,
+    Matte,
     Sample,
     Snapshot,
     TextSource,
@@ -20,6 +28,7 @@ from motion.snapshot import (
     Transform2D,
     Transform3D,
 )
+from tests.gpu_renderer.drawing import Pictures, drawn, rect
 from tests.gpu_renderer.fonts import reference_fonts, text
 
 MOVED = (1.0, 0.0, 0.0, 100.0, 0.0, 1.0, 0.0, 50.0, 0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 0.0, 1.0)
@@ -29,6 +38,11 @@ MONO = TextStyle(family="Liberation Mono", size=40, weight=400)
 def layer(content: str, **fields: object) -> LayerSnapshot:
     source = text(content, MONO, per_character_3d=True, align="center", **fields)
     return LayerSnapshot("t", "t", source, Transform3D(MOVED, 0.0, 0.0, Transform2D(100, 50)), opacity=0.5)
+
+
+def turned_to(degrees: float, x: float, y: float) -> Transform3D:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return Transform3D((c, 0, s, x, 0, 1, 0, y, -s, 0, c, 0, 0, 0, 0, 1), 0.0, 0.0, Transform2D(x, y))
 
 
 def planes(one: LayerSnapshot) -> tuple[LayerSnapshot, ...]:
@@ -94,3 +108,53 @@ def test_placed_compositions_are_searched_too() -> None:
     (placed,) = planes(outer)
     assert isinstance(placed.source, CompositionSource)
     assert len(placed.source.composition.layers) == 2
+
+
+def test_all_planes_have_the_depth_of_field_blur_of_the_layer() -> None:
+    """`What else the plane inherits: ..., depth-of-field blur of the layer` (text.md 9)."""
+    near, far = GlyphPose(dz=-60), GlyphPose(dz=80)
+    eye = Camera((1, 0, 0, -100, 0, 1, 0, -50, 0, 0, 1, 90, 0, 0, 0, 1), 100, (100, 50, -90), True, 80, 10, 9)
+    scene = Snapshot(200, 100, planes(layer("AB", has_animators=True, poses=(near, far))), None, camera=eye)
+    (group,) = compiled(scene, 200, 100, lambda source: (44.0, 68.0)).steps
+    assert isinstance(group, DepthGroup)
+    blurs = [plane.layer.effects[-1].stored for plane in group.planes]
+    assert blurs == [(("amount", 2.5),)] * 2, "the layer lies at the depth 100, 20 behind the focus at 80"
+
+
+def test_planes_have_no_metal() -> None:
+    """`metal` is not passed to per-character planes (three-d.md 8)."""
+    lit = Transform3D(MOVED, 0.0, 0.0, Transform2D(100, 50), Material(metal=0.7, specular=0.4))
+    (plane,) = planes(replace(layer("A"), transform=lit))
+    assert isinstance(plane.transform, Transform3D)
+    assert (plane.transform.material.metal, plane.transform.material.specular) == (0.0, 0.4)
+
+
+@pytest.mark.gl
+def test_a_text_of_planes_can_be_a_matte(painter: Painter) -> None:
+    """The matte is the source's picture at full opacity, and the source never draws itself (compositing.md 6)."""
+    text_above = replace(layer("HH"), visible=False, opacity=0.2)
+    matted = rect("#ff0000", 100, 50, 160, 80, id="matted", matte=Matte("alpha", False, "t"))
+    contents = Contents(reference_fonts(), Pictures())
+    scene = Snapshot(200, 100, (matted, text_above), "#000000")
+    red, green, _ = (drawn(painter, scene, contents=contents)[..., channel] for channel in range(3))
+    whole = replace(text_above, source=replace(text_above.source, per_character_3d=False))  # type: ignore[arg-type]
+    flat = drawn(painter, replace(scene, layers=(matted, whole)), contents=contents)[..., 0]
+    assert not green.any()
+    assert red.max() > 240
+    assert (red > 128).sum() == pytest.approx((flat > 128).sum(), rel=0.15)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("degrees", [22.3, -18.3, 41.0])
+def test_letters_in_one_plane_do_not_cut_each_other(painter: Painter, degrees: float) -> None:
+    """Their boxes overlap at equal depths, where a depth test passes or fails by rounding (text.md 9)."""
+    text_layer = replace(layer("HOHOHO"), transform=turned_to(degrees, 100, 30), opacity=1.0)
+    crossing = tuple(
+        rect("#00ff00", 0, 0, 30, 20, id=str(turn), transform=turned_to(turn, 170, 85)) for turn in (45.0, -45.0)
+    )
+    contents = Contents(reference_fonts(), Pictures())
+    alone, with_others = (
+        drawn(painter, Snapshot(200, 100, layers, "#000000"), contents=contents)[:60].astype(int)
+        for layers in ((text_layer,), (text_layer, *crossing))
+    )
+    assert (abs(alone - with_others).max(axis=2) > 8).mean() < 0.002
