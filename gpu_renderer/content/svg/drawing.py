@@ -14,7 +14,7 @@ from gpu_renderer.content.svg.document import Element, SvgSize, children, href, 
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import letterings, text_box
 from gpu_renderer.content.svg.scene import Frame, Scene
-from gpu_renderer.content.svg.servers import color_of, context_paints, paint_of
+from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
 from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale
 from gpu_renderer.content.svg.values import (
@@ -82,9 +82,10 @@ class Drawing(Scene):
     def _children_bounds(self, element: Element, frame: Frame) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
+        outer = frame.style if target is None else shown_style(frame.style, target)
         for child in [target] if target is not None else children(element):
             if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
-                style = self.cascade.computed(child, frame.style)
+                style = self.cascade.computed(child, outer)
                 box = self._bounds(child, frame.inside(style))
                 found.join(placement(style, frame.viewport, partial(skia.Rect, box)).mapRect(box))
         if target is not None:
@@ -204,7 +205,7 @@ class Drawing(Scene):
         if target is None:
             return
         canvas.translate(*_rectangle(element, frame.viewport)[:2])
-        frame = frame._replace(style=frame.style | context_paints(frame.style))
+        frame = frame._replace(style=shown_style(frame.style, target))
         if name_of(target) not in ("symbol", "svg"):
             self._draw(target, canvas, frame)
             return

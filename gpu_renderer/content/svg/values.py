@@ -20,8 +20,11 @@ QUANTITY = re.compile(rf"\s*({NUMBER.pattern})\s*([a-z]*)\s*\Z", re.IGNORECASE)
 _LENGTH = re.compile(rf"\s*({NUMBER.pattern})([a-z%]*)\s*\Z", re.IGNORECASE)
 _ALIGN = re.compile(r"x(Min|Mid|Max)Y(Min|Mid|Max)\Z")
 _SHARES = {"Min": 0.0, "Max": 1.0}
-_UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
-_EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
+_UNITS = {
+    "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "q": 24 / 25.4, "rem": 16.0,
+}  # fmt: skip
+"""Px of each absolute unit, and of `rem` where the root states no font size."""
+_EM_UNITS = {"em": 1.0, "ex": 0.5, "ch": 0.5}
 _FONT_SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
 }  # fmt: skip
@@ -52,14 +55,16 @@ def numbers(text: str | None) -> list[float]:
 
 
 def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:
-    """A length in user units; percentages are of the reference."""
+    """A length in user units; percentages are of the reference. A unit that is not known makes it invalid."""
     match = _LENGTH.match(text or "")
     if match is None:
         return default
     value, unit = float(match[1]), match[2].lower()
     if unit == "%":
         return value / 100 * reference
-    return value * _UNITS[unit] if unit in _UNITS else value * _EM_UNITS.get(unit, 1.0) * font_size
+    if unit in _EM_UNITS:
+        return value * _EM_UNITS[unit] * font_size
+    return value * _UNITS[unit] if unit in _UNITS else default
 
 
 def font_size(style: Style, parent: float = 16.0) -> float:
@@ -151,7 +156,7 @@ def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, flo
     if not words:
         return 0.0, 0.0
     if words[0] in ("top", "bottom") or words[-1] in ("left", "right"):
-        words = words[::-1] if len(words) == 2 else ["center", *words]
+        words = words[::-1] if len(words) == 2 else ["center", *words] if words[0] in ("top", "bottom") else words
     x, y = (_PLACES.get(word, word) for word in [*words, "center"][:2])
     return length(x, reference.width, 0.0, em), length(y, reference.height, 0.0, em)
 

@@ -44,6 +44,15 @@ def test_style_blocks_cascade_as_css_says(rules: str) -> None:
     assert at(body, (30, 20)) == [BLUE]
 
 
+@pytest.mark.parametrize("rule", [".outer rect", "svg rect", "defs > g rect", "g + g rect"])
+def test_selectors_see_nothing_around_what_a_use_shows(rule: str) -> None:
+    body = (
+        f"<style>{rule.replace('>', '&gt;')} {{ fill: red }} #t rect {{ stroke: blue; stroke-width: 8 }}</style>"
+        '<defs class="outer"><g/><g id="t" fill="blue"><rect width="20" height="20"/></g></defs><use href="#t" x="40" y="40"/>'
+    )
+    assert at(body, (50, 50), (37, 50)) == [BLUE, BLUE]
+
+
 def test_an_important_rule_wins_over_a_style_attribute() -> None:
     body = '<style>rect { fill: blue !important }</style><rect width="9" height="9" style="fill:red"/>'
     assert at(body, (5, 5)) == [BLUE]
@@ -57,6 +66,9 @@ def test_an_important_rule_wins_over_a_style_attribute() -> None:
         ('style="transform: rotate(180deg); transform-origin: 50px 50px"', (90, 90), (10, 10)),
         ('transform="rotate(180)" transform-origin="20 20"', (30, 30), (10, 10)),
         ('style="transform: rotate(.125turn); transform-box: fill-box; transform-origin: center"', (10, 21), (1, 1)),
+        ('style="transform: scaleX(.5); transform-box: fill-box; transform-origin: left"', (5, 10), (15, 10)),
+        ('style="transform: scaleX(.5); transform-box: fill-box; transform-origin: right"', (15, 10), (5, 10)),
+        ('style="transform: scaleY(.5); transform-box: fill-box; transform-origin: bottom"', (10, 15), (10, 5)),
         ('transform="translate(5 5)" style="transform: translateX(50px)"', (60, 10), (10, 10)),
         ('transform="translate(50 50) unknown(3)"', (10, 10), (60, 60)),
         ('style="translate: 50px 0"', (60, 10), (10, 10)),
@@ -91,6 +103,13 @@ def test_transforms_are_those_of_css(
         ('<style>circle { r: 20px; cx: 30px; cy: 30px; fill: red }</style><circle r="1"/>', (45, 30), (60, 30)),
         ('<path style="d: path(\'M0 0H40V40H0z\')" fill="red"/>', (20, 20), (60, 60)),
         ('<g font-size="20"><rect width="2em" height="1em" fill="red"/></g>', (38, 18), (38, 22)),
+        ('<g font-size="40"><rect width="2rem" height="40Q" fill="red"/></g>', (31, 37), (31, 39)),
+        ('<g font-size="40"><rect width="2rem" height="20" fill="red"/></g>', (31, 10), (34, 10)),
+        ('<style>:root { font-size: 20px } rect { width: 2rem }</style><g font-size="5"><rect height="20" fill="red"/></g>', (39, 10), (42, 10)),
+        ('<rect width="2none" height="20"/><rect x="50" width="9" height="9" fill="red"/>', (55, 5), (1, 1)),
+        ('<rect width="20" height="20" style="fill/**/:red;/* ; */stroke:none"/>', (10, 10), (30, 30)),
+        ('<marker id="m" orient=".25turn" overflow="visible"><rect width="40" height="10" fill="red"/></marker>'
+         '<path d="M50 10H51" marker-start="url(#m)"/>', (45, 40), (80, 15)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: circle(20px at 30px 50%)"/>', (31, 50), (75, 50)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: ellipse(50% farthest-side)"/>', (21, 50), (22, 22)),
         ('<rect x="10" y="30" width="80" height="40" fill="red" style="clip-path: ellipse()"/>', (15, 50), (12, 34)),
