@@ -27,6 +27,7 @@ from gpu_renderer.content.svg.values import (
     length,
     numbers,
     placement,
+    root_placement,
     view_box,
 )
 from gpu_renderer.content.vector.surface import image
@@ -45,10 +46,14 @@ class Drawing(Scene):
         self.budget.check(Cost.elements, drawn_count(self.document))
         width, height, root = size.columns, size.rows, self.document.root
         box = view_box(root) or (0.0, 0.0, size.width, size.height)
+        style = self.cascade.computed(root, {})
+        turned = root_placement(style, width, height)
+        if not turned.isIdentity():
+            canvas.concat(turned)
+            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
         canvas.concat(
             fitted(root, width, height) if view_box(root) else skia.Matrix.Scale(width / box[2], height / box[3])
         )
-        style = self.cascade.computed(root, {})
         frame = Frame(style, Viewport(box[2], box[3]))
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))

@@ -150,6 +150,12 @@ def placement(style: Style, viewport: Viewport, bounds: Callable[[], skia.Rect])
     return matrix.preTranslate(-x, -y)
 
 
+def root_placement(style: Style, width: float, height: float) -> skia.Matrix:
+    """Return the matrix of the root's transform: that of a CSS box of the raster's size, about its middle by default."""
+    boxed = {"transform-origin": "center"} | style | {"transform-box": "view-box"}
+    return placement(boxed, Viewport(width, height), skia.Rect.MakeEmpty)
+
+
 def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, float]:
     """Return the place that one or two words name in a box (`50% 10px`, `left`); its corner where there is none."""
     words = (text or "").split()[:2]

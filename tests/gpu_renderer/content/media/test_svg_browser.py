@@ -155,6 +155,25 @@ def test_isolation_keeps_blending_inside_a_group() -> None:
     assert at(blended.format("isolation:isolate"), (20, 20)) == [RED]
 
 
+@pytest.mark.parametrize(
+    ("transform", "inside", "outside"),
+    [
+        ('transform="rotate(90)"', (90, 30), (10, 10)),
+        ('transform="matrix(-1, 0, 0, 1, 0, 0)"', (80, 10), (10, 10)),
+        ('style="transform: scale(.5); transform-origin: 0 0"', (15, 5), (30, 10)),
+        ('style="transform: scale(.5)"', (30, 30), (5, 70)),
+    ],
+)
+def test_the_root_turns_about_its_middle_and_is_cut_at_its_box(
+    transform: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    body = '<rect width="40" height="20" fill="red"/><rect x="-50" y="80" width="20" height="20"/>'
+    markup = svg(body, f'viewBox="0 0 100 100" {transform}')
+    pixels, _ = svg_pixels(markup, reference_fonts())
+    found = [pixels[int(y * 20.48), int(x * 20.48)].tolist() for x, y in (inside, outside)]
+    assert found == [RED, NOTHING]
+
+
 def test_the_root_may_have_a_background() -> None:
     pixels, _ = svg_pixels(svg("", 'viewBox="0 0 1 1" style="background:blue"'), reference_fonts())
     assert pixels[9, 9].tolist() == BLUE
