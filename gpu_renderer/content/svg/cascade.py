@@ -10,7 +10,7 @@ from gpu_renderer.content.svg.stylesheet import (
     ATTRIBUTES,
     INHERITED,
     declarations,
-    is_valid,
+    is_valid_attribute,
     matches,
     rules,
     specificity,
@@ -61,7 +61,8 @@ class Cascade:
         return self._in_place[element]
 
     def _declared(self, element: Element, tree: str | None) -> Style:
-        own = {name: value for name in ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)}
+        stated = ((name, value) for name in ATTRIBUTES if (value := element.get(name)) is not None)
+        own = {name: value for name, value in stated if is_valid_attribute(name, value)}
         matching = [rule.declarations for rule in self._rules if matches(element, rule.selector, self._budget, tree)]
         matching.append(declarations(element.get("style") or ""))
         for values in [found.normal for found in matching] + [found.important for found in matching]:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.transform_syntax import is_css_transform, is_transform_attribute
 from gpu_renderer.content.svg.values import Style
 from gpu_renderer.content.vector import css
 
@@ -91,6 +92,17 @@ class Rule(NamedTuple):
 
 def is_valid(name: str, value: str) -> bool:
     """Return True if a declaration stands; one that does not leaves the property as it was."""
+    if name == "transform":
+        return is_css_transform(value)
+    return _is_value(name, value)
+
+
+def is_valid_attribute(name: str, value: str) -> bool:
+    """Return True if a presentation attribute stands."""
+    return is_transform_attribute(value) if name == "transform" else _is_value(name, value)
+
+
+def _is_value(name: str, value: str) -> bool:
     if name not in _COLORS:
         return bool(value)
     word = value.strip().lower()

@@ -29,6 +29,8 @@ _FONT_SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
 }  # fmt: skip
 _FUNCTION = re.compile(r"([a-zA-Z0-9]+)\s*\(([^()]*)\)")
+_ARGUMENT = re.compile(rf"{NUMBER.pattern}[a-zA-Z%]*|[^\s,]+")
+"""A number with or without a unit, which the next may follow at once (`10-5.5.5`), or any other word."""
 _BETWEEN = re.compile(r"[\s,]*\Z")
 _PLACES = {"left": "0%", "top": "0%", "center": "50%", "right": "100%", "bottom": "100%"}
 
@@ -123,8 +125,8 @@ def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0
     if not text or not _BETWEEN.match(_FUNCTION.sub("", text)):
         return matrix
     for name, inside in _FUNCTION.findall(text):
-        words = re.split(r"[\s,]+", inside.strip())
-        step = _FUNCTIONS[name](words, reference, em) if words[0] and name in _FUNCTIONS else None
+        words = _ARGUMENT.findall(inside)
+        step = _FUNCTIONS[name](words, reference, em) if words and name in _FUNCTIONS else None
         if step is None:
             return skia.Matrix()
         matrix.preConcat(step)

@@ -81,6 +81,39 @@ def test_transforms_are_those_of_css(
 
 
 @pytest.mark.parametrize(
+    "attributes",
+    [
+        *(f'transform="{value}"' for value in (
+            "rotate(30deg)", "translate(50px, 50px)", "translateX(50)", "rotate(90 20)", "scale(2 2 2)", "translate(50 50 50)", "translate(50,)",
+        )),
+        *(f'style="transform: {value}"' for value in (
+            "rotate(30)", "translate(50, 50)", "skewX(60)", "translate(50px 50px)", "matrix(1 0 0 1 50 50)", "scale(2), rotate(30deg)",
+            "rotate(30deg, 50, 50)",
+        )),
+    ],
+)  # fmt: skip
+def test_a_transform_in_the_syntax_of_the_other_place_is_none(attributes: str) -> None:
+    assert at(SQUARE.format(attributes), (1, 1), (19, 19), (25, 10), (60, 60)) == [RED, RED, NOTHING, NOTHING]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        *(f'transform="{value}"' for value in (
+            "translate(50 50)", "translate(50,50),rotate(0)", " translate ( 5e1 50.0 ) ", "translate(55-5)translate(-5 55)", "translate(50.5 50)translate(-.5.0)", "matrix(1 0 0 1 50,50)",
+            "rotate(0 5 5) translate(50,50)",
+        )),
+        *(f'style="transform: {value}"' for value in (
+            "translate(50px,50px)", "translate( 50% , 50% )", "translate(50px,0)translate(0.0,50px)", "matrix(1,0,0,1,50,50)", "scale(1,1) translate3d(50px,50px,0)",
+        )),
+        'style="--d: 50px; transform: translate(var(--d), var(--d))"',
+    ],
+)  # fmt: skip
+def test_a_transform_in_its_own_syntax_counts(attributes: str) -> None:
+    assert at(SQUARE.format(attributes), (51, 51), (69, 69), (45, 60), (10, 10)) == [RED, RED, NOTHING, NOTHING]
+
+
+@pytest.mark.parametrize(
     ("body", "inside", "outside"),
     [
         ('<pattern id="p" width=".5" height=".5"><rect width="5" height="5" fill="red"/></pattern>'
