@@ -10,16 +10,19 @@ from gpu_renderer.content.svg.stylesheet import (
     ATTRIBUTES,
     INHERITED,
     declarations,
-    is_valid,
+    is_valid_attribute,
     matches,
     rules,
     specificity,
 )
-from gpu_renderer.content.svg.values import Style, font_size
+from gpu_renderer.content.svg.values import NUMBER, Style, font_size
 
+TREE = "-use"
+"""Key of the id of the element that a `use` shows, in the styles of that element and all below it."""
 _REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
 _VARIABLES_MAX = 16
+_REM = re.compile(rf"({NUMBER.pattern})rem\b", re.IGNORECASE)
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 _FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+(?P<family>.+)")
@@ -35,11 +38,14 @@ class Cascade:
         found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
         self._rules = sorted(found, key=lambda rule: specificity(rule.selector))
         self._in_place: dict[Element, Style] = {}
+        self._rem = 16.0
+        self._rem = font_size(self.computed(document.root, {}))
 
     def computed(self, element: Element, parent: Style) -> Style:
         """Return the element's properties as strings; what is inherited is taken from the parent's."""
         self._budget.spend(Cost.elements)
-        own = _substituted(_expanded(self._declared(element)), parent, self._budget)
+        own = _substituted(_expanded(self._declared(element, parent.get(TREE))), parent, self._budget)
+        own = {name: _REM.sub(lambda match: f"{float(match[1]) * self._rem}px", value) for name, value in own.items()}
         style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
         for name, value in own.items():
             _set(style, name, value.strip(), parent)
@@ -54,9 +60,10 @@ class Cascade:
             self._in_place[element] = self.computed(element, parent)
         return self._in_place[element]
 
-    def _declared(self, element: Element) -> Style:
-        own = {name: value for name in ATTRIBUTES if (value := element.get(name)) is not None and is_valid(name, value)}
-        matching = [rule.declarations for rule in self._rules if matches(element, rule.selector, self._budget)]
+    def _declared(self, element: Element, tree: str | None) -> Style:
+        stated = ((name, value) for name in ATTRIBUTES if (value := element.get(name)) is not None)
+        own = {name: value for name, value in stated if is_valid_attribute(name, value)}
+        matching = [rule.declarations for rule in self._rules if matches(element, rule.selector, self._budget, tree)]
         matching.append(declarations(element.get("style") or ""))
         for values in [found.normal for found in matching] + [found.important for found in matching]:
             own.update(values)

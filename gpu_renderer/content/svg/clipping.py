@@ -14,6 +14,7 @@ from gpu_renderer.content.svg.budget import DEPTH_MAX, MASK_WORK, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.servers import shown_style
 from gpu_renderer.content.svg.values import Style, Viewport, box_matrix, length, origin, placement, transform
 
 SEGMENTS_MAX: Final = 5_000
@@ -161,7 +162,7 @@ def _used_outline(scene: Scene, use: Element, frame: Frame) -> skia.Path:
     target = scene.document.linked(use)
     if target is None or frame.depth > DEPTH_MAX:
         return skia.Path()
-    path = _child_outline(scene, target, frame.inside(scene.cascade.computed(target, frame.style)))
+    path = _child_outline(scene, target, frame.inside(scene.cascade.computed(target, shown_style(frame.style, target))))
     path.offset(length(use.get("x"), frame.viewport.width), length(use.get("y"), frame.viewport.height))
     return path
 

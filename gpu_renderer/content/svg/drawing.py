@@ -14,7 +14,7 @@ from gpu_renderer.content.svg.document import Element, SvgSize, children, href, 
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import letterings, text_box
 from gpu_renderer.content.svg.scene import Frame, Scene
-from gpu_renderer.content.svg.servers import color_of, context_paints, paint_of
+from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
 from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale
 from gpu_renderer.content.svg.values import (
@@ -27,6 +27,7 @@ from gpu_renderer.content.svg.values import (
     length,
     numbers,
     placement,
+    root_placement,
     view_box,
 )
 from gpu_renderer.content.vector.surface import image
@@ -45,10 +46,14 @@ class Drawing(Scene):
         self.budget.check(Cost.elements, drawn_count(self.document))
         width, height, root = size.columns, size.rows, self.document.root
         box = view_box(root) or (0.0, 0.0, size.width, size.height)
+        style = self.cascade.computed(root, {})
+        turned = root_placement(style, width, height)
+        if not turned.isIdentity():
+            canvas.concat(turned)
+            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
         canvas.concat(
             fitted(root, width, height) if view_box(root) else skia.Matrix.Scale(width / box[2], height / box[3])
         )
-        style = self.cascade.computed(root, {})
         frame = Frame(style, Viewport(box[2], box[3]))
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))
@@ -82,9 +87,10 @@ class Drawing(Scene):
     def _children_bounds(self, element: Element, frame: Frame) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
+        outer = frame.style if target is None else shown_style(frame.style, target)
         for child in [target] if target is not None else children(element):
             if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
-                style = self.cascade.computed(child, frame.style)
+                style = self.cascade.computed(child, outer)
                 box = self._bounds(child, frame.inside(style))
                 found.join(placement(style, frame.viewport, partial(skia.Rect, box)).mapRect(box))
         if target is not None:
@@ -204,7 +210,7 @@ class Drawing(Scene):
         if target is None:
             return
         canvas.translate(*_rectangle(element, frame.viewport)[:2])
-        frame = frame._replace(style=frame.style | context_paints(frame.style))
+        frame = frame._replace(style=shown_style(frame.style, target))
         if name_of(target) not in ("symbol", "svg"):
             self._draw(target, canvas, frame)
             return

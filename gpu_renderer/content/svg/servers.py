@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import skia
 
+from gpu_renderer.content.svg.cascade import TREE
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.values import UNIT, Style, Viewport, box_matrix, fitted, fraction, length, transform
@@ -34,6 +35,11 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.P
 def context_paints(style: Style) -> Style:
     """Return the style with `context-fill` and `context-stroke` resolved for a referenced element."""
     return {"-context-fill": style.get("fill", "black"), "-context-stroke": style.get("stroke", "none")}
+
+
+def shown_style(style: Style, target: Element) -> Style:
+    """Return the style that an element inherits from a `use` of it."""
+    return style | context_paints(style) | {TREE: target.get("id", "")}
 
 
 def color_of(value: str, style: Style) -> Rgba | None:

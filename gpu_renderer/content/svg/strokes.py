@@ -13,7 +13,7 @@ from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import context_paints
 from gpu_renderer.content.svg.shapes import arc_joints, path_data
-from gpu_renderer.content.svg.values import Style, Viewport, fitted, font_size, length, view_box
+from gpu_renderer.content.svg.values import Style, Viewport, degrees, fitted, font_size, length, view_box
 from gpu_renderer.content.vector.paints import CAPS, JOINS, set_dashes
 
 Point = tuple[float, float]
@@ -158,7 +158,7 @@ def _draw_marker(
 
 def _angle(orient: str | None, vertex: Vertex, is_start: bool) -> float:
     if orient not in ("auto", "auto-start-reverse"):
-        return length((orient or "0").replace("deg", ""), 1.0)
+        return degrees(orient or "0")
     angles = [math.atan2(y, x) for x, y in (d for d in (vertex.arriving, vertex.leaving) if d)]
     if not angles:
         return 0.0

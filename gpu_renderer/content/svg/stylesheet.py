@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.transform_syntax import is_css_transform, is_transform_attribute
 from gpu_renderer.content.svg.values import Style
 from gpu_renderer.content.vector import css
 
@@ -91,6 +92,17 @@ class Rule(NamedTuple):
 
 def is_valid(name: str, value: str) -> bool:
     """Return True if a declaration stands; one that does not leaves the property as it was."""
+    if name == "transform":
+        return is_css_transform(value)
+    return _is_value(name, value)
+
+
+def is_valid_attribute(name: str, value: str) -> bool:
+    """Return True if a presentation attribute stands."""
+    return is_transform_attribute(value) if name == "transform" else _is_value(name, value)
+
+
+def _is_value(name: str, value: str) -> bool:
     if name not in _COLORS:
         return bool(value)
     word = value.strip().lower()
@@ -119,7 +131,7 @@ def _is_shown(query: str) -> bool:
 def declarations(text: str) -> Declarations:
     """Return the known properties of a declaration block, and custom ones."""
     found = Declarations({}, {})
-    for part in _DECLARATION.findall(text):
+    for part in _DECLARATION.findall(_COMMENT.sub("", text)):
         name, _, value = part.partition(":")
         name, value = name.strip(), value.strip()
         name = name if name.startswith("--") else name.lower()
@@ -150,8 +162,11 @@ def specificity(selector: Selector) -> tuple[int, ...]:
     return tuple(map(sum, zip(*map(_weight, selector), strict=True)))
 
 
-def matches(element: Element, selector: Selector, budget: Budget) -> bool:
-    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable."""
+def matches(element: Element, selector: Selector, budget: Budget, tree: str | None = None) -> bool:
+    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable.
+
+    `tree`: the id of the root of what a `use` shows. Selectors see nothing around it.
+    """
     pending: list[tuple[Iterator[Element], int]] = [(iter([element]), len(selector) - 1)]
     while pending:
         others, at = pending[-1]
@@ -163,7 +178,7 @@ def matches(element: Element, selector: Selector, budget: Budget) -> bool:
         if _is(other, selector[at], budget):
             if at == 0:
                 return True
-            pending.append((_candidates(other, selector[at].combinator), at - 1))
+            pending.append((_candidates(other, selector[at].combinator, tree), at - 1))
     return False
 
 
@@ -196,14 +211,23 @@ def _weight(step: Step) -> tuple[int, int, int]:
     return ids, classes, int(step.name is not None)
 
 
-def _candidates(element: Element, combinator: str) -> Iterator[Element]:
+def _candidates(element: Element, combinator: str, tree: str | None) -> Iterator[Element]:
     """Return the elements that a combinator leads to."""
+    if tree and element.get("id") == tree:
+        return iter(())
     if combinator == " ":
-        return element.iterancestors()  # type: ignore[no-any-return]
+        return _ancestors(element, tree)
     if combinator == "~":
         return element.itersiblings(preceding=True)  # type: ignore[no-any-return]
     found = element.getparent() if combinator == ">" else element.getprevious()
     return iter(() if found is None else (found,))
+
+
+def _ancestors(element: Element, tree: str | None) -> Iterator[Element]:
+    for ancestor in element.iterancestors():
+        yield ancestor
+        if tree and ancestor.get("id") == tree:
+            return
 
 
 def _is(element: Element, step: Step, budget: Budget) -> bool:

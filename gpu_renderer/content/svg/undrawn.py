@@ -12,6 +12,7 @@ _FUNCTION = re.compile(
     r"(?<![\w-])(calc|min|max|clamp|color-mix|light-dark|color|lab|lch|rotate3d|perspective)\(", re.IGNORECASE
 )
 _EX = re.compile(r"[0-9.]ex\b", re.IGNORECASE)
+_OF_THE_VIEW = re.compile(r"[0-9.](vw|vh|vmin|vmax)\b", re.IGNORECASE)
 _LINEAR = re.compile(r"(?<![\w-])color-interpolation\s*:\s*linearRGB", re.IGNORECASE)
 _RULE = re.compile(r"@(font-face|layer|supports|container|scope|property)\b", re.IGNORECASE)
 _PROPERTIES = (
@@ -48,6 +49,8 @@ def _of_declarations(text: str) -> Iterator[str]:
         yield f"The CSS function {function.lower()}() of an SVG document is not drawn."
     if _EX.search(text):
         yield "The unit ex of an SVG document counts as half the font size."
+    for unit in _OF_THE_VIEW.findall(text):
+        yield f"The unit {unit.lower()} of an SVG document is not read."
     for name, value in _PROPERTY.findall(text):
         if value.lower() not in _AT_REST:
             yield f"The property {name.lower()} of an SVG document is not drawn."

@@ -20,12 +20,17 @@ QUANTITY = re.compile(rf"\s*({NUMBER.pattern})\s*([a-z]*)\s*\Z", re.IGNORECASE)
 _LENGTH = re.compile(rf"\s*({NUMBER.pattern})([a-z%]*)\s*\Z", re.IGNORECASE)
 _ALIGN = re.compile(r"x(Min|Mid|Max)Y(Min|Mid|Max)\Z")
 _SHARES = {"Min": 0.0, "Max": 1.0}
-_UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
-_EM_UNITS = {"em": 1.0, "rem": 1.0, "ex": 0.5, "ch": 0.5}
+_UNITS = {
+    "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "q": 24 / 25.4, "rem": 16.0,
+}  # fmt: skip
+"""Px of each absolute unit, and of `rem` where the root states no font size."""
+_EM_UNITS = {"em": 1.0, "ex": 0.5, "ch": 0.5}
 _FONT_SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
 }  # fmt: skip
 _FUNCTION = re.compile(r"([a-zA-Z0-9]+)\s*\(([^()]*)\)")
+_ARGUMENT = re.compile(rf"{NUMBER.pattern}[a-zA-Z%]*|[^\s,]+")
+"""A number with or without a unit, which the next may follow at once (`10-5.5.5`), or any other word."""
 _BETWEEN = re.compile(r"[\s,]*\Z")
 _PLACES = {"left": "0%", "top": "0%", "center": "50%", "right": "100%", "bottom": "100%"}
 
@@ -52,14 +57,16 @@ def numbers(text: str | None) -> list[float]:
 
 
 def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:
-    """A length in user units; percentages are of the reference."""
+    """A length in user units; percentages are of the reference. A unit that is not known makes it invalid."""
     match = _LENGTH.match(text or "")
     if match is None:
         return default
     value, unit = float(match[1]), match[2].lower()
     if unit == "%":
         return value / 100 * reference
-    return value * _UNITS[unit] if unit in _UNITS else value * _EM_UNITS.get(unit, 1.0) * font_size
+    if unit in _EM_UNITS:
+        return value * _EM_UNITS[unit] * font_size
+    return value * _UNITS[unit] if unit in _UNITS else default
 
 
 def font_size(style: Style, parent: float = 16.0) -> float:
@@ -118,8 +125,8 @@ def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0
     if not text or not _BETWEEN.match(_FUNCTION.sub("", text)):
         return matrix
     for name, inside in _FUNCTION.findall(text):
-        words = re.split(r"[\s,]+", inside.strip())
-        step = _FUNCTIONS[name](words, reference, em) if words[0] and name in _FUNCTIONS else None
+        words = _ARGUMENT.findall(inside)
+        step = _FUNCTIONS[name](words, reference, em) if words and name in _FUNCTIONS else None
         if step is None:
             return skia.Matrix()
         matrix.preConcat(step)
@@ -145,13 +152,19 @@ def placement(style: Style, viewport: Viewport, bounds: Callable[[], skia.Rect])
     return matrix.preTranslate(-x, -y)
 
 
+def root_placement(style: Style, width: float, height: float) -> skia.Matrix:
+    """Return the matrix of the root's transform: that of a CSS box of the raster's size, about its middle by default."""
+    boxed = {"transform-origin": "center"} | style | {"transform-box": "view-box"}
+    return placement(boxed, Viewport(width, height), skia.Rect.MakeEmpty)
+
+
 def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, float]:
     """Return the place that one or two words name in a box (`50% 10px`, `left`); its corner where there is none."""
     words = (text or "").split()[:2]
     if not words:
         return 0.0, 0.0
     if words[0] in ("top", "bottom") or words[-1] in ("left", "right"):
-        words = words[::-1] if len(words) == 2 else ["center", *words]
+        words = words[::-1] if len(words) == 2 else ["center", *words] if words[0] in ("top", "bottom") else words
     x, y = (_PLACES.get(word, word) for word in [*words, "center"][:2])
     return length(x, reference.width, 0.0, em), length(y, reference.height, 0.0, em)
 

@@ -44,6 +44,15 @@ def test_style_blocks_cascade_as_css_says(rules: str) -> None:
     assert at(body, (30, 20)) == [BLUE]
 
 
+@pytest.mark.parametrize("rule", [".outer rect", "svg rect", "defs > g rect", "g + g rect"])
+def test_selectors_see_nothing_around_what_a_use_shows(rule: str) -> None:
+    body = (
+        f"<style>{rule.replace('>', '&gt;')} {{ fill: red }} #t rect {{ stroke: blue; stroke-width: 8 }}</style>"
+        '<defs class="outer"><g/><g id="t" fill="blue"><rect width="20" height="20"/></g></defs><use href="#t" x="40" y="40"/>'
+    )
+    assert at(body, (50, 50), (37, 50)) == [BLUE, BLUE]
+
+
 def test_an_important_rule_wins_over_a_style_attribute() -> None:
     body = '<style>rect { fill: blue !important }</style><rect width="9" height="9" style="fill:red"/>'
     assert at(body, (5, 5)) == [BLUE]
@@ -57,6 +66,9 @@ def test_an_important_rule_wins_over_a_style_attribute() -> None:
         ('style="transform: rotate(180deg); transform-origin: 50px 50px"', (90, 90), (10, 10)),
         ('transform="rotate(180)" transform-origin="20 20"', (30, 30), (10, 10)),
         ('style="transform: rotate(.125turn); transform-box: fill-box; transform-origin: center"', (10, 21), (1, 1)),
+        ('style="transform: scaleX(.5); transform-box: fill-box; transform-origin: left"', (5, 10), (15, 10)),
+        ('style="transform: scaleX(.5); transform-box: fill-box; transform-origin: right"', (15, 10), (5, 10)),
+        ('style="transform: scaleY(.5); transform-box: fill-box; transform-origin: bottom"', (10, 15), (10, 5)),
         ('transform="translate(5 5)" style="transform: translateX(50px)"', (60, 10), (10, 10)),
         ('transform="translate(50 50) unknown(3)"', (10, 10), (60, 60)),
         ('style="translate: 50px 0"', (60, 10), (10, 10)),
@@ -66,6 +78,39 @@ def test_transforms_are_those_of_css(
     attributes: str, inside: tuple[float, float], outside: tuple[float, float]
 ) -> None:
     assert at(SQUARE.format(attributes), inside, outside) == [RED, NOTHING]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        *(f'transform="{value}"' for value in (
+            "rotate(30deg)", "translate(50px, 50px)", "translateX(50)", "rotate(90 20)", "scale(2 2 2)", "translate(50 50 50)", "translate(50,)",
+        )),
+        *(f'style="transform: {value}"' for value in (
+            "rotate(30)", "translate(50, 50)", "skewX(60)", "translate(50px 50px)", "matrix(1 0 0 1 50 50)", "scale(2), rotate(30deg)",
+            "rotate(30deg, 50, 50)",
+        )),
+    ],
+)  # fmt: skip
+def test_a_transform_in_the_syntax_of_the_other_place_is_none(attributes: str) -> None:
+    assert at(SQUARE.format(attributes), (1, 1), (19, 19), (25, 10), (60, 60)) == [RED, RED, NOTHING, NOTHING]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        *(f'transform="{value}"' for value in (
+            "translate(50 50)", "translate(50,50),rotate(0)", " translate ( 5e1 50.0 ) ", "translate(55-5)translate(-5 55)", "translate(50.5 50)translate(-.5.0)", "matrix(1 0 0 1 50,50)",
+            "rotate(0 5 5) translate(50,50)",
+        )),
+        *(f'style="transform: {value}"' for value in (
+            "translate(50px,50px)", "translate( 50% , 50% )", "translate(50px,0)translate(0.0,50px)", "matrix(1,0,0,1,50,50)", "scale(1,1) translate3d(50px,50px,0)",
+        )),
+        'style="--d: 50px; transform: translate(var(--d), var(--d))"',
+    ],
+)  # fmt: skip
+def test_a_transform_in_its_own_syntax_counts(attributes: str) -> None:
+    assert at(SQUARE.format(attributes), (51, 51), (69, 69), (45, 60), (10, 10)) == [RED, RED, NOTHING, NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +136,13 @@ def test_transforms_are_those_of_css(
         ('<style>circle { r: 20px; cx: 30px; cy: 30px; fill: red }</style><circle r="1"/>', (45, 30), (60, 30)),
         ('<path style="d: path(\'M0 0H40V40H0z\')" fill="red"/>', (20, 20), (60, 60)),
         ('<g font-size="20"><rect width="2em" height="1em" fill="red"/></g>', (38, 18), (38, 22)),
+        ('<g font-size="40"><rect width="2rem" height="40Q" fill="red"/></g>', (31, 37), (31, 39)),
+        ('<g font-size="40"><rect width="2rem" height="20" fill="red"/></g>', (31, 10), (34, 10)),
+        ('<style>:root { font-size: 20px } rect { width: 2rem }</style><g font-size="5"><rect height="20" fill="red"/></g>', (39, 10), (42, 10)),
+        ('<rect width="2none" height="20"/><rect x="50" width="9" height="9" fill="red"/>', (55, 5), (1, 1)),
+        ('<rect width="20" height="20" style="fill/**/:red;/* ; */stroke:none"/>', (10, 10), (30, 30)),
+        ('<marker id="m" orient=".25turn" overflow="visible"><rect width="40" height="10" fill="red"/></marker>'
+         '<path d="M50 10H51" marker-start="url(#m)"/>', (45, 40), (80, 15)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: circle(20px at 30px 50%)"/>', (31, 50), (75, 50)),
         ('<rect x="20" y="20" width="60" height="60" fill="red" style="clip-path: ellipse(50% farthest-side)"/>', (21, 50), (22, 22)),
         ('<rect x="10" y="30" width="80" height="40" fill="red" style="clip-path: ellipse()"/>', (15, 50), (12, 34)),
@@ -134,6 +186,25 @@ def test_isolation_keeps_blending_inside_a_group() -> None:
     blended = '<rect width="100" height="100" fill="blue"/><g style="{}"><rect width="50" height="50" fill="red" style="mix-blend-mode:multiply"/></g>'
     assert at(blended.format(""), (20, 20)) == [[0, 0, 0, 255]]
     assert at(blended.format("isolation:isolate"), (20, 20)) == [RED]
+
+
+@pytest.mark.parametrize(
+    ("transform", "inside", "outside"),
+    [
+        ('transform="rotate(90)"', (90, 30), (10, 10)),
+        ('transform="matrix(-1, 0, 0, 1, 0, 0)"', (80, 10), (10, 10)),
+        ('style="transform: scale(.5); transform-origin: 0 0"', (15, 5), (30, 10)),
+        ('style="transform: scale(.5)"', (30, 30), (5, 70)),
+    ],
+)
+def test_the_root_turns_about_its_middle_and_is_cut_at_its_box(
+    transform: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    body = '<rect width="40" height="20" fill="red"/><rect x="-50" y="80" width="20" height="20"/>'
+    markup = svg(body, f'viewBox="0 0 100 100" {transform}')
+    pixels, _ = svg_pixels(markup, reference_fonts())
+    found = [pixels[int(y * 20.48), int(x * 20.48)].tolist() for x, y in (inside, outside)]
+    assert found == [RED, NOTHING]
 
 
 def test_the_root_may_have_a_background() -> None:

@@ -26,6 +26,7 @@ RECTANGLE = '<rect width="50" height="50"/>'
         ('<g style="color-interpolation: linearRGB"><radialGradient id="g"/></g>', "linear light"),
         ('<filter id="f"><feTurbulence stitchTiles="stitch"/></filter>', "stitchTiles"),
         ('<rect width="2ex" height="9"/>', "unit ex"),
+        ('<rect width="2VW" height="9"/>', "unit vw"),
         ('<text style="text-shadow: 1px 1px red">a</text>', "text-shadow"),
         ('<text writing-mode="vertical-rl">a</text>', "writing-mode"),
         (f"<style>@layer a {{ rect {{ fill: red }} }}</style>{RECTANGLE}", "@layer"),
