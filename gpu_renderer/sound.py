@@ -109,9 +109,10 @@ class JobSound:
         """Return what voices play of a file; None if it has no sound, or more than is left of what a mix can hold."""
         begin, end = self._window(source)
         most = begin + self._seconds_left
-        found = decoded(path, scratch, begin, min(end, most))
-        if found is not None and end > most and found.length >= most * RATE:
-            scratch.unlink()
+        is_stated_longer = end > most and stated_seconds(path) > most
+        found = None if is_stated_longer else decoded(path, scratch, begin, min(end, most))
+        if is_stated_longer or (found is not None and end > most and found.length >= most * RATE):
+            scratch.unlink(missing_ok=True)
             hours = MIXED_SECONDS_MAX / 3600
             shown = source[:SOURCE_SHOWN_MAX]
             self._refused.append(
@@ -236,6 +237,18 @@ class FileSound:
         if stop > start:
             found[start - first : stop - first] = self._samples[start - self._first : stop - self._first]
         return found
+
+
+def stated_seconds(path: Path) -> float:
+    """Return how long the sound of a file lasts by what the file says, or 0.0 if it says nothing."""
+    try:
+        with opened(path) as container:
+            stream = next(iter(container.streams.audio), None)
+            if stream is not None and stream.duration is not None and stream.time_base is not None:
+                return float(stream.duration * stream.time_base)
+            return float((container.duration or 0) / av.time_base)
+    except (av.FFmpegError, OSError, ValueError):
+        return 0.0
 
 
 def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float) -> FileSound | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from pathlib import Path
 
 import av
@@ -81,6 +82,20 @@ def test_a_mix_holds_so_much_sound_in_all(tmp_path: Path, monkeypatch: pytest.Mo
     (refused,) = of_lines(mixed.warnings)
     assert refused.code == "sound_not_rendered"
     assert "c.wav" in refused.message
+
+
+def test_a_sound_that_states_to_be_too_long_is_refused_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sound, "MIXED_SECONDS_MAX", 500.0)
+    layers = [voice("a", str(write_wave(tmp_path / "a.wav", np.zeros((600 * RATE, 1)))))]
+    doc = document(*layers, seconds=590.0)
+    began = time.process_time()
+    mixed = JobSound(doc, build(doc), Path, tmp_path, range(590 * 30), 30.0)
+    assert time.process_time() - began < 0.3
+    assert not mixed.is_heard
+    assert [notice.code for notice in of_lines(mixed.warnings)] == ["sound_not_rendered"]
+    assert not list(tmp_path.glob("*.f32"))
 
 
 def voice(name: str, source: str) -> Record:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import av
@@ -190,6 +192,12 @@ class _Decoder:
         self._scalers = Scalers(kernels())
         self._coming: Iterator[av.VideoFrame] | None = None
         self._last_shown_at = _NEVER
+        self._is_at_end = False
+        """True if the file was read to its end, not only to a place that cannot be read."""
+        self._barren: set[int] = set()
+        """Entry points from which no picture comes."""
+        self._last_frame: av.VideoFrame | None = None
+        """Last frame of the file that comes out whole, once it is known; it is shown until the end."""
         self.seek_count = 0
 
     def _open(self) -> None:
@@ -201,8 +209,8 @@ class _Decoder:
 
     @property
     def frame_bytes(self) -> int:
-        """Bytes of a frame as pixels."""
-        return max(1, int(self._stream.codec_context.width * self._stream.codec_context.height * 4))
+        """Bytes of a frame as pixels, by the size that the stream had last."""
+        return _pixel_bytes(self._stream.codec_context)
 
     def frames(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[DecodedFrame]:
         """Yield the frames first, first + step, first + 2 step ..., for ever; the last one is repeated, as one object.
@@ -210,9 +218,9 @@ class _Decoder:
         Backward, a stretch of frames is decoded at once and held, as many as fit into `held_max_bytes`.
         """
         assert step != 0, "a step leads somewhere"
-        held_count = max(1, held_max_bytes // self.frame_bytes)
         decoded: DecodedFrame | None = None
-        for frame in self._forward(first_index, step) if step > 0 else self._backward(first_index, step, held_count):
+        forward = step > 0
+        for frame in self._forward(first_index, step) if forward else self._backward(first_index, step, held_max_bytes):
             decoded = DecodedFrame(frame, self._scalers)
             yield decoded
         assert decoded is not None, "there is at least one frame"
@@ -228,36 +236,62 @@ class _Decoder:
         last_index = len(self._index.shown_at) - 1
         yield from (self._decoded(index) for index in range(min(first_index, last_index), last_index + 1, step))
 
-    def _backward(self, first_index: int, step: int, held_count: int) -> Iterator[av.VideoFrame]:
+    def _backward(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[av.VideoFrame]:
+        """Yield frames backward. A stretch is held by the sizes of its own frames: a stream can change its size anywhere."""
         indices = range(first_index, -1, step) or range(1)
-        for start in range(0, len(indices), held_count):
-            stretch = indices[start : start + held_count]
-            yield from reversed([self._decoded(index) for index in reversed(stretch)])
+        count = max(1, held_max_bytes // self.frame_bytes)
+        while indices:
+            held, held_bytes = deque[av.VideoFrame](), 0
+            for index in reversed(indices[:count]):
+                held.append(self._decoded(index))
+                held_bytes += _pixel_bytes(held[-1])
+                while len(held) > 1 and held_bytes > held_max_bytes:
+                    held_bytes -= _pixel_bytes(held.popleft())
+            indices = indices[len(held) :]
+            count = max(1, min(2 * len(held), held_max_bytes // _pixel_bytes(held[0])))
+            yield from reversed(held)
 
     def _decoded(self, frame_index: int) -> av.VideoFrame:
-        """Return the frame shown at the indexed time, or the next one that comes out whole."""
+        """Return the frame shown at the indexed time, else the next one that comes out whole, else the last of the file."""
         shown_at = self._index.shown_at[frame_index]
-        must_seek = self._must_seek(frame_index)
-        if must_seek:
-            self._seek(frame_index)
-            self._last_shown_at = _NEVER
-            self._coming = self._decoding()
-        last: av.VideoFrame | None = None
-        for last in self._coming or ():
-            self._last_shown_at = last.pts
-            if last.pts >= shown_at:
-                return last
-        self._coming = None
-        if last is None and not must_seek:  # the last frames are broken: show the one before, as a seek would
-            return self._decoded(frame_index)
-        if last is None:
+        if self._last_frame is not None and self._last_frame.pts < shown_at:
+            return self._last_frame
+        found = None if self._must_seek(frame_index) else self._next_from(shown_at)
+        entry, back = self._index.entry_number(frame_index), 1
+        while found is None and entry >= 0:
+            if entry not in self._barren:
+                self._seek(entry)
+                self._last_shown_at, self._coming = _NEVER, self._decoding()
+                found = self._next_from(shown_at)
+            if found is None:
+                # Nothing whole follows: freeze on the last frame before. The steps double, so that many broken groups
+                # take few attempts; an attempt from further back ends at the same frame.
+                self._barren.add(entry)
+                entry, back = max(0, entry - back) if entry else -1, 2 * back
+        if found is None:
             raise MediaUndecodable("no picture came out of the decoder", "A video cannot be decoded.")
+        return found
+
+    def _next_from(self, shown_at: int) -> av.VideoFrame | None:
+        """Decode on to the first frame shown at a time or later; return that frame, else the last one that came."""
+        last: av.VideoFrame | None = None
+        with suppress(av.FFmpegError):  # the container cannot be read here
+            for last in self._coming or ():
+                self._last_shown_at = last.pts
+                if last.pts >= shown_at:
+                    return last
+        self._coming = None
+        if self._is_at_end:
+            self._last_frame = last
         return last
 
-    def _seek(self, frame_index: int) -> None:
+    def _seek(self, entry: int) -> None:
         self.seek_count += 1
-        timestamp = self._index.entry_point(frame_index).decoded_at
-        self._container.seek(timestamp, stream=self._stream, backward=True)
+        try:
+            self._container.seek(self._index.entry_points[entry].decoded_at, stream=self._stream, backward=True)
+        except av.FFmpegError:  # the file's tables contradict each other: decode from its start
+            self._container.close()
+            self._open()
         self._codec.flush_buffers()
 
     def _must_seek(self, frame_index: int) -> bool:
@@ -265,12 +299,15 @@ class _Decoder:
             return True
         position = bisect_right(self._index.shown_at, self._last_shown_at)
         is_far = frame_index - position > DECODE_ON_FRAMES
-        return is_far and self._index.entry_point(frame_index).shown_at > self._last_shown_at
+        entry = self._index.entry_points[self._index.entry_number(frame_index)]
+        return is_far and entry.shown_at > self._last_shown_at
 
     def _decoding(self) -> Iterator[av.VideoFrame]:
         """Frames in the order shown. A packet that is broken is passed over, as players do."""
+        self._is_at_end = False
         for packet in packets(self._container, self._stream):
             if packet.size == 0:
+                self._is_at_end = True
                 break
             try:
                 frames = self._codec.decode(packet)
@@ -292,8 +329,13 @@ class _Decoder:
         self._container.close()
         self._is_on_one_thread = True
         self._open()
-        self._seek(min(bisect_right(self._index.shown_at, after), len(self._index.shown_at) - 1))
+        following = min(bisect_right(self._index.shown_at, after), len(self._index.shown_at) - 1)
+        self._seek(self._index.entry_number(following))
         yield from (frame for frame in self._decoding() if frame.pts > after)
+
+
+def _pixel_bytes(size: av.VideoFrame | av.VideoCodecContext) -> int:
+    return max(1, int(size.width * size.height * 4))
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:

@@ -92,13 +92,13 @@ class VideoIndex:
         begun = (max(0.0, round(seconds * 1e6)) + 1.0) / 1e6
         return max(0, bisect_right(self.seconds, begun) - 1)
 
-    def entry_point(self, frame_index: int) -> EntryPoint:
-        """Return the point from which decoding makes the frame complete: the last entry shown no later.
+    def entry_number(self, frame_index: int) -> int:
+        """Return which entry point makes the frame complete by decoding from it: the last one shown no later.
 
         Frames of an open group that are shown before its entry picture refer to the former group, and start there.
         """
         before = bisect_right(self.entry_points, self.shown_at[frame_index], key=lambda entry: entry.shown_at)
-        return self.entry_points[max(0, before - 1)]
+        return max(0, before - 1)
 
 
 def read_index(path: Path) -> VideoIndex:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import struct
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
-from tests.gpu_renderer.content.media.video_files import make_video, number
+from tests.gpu_renderer.content.media.video_files import TICK, level, make_video, number
 
 FRAME_COUNT, TRIMMED_COUNT = 40, 8
 
@@ -98,3 +100,85 @@ def with_index_in_front(path: Path) -> bytes:
                 packet.stream = stream
                 target.mux(packet)
     return moved.read_bytes()
+
+
+@pytest.mark.parametrize("is_backward", [False, True])
+def test_a_file_whose_last_groups_are_broken_freezes_on_the_last_whole_frame(
+    videos: Videos, tmp_path: Path, is_backward: bool
+) -> None:
+    path = make_video(tmp_path / "clip.mp4", gop_frames=4, bframes=0)
+    destroy_frames(path, range(16, FRAME_COUNT))
+    order = reversed(range(FRAME_COUNT)) if is_backward else range(FRAME_COUNT)
+    assert {index: shown(videos, path, index) for index in order} == {n: min(n, 15) for n in range(FRAME_COUNT)}
+    assert videos.seek_count < FRAME_COUNT / 2
+
+
+def test_a_last_group_that_cannot_be_read_freezes_on_the_frame_before(videos: Videos, tmp_path: Path) -> None:
+    """Its table leads beyond the file's end."""
+    path = make_video(tmp_path / "clip.mp4", gop_frames=4, bframes=0)
+    contents = bytearray(path.read_bytes())
+    table = contents.index(b"stsz") + 16
+    struct.pack_into(">I", contents, table + 4 * 20, 1 << 28)
+    path.write_bytes(contents)
+    assert [shown(videos, path, index) for index in range(FRAME_COUNT)] == [min(n, 19) for n in range(FRAME_COUNT)]
+
+
+def test_a_file_whose_list_of_key_frames_is_wrong_is_decoded_from_its_start(videos: Videos, tmp_path: Path) -> None:
+    """Without an entry in that list, no place of the file is found."""
+    path = make_video(tmp_path / "clip.mp4", gop_frames=10, bframes=0)
+    contents = bytearray(path.read_bytes())
+    struct.pack_into(">I", contents, contents.index(b"stss") + 12, 1 << 24)
+    path.write_bytes(contents)
+    for order in (range(FRAME_COUNT), (35, 12, 11, 10, 39)):
+        assert [shown(videos, path, index) for index in order] == list(order)
+        videos.begin_run()
+
+
+def test_a_stream_that_shrinks_is_held_backward_by_the_sizes_of_its_frames(tmp_path: Path) -> None:
+    """The small frames at its end say nothing of how many of the large ones before fit into the budget."""
+    path = make_shrinking_video(tmp_path / "clip.webm")
+    videos = Videos(Path, ahead_max_bytes=6 * 2 * LARGE[0] * LARGE[1] * 4)
+    held = []
+    for index in reversed(range(FRAME_COUNT)):
+        assert shown(videos, path, index) == index
+        held.append(sum(isinstance(found, av.VideoFrame) and found.width == LARGE[0] for found in gc.get_objects()))
+    videos.close()
+    assert max(held) < FRAME_COUNT / 4
+
+
+LARGE, SMALL = (640, 480), (64, 48)
+
+
+def make_shrinking_video(path: Path) -> Path:
+    """Write a VP9 stream whose second half has small frames, and says so in band only."""
+    with av.open(str(path), "w", format="webm") as container:
+        stream = container.add_stream("libvpx-vp9", rate=25)
+        codecs = {LARGE: stream.codec_context, SMALL: av.CodecContext.create("libvpx-vp9", "w")}
+        for first, (size, codec) in zip((0, FRAME_COUNT // 2), codecs.items(), strict=True):
+            codec.width, codec.height = size
+            codec.pix_fmt, codec.time_base, codec.framerate = "yuv420p", TICK, Fraction(25)
+            codec.options = {"deadline": "realtime", "cpu-used": "8"}
+            grey = (
+                np.full((size[1], size[0], 3), level(index), np.uint8)
+                for index in range(first, first + FRAME_COUNT // 2)
+            )
+            frames = [
+                av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(format="yuv420p") for picture in grey
+            ]
+            for index, frame in enumerate([*frames, None], first):
+                if frame is not None:
+                    frame.pts, frame.time_base = index * 40, TICK
+                for packet in codec.encode(frame):
+                    packet.stream = stream
+                    container.mux(packet)
+    return path
+
+
+def destroy_frames(path: Path, indices: range) -> None:
+    """Overwrite frames, but for the few bytes by which a key frame is known as one."""
+    contents = bytearray(path.read_bytes())
+    offset, sizes = contents.index(b"mdat") + 4, sample_sizes(contents)
+    for index in indices:
+        first = offset + sum(sizes[:index]) + 5
+        contents[first : first + sizes[index] - 5] = b"\xff" * (sizes[index] - 5)
+    path.write_bytes(contents)
