@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from motion.crossings import SEGMENTS_MIN, estimated_crossings
 from motion.errors import PropertyRefused
 from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
@@ -94,6 +95,15 @@ def crossing_count(layer: Layer) -> int:
     return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)) + _brush_crossings(layer))
 
 
+def self_crossing_count(layer: Layer) -> int:
+    """Return about how often the layer's outlines, masks or brush strokes cross themselves, at the time when they do so most.
+
+    Drawing an outline costs a step for each crossing, in however small a part of its box they lie.
+    """
+    most = max(map(_self_crossings, _shapes_over_time(layer))) + max(map(_self_crossings, _masks_over_time(layer)))
+    return most + sum(estimated_crossings(len(line) - 1, _steps(line).__getitem__) for line in _brush_lines(layer))
+
+
 def paint_count(layer: Layer) -> int:
     """Return the number of fills and strokes of a shape."""
     content = layer.content
@@ -118,6 +128,7 @@ BUDGETS: Final = (
     Budget("effects", lambda layer: len(layer.effects), 100, 5_000),
     Budget("fills and strokes", paint_count, 100, 20_000),
     Budget("crossings of its box by its outlines and brush strokes", crossing_count, 10_000, 20_000),
+    Budget("crossings of outlines or brush strokes with themselves", self_crossing_count, 100_000_000, 200_000_000),
     Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
     Budget(
         "pixels of copies that fade or change their size, with each fill and stroke",
@@ -233,19 +244,38 @@ def _crossings(outlines: Sequence[_Points]) -> float:
     if not curves:
         return 0.0
     box = np.ptp(np.concatenate(curves)[:, 0], axis=0)
-    return sum(map(_length, curves)) / max(float(box.max()), 1.0)
+    return sum(_length(_polygon(curve)) for curve in curves) / max(float(box.max()), 1.0)
 
 
 def _brush_crossings(layer: Layer) -> float:
     """Return the length of the brush strokes over the longer side of the box around them. Each point adds the brush's size: its round join."""
-    strokes = layer.content.brush_strokes if isinstance(layer.content, ShapeContent) else ()
-    lines = [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]
+    lines = _brush_lines(layer)
     if not lines:
         return 0.0
+    strokes = cast(ShapeContent, layer.content).brush_strokes
     size = max(stroke.size for stroke in strokes)
     joins = sum(stroke.size * len(stroke.points) for stroke in strokes)
-    length = sum(float(np.hypot(*np.diff(line, axis=0).T).sum()) for line in lines)
+    length = sum(map(_length, lines))
     return (length + joins) / max(float(np.ptp(np.concatenate(lines), axis=0).max()) + size, 1.0)
+
+
+def _brush_lines(layer: Layer) -> list[Array]:
+    """Return the points of each brush stroke, shape (points, 2), px."""
+    strokes = layer.content.brush_strokes if isinstance(layer.content, ShapeContent) else ()
+    return [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]
+
+
+def _self_crossings(outlines: Sequence[_Points]) -> int:
+    """Return about how often the curves of all outlines, which one path has together, cross each other."""
+    if sum(map(len, outlines)) < SEGMENTS_MIN:
+        return 0
+    segments = np.concatenate([_steps(_polygon(_curves(outline))) for outline in outlines if outline])
+    return estimated_crossings(len(segments), segments.__getitem__)
+
+
+def _steps(line: Array) -> Array:
+    """Return the segments of a line through points: shape (points - 1, 2, 2)."""
+    return np.stack([line[:-1], line[1:]], axis=1)
 
 
 def _curves(outline: _Points) -> Array:
@@ -254,8 +284,12 @@ def _curves(outline: _Points) -> Array:
     return np.where(np.isnan(points), points[:, :1], points)  # a handle that is None lies on the vertex
 
 
-def _length(curves: Array) -> float:
+def _polygon(curves: Array) -> Array:
+    """Return the points of the curves' control polygon, closed: shape (3 * vertices + 1, 2), px."""
     vertices, arriving, leaving = curves[:, 0], curves[:, 1], curves[:, 2]
-    following, arrived = np.roll(vertices, -1, axis=0), np.roll(arriving, -1, axis=0)
-    steps = (leaving - vertices, arrived - leaving, following - arrived)
-    return float(sum(np.hypot(step[:, 0], step[:, 1]).sum() for step in steps))
+    following = np.stack([vertices, leaving, np.roll(arriving, -1, axis=0)], axis=1).reshape(-1, 2)
+    return np.concatenate([following, vertices[:1]])
+
+
+def _length(line: Array) -> float:
+    return float(np.hypot(*np.diff(line, axis=0).T).sum())

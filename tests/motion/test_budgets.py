@@ -104,6 +104,33 @@ def test_a_layer_that_asks_for_too_much_is_refused_by_name_with_number_and_limit
         build(document(layer))
 
 
+def tangle(count: int, size: float) -> list[dict[str, float]]:
+    """A line to and fro within a small square, and one point far away."""
+    chance = random.Random(count)
+    inside = [{"x": chance.uniform(0, size), "y": chance.uniform(0, size)} for _ in range(count)]
+    return [*inside, {"x": 10_000.0, "y": 10_000.0}]
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        node("Knot", geometry={"points": tangle(40_000, 30.0)}),
+        node("Knot", fx={"mask": mask(tangle(40_000, 30.0))}),
+        node("Knot", "shape", fx={"paint": {"strokes": [{"size": 1, "points": tangle(40_000, 30.0)}]}}),
+    ],
+    ids=["outline", "mask", "brush"],
+)
+def test_a_tangle_in_a_corner_of_a_large_layer_is_refused(layer: dict[str, Any]) -> None:
+    message = r"“Knot” has [0-9]{3},[0-9,]+ crossings of outlines or brush strokes with themselves; at most 100,000,000"
+    with pytest.raises(PropertyRefused, match=message):
+        build(document(layer))
+
+
+def test_an_outline_of_many_points_that_hardly_crosses_itself_is_within_the_limits() -> None:
+    wave = [{"x": index / 40, "y": 9.0 * (index % 2)} for index in range(40_000)]
+    build(document(node("Wave", geometry={"points": wave})))
+
+
 def test_a_painting_of_two_hundred_long_brush_strokes_is_within_the_limits() -> None:
     build(document(brushed(500, 4.0, strokes=200)))
 

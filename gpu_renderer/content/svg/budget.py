@@ -8,10 +8,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.svg.document import Document, Element, children, name_of
 from gpu_renderer.errors import MediaUndecodable
+from motion.crossings import SEGMENTS_MIN, estimated_crossings
 
 DEPTH_MAX = 48
 _NOT_DRAWN = ("defs", "symbol", "clipPath", "mask", "filter", "marker", "pattern", "style", "title", "desc", "metadata")
@@ -25,6 +28,7 @@ class Cost(StrEnum):
     variables = "characters of values with variables put in"
     characters = "characters of text, each counted with the spans around it"
     crossings = "crossings of segments in clip paths"
+    self_crossings = "crossings of outlines with themselves, each counted as often as it is drawn"
     layers = "groups with opacity, mask, filter or blending"
     filters = "filter primitives"
     painted = "pixels to paint, each counted as often as it is painted"
@@ -37,6 +41,7 @@ LIMITS: Final = {
     Cost.variables: 1_000_000,
     Cost.characters: 1_000_000,
     Cost.crossings: 20_000,
+    Cost.self_crossings: 100_000_000,
     Cost.layers: 2_000,
     Cost.filters: 1_000,
     Cost.painted: 8_000_000_000,
@@ -48,6 +53,9 @@ Ordinary documents need less than a hundredth."""
 LAYER_WORK: Final = 2.0
 MASK_WORK: Final = 6.0
 """Costs of a layer's pixel, cleared and composited, and of a mask's, whose luminance is worked out too, in painted pixels of 2.5 ns."""
+
+_POINTS_OF_VERB: Final = np.array([1, 1, 2, 2, 3, 0, 0])
+"""Points that move, line, quad, conic, cubic, close and done add to a path."""
 
 
 class Budget:
@@ -87,6 +95,22 @@ class Budget:
         self.spend(
             Cost.painted, max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
         )
+
+    def spend_crossings(self, path: skia.Path) -> None:
+        """Count about how often a path crosses itself, by its control polygons: painting it costs a step for each crossing."""
+        if path.countPoints() < SEGMENTS_MIN:
+            return
+        verbs = np.fromiter(map(int, path.getVerbs()), np.uint8)
+        begins = np.zeros(path.countPoints(), np.bool_)
+        counts = _POINTS_OF_VERB[verbs]
+        begins[(np.cumsum(counts) - counts)[verbs == skia.Path.kMove_Verb]] = True
+        followers = np.flatnonzero(~begins)
+
+        def segments_at(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+            ends = (path.getPoint(at + step) for at in followers[indices].tolist() for step in (-1, 0))
+            return np.array([(end.x(), end.y()) for end in ends]).reshape(-1, 2, 2)
+
+        self.spend(Cost.self_crossings, estimated_crossings(len(followers), segments_at))
 
 
 def _area(canvas: skia.Canvas) -> float:

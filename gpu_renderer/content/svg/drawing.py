@@ -166,6 +166,7 @@ class Drawing(Scene):
 
     def _draw_shape(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         path = shape_path(element, frame)
+        self.budget.spend_crossings(path)
         self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path))
         if name_of(element) in ("path", "line", "polyline", "polygon"):
             draw_markers(self, element, path, canvas, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import random
 import struct
 import zlib
 from pathlib import Path
@@ -45,6 +46,14 @@ CLIPS = "".join(
 )
 ZIGZAG = "M0 0" + "l1 1l1 -1" * 3000
 
+
+def tangle(count: int) -> str:
+    """A line to and fro within a small square, and one point far away."""
+    chance = random.Random(count)
+    inside = " ".join(f"{chance.uniform(0, 9):.3f},{chance.uniform(0, 9):.3f}" for _ in range(count))
+    return f'<polyline points="{inside} 90,90" stroke="red" fill="none"/>'
+
+
 ATTACKS = {
     Cost.elements: multiplied('<rect width="1" height="1"/>', '<use href="#g{}"/>', 9, 20),
     Cost.matches: "<style>" + ".none g g g g g g rect{fill:red}" * 40 + "</style>"
@@ -53,6 +62,7 @@ ATTACKS = {
     + "fill:var(--a39)}</style><rect width='9' height='9'/>",
     Cost.characters: '<text y="20">' + "<tspan>" * 25 + "a" * 60_000 + "</tspan>" * 25 + "</text>",
     Cost.crossings: CLIPS + '<rect width="9" height="9" clip-path="url(#c39)"/>',
+    Cost.self_crossings: tangle(40_000),
     Cost.layers: '<svg width="1" height="1">' + '<rect width="9" height="9" opacity=".5"/>' * 2500 + "</svg>",
     Cost.filters: '<filter id="f">' + "<feOffset/>" * 60 + "</filter>" + '<rect width="9" height="9" filter="url(#f)"/>' * 20,
     Cost.painted: multiplied('<rect width="100" height="100" fill="red"/>', '<use href="#g{}"/>', 5, 8),
@@ -70,6 +80,13 @@ def test_a_document_beyond_a_limit_is_refused_and_the_reason_names_it(
     with pytest.raises(MediaUndecodable) as refusal:
         svg_pixels(svg(ATTACKS[cost]), reference_fonts())
     assert refusal.value.public_message == f"An SVG document has more than {LIMITS[cost]:,} {cost}."
+
+
+def test_many_shapes_of_one_path_are_told_from_lines_that_cross() -> None:
+    """The way from the end of one outline to the beginning of the next is no line."""
+    dots = [f"M{x / 2:.1f} {y / 2:.1f}h.2v.2h-.2z" for x in range(200) for y in range(200)]
+    random.Random(1).shuffle(dots)
+    svg_pixels(svg(f'<path d="{"".join(dots)}"/>'), reference_fonts())
 
 
 def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.MonkeyPatch) -> None:
