@@ -101,7 +101,7 @@ def self_crossing_count(layer: Layer) -> int:
     Drawing an outline costs a step for each crossing, in however small a part of its box they lie.
     """
     most = max(map(_self_crossings, _shapes_over_time(layer))) + max(map(_self_crossings, _masks_over_time(layer)))
-    return most + sum(estimated_crossings(len(line) - 1, _steps(line).__getitem__) for line in _brush_lines(layer))
+    return most + sum(estimated_crossings(_steps(line)) for line in _brush_lines(layer))
 
 
 def paint_count(layer: Layer) -> int:
@@ -265,12 +265,11 @@ def _brush_lines(layer: Layer) -> list[Array]:
     return [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]
 
 
-def _self_crossings(outlines: Sequence[_Points]) -> int:
-    """Return about how often the curves of all outlines, which one path has together, cross each other."""
-    if sum(map(len, outlines)) < SEGMENTS_MIN:
+def _self_crossings(contours: Sequence[_Points]) -> int:
+    """Return about how often the contours of one path cross themselves and each other."""
+    if sum(map(len, contours)) < SEGMENTS_MIN:
         return 0
-    segments = np.concatenate([_steps(_polygon(_curves(outline))) for outline in outlines if outline])
-    return estimated_crossings(len(segments), segments.__getitem__)
+    return estimated_crossings(np.concatenate([_steps(_polygon(_curves(contour))) for contour in contours if contour]))
 
 
 def _steps(line: Array) -> Array:

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 SEGMENTS_MIN: Final = 500
-"""Fewer segments cross each other too seldom to matter."""
+"""Below this many segments, their crossings cost too little to count."""
+SAMPLES_MIN: Final = 200
 SAMPLES_MAX: Final = 20_000
-"""Pairs of segments that are looked at. Of a thousandth that cross, the estimate is right to a fifth."""
-_SAMPLES_A_SEGMENT: Final = 4
+"""Pairs of segments in the sample. If one pair in a thousand crosses, the estimate is right to about a fifth."""
+_PAIRS_PER_SAMPLE: Final = 5_000
+"""Small outlines cost less to draw than a large sample of their segments."""
 
 
-def estimated_crossings(count: int, segments_at: Callable[[NDArray[np.int64]], NDArray[np.float64]]) -> int:
-    """Return about how many pairs of `count` segments cross: their share in a sample, times the number of pairs.
+def estimated_crossings(segments: NDArray[np.float64]) -> int:
+    """Return about how many pairs of segments cross: their share in a sample, times the number of pairs.
 
-    `segments_at` returns the start and the end of the segments with these indices: shape (indices, 2, 2). 0 below SEGMENTS_MIN.
-    The sample depends on `count` alone, so the answer is the same each time.
+    `segments`: start and end of each, shape (segments, 2, 2). 0 below SEGMENTS_MIN. The sample depends on the number of segments
+    alone, so the answer is the same each time.
     """
+    count = len(segments)
     if count < SEGMENTS_MIN:
         return 0
-    chance = np.random.default_rng(count)
-    samples = min(SAMPLES_MAX, _SAMPLES_A_SEGMENT * count)
-    first, apart = chance.integers(0, count, samples), chance.integers(1, count, samples)
-    one, other = segments_at(first), segments_at((first + apart) % count)
-    share = float(np.mean(_are_apart(one, other) & _are_apart(other, one)))
-    return round(share * count * (count - 1) / 2)
+    rng = np.random.default_rng(count)
+    pairs = count * (count - 1) // 2
+    samples = min(SAMPLES_MAX, max(SAMPLES_MIN, pairs // _PAIRS_PER_SAMPLE))
+    first, apart = rng.integers(0, count, samples), rng.integers(1, count, samples)
+    one, other = segments[first], segments[(first + apart) % count]
+    with np.errstate(over="ignore", invalid="ignore"):  # a segment that is infinitely long crosses none
+        share = float(np.mean(_separates(one, other) & _separates(other, one)))
+    return round(share * pairs)
 
 
-def _are_apart(lines: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where the ends of the other segment lie on different sides of the line."""
+def _separates(lines: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return True for each line through a segment that has the two ends of the other segment on different sides."""
     return _side(lines, others[:, 0]) * _side(lines, others[:, 1]) < 0
 
 

@@ -6,10 +6,10 @@ Each cost is counted where the work is done, so no combination of references, cl
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import sha256
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.svg.document import Document, Element, children, name_of
@@ -63,6 +63,8 @@ class Budget:
 
     def __init__(self) -> None:
         self._left = dict(LIMITS)
+        self._crossings: dict[bytes, int] = {}
+        """Estimates by the hash of the path: references draw the same one again and again."""
 
     def spend(self, cost: Cost, amount: float = 1) -> None:
         """Count a cost that is about to arise. Raises MediaUndecodable."""
@@ -100,17 +102,20 @@ class Budget:
         """Count about how often a path crosses itself, by its control polygons: painting it costs a step for each crossing."""
         if path.countPoints() < SEGMENTS_MIN:
             return
-        verbs = np.fromiter(map(int, path.getVerbs()), np.uint8)
-        begins = np.zeros(path.countPoints(), np.bool_)
-        counts = _POINTS_OF_VERB[verbs]
-        begins[(np.cumsum(counts) - counts)[verbs == skia.Path.kMove_Verb]] = True
-        followers = np.flatnonzero(~begins)
+        key = sha256(path.serialize()).digest()
+        if key not in self._crossings:
+            self._crossings[key] = _self_crossings(path)
+        self.spend(Cost.self_crossings, self._crossings[key])
 
-        def segments_at(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-            ends = (path.getPoint(at + step) for at in followers[indices].tolist() for step in (-1, 0))
-            return np.array([(end.x(), end.y()) for end in ends]).reshape(-1, 2, 2)
 
-        self.spend(Cost.self_crossings, estimated_crossings(len(followers), segments_at))
+def _self_crossings(path: skia.Path) -> int:
+    verbs = np.fromiter(map(int, path.getVerbs()), np.uint8)
+    counts = _POINTS_OF_VERB[verbs]
+    points = np.array([(point.x(), point.y()) for point in path.getPoints()])
+    is_end = np.ones(len(points), np.bool_)  # of a segment: all but the first point of each contour
+    is_end[(np.cumsum(counts) - counts)[verbs == skia.Path.kMove_Verb]] = False
+    ends = np.flatnonzero(is_end)
+    return estimated_crossings(np.stack([points[ends - 1], points[ends]], axis=1))
 
 
 def _area(canvas: skia.Canvas) -> float:
