@@ -12,7 +12,7 @@ from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost, drawn_count
 from gpu_renderer.content.svg.clipping import basic_shape, clip_outline, draw_mask
 from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
-from gpu_renderer.content.svg.lettering import letterings, text_box
+from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
@@ -180,6 +180,7 @@ class Drawing(Scene):
                 self.budget.spend_layer(canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
             self._paint_outline(lettering.path, canvas, lettering.frame, box)
+            draw_pictures(lettering, canvas)
             canvas.restoreToCount(depth)
 
     def _paint_outline(

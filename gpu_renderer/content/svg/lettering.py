@@ -16,7 +16,7 @@ from gpu_renderer.content.svg.text_content import Owners, Piece, pieces_of
 from gpu_renderer.content.svg.values import Style, font_size, fraction, length
 from gpu_renderer.content.text import families
 from gpu_renderer.content.text.families import FontChain, Fonts
-from gpu_renderer.content.text.glyph_raster import glyph_outline
+from gpu_renderer.content.text.glyph_raster import Placed, draw_color_glyphs, glyph_outline
 from gpu_renderer.content.text.shaping import Glyph, shaped
 
 _GENERIC = {
@@ -38,13 +38,15 @@ _LINE_THICKNESS = 0.1
 
 @dataclass(slots=True)
 class Lettering:
-    """A stretch of glyphs of one style, or a line along them: one path in user space."""
+    """A stretch of glyphs of one style, or a line along them: one path in user space, and its glyphs that are pictures (emoji)."""
 
     frame: Frame
     path: skia.Path
     box: skia.Rect
     """Cells of the glyphs, which the box of the text is made of."""
     opacity: float = 1.0
+    pictures: tuple[tuple[skia.Matrix, Placed], ...] = ()
+    """Each with the matrix from its pen to user space."""
 
 
 class _Extent(NamedTuple):
@@ -73,6 +75,19 @@ def text_box(found: list[Lettering]) -> skia.Rect:
     for lettering in found:
         box.join(lettering.box)
     return box
+
+
+def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
+    """Draw the glyphs that are pictures, as opaque as the fill."""
+    style = lettering.frame.style
+    if style.get("fill") == "none" or style.get("visibility", "visible") != "visible":
+        return
+    paint = skia.Paint(Alphaf=fraction(style.get("fill-opacity"), 1.0))
+    for matrix, placed in lettering.pictures:
+        depth = canvas.save()
+        canvas.concat(matrix)
+        draw_color_glyphs(canvas, [placed], paint)
+        canvas.restoreToCount(depth)
 
 
 def _fit(pieces: list[Piece], fonts: Fonts) -> None:
@@ -186,6 +201,7 @@ def _shift(style: Style, extent: _Extent) -> float:
 
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
+    pictures: list[tuple[skia.Matrix, Placed]] = []
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
     for glyph, pen in _paints(piece, chain):
         width = glyph.advance * size
@@ -194,15 +210,16 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
             continue
         matrix.preScale(piece.stretch, 1.0)
         box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
-        outline = glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX)
-        if outline is not None:
-            matrix.preTranslate(glyph.dx * size, glyph.dy * size)
+        matrix.preTranslate(glyph.dx * size, glyph.dy * size)
+        if glyph.styled.face.is_color:
+            pictures.append((matrix, Placed(glyph.styled, glyph.glyph, 0.0, 0.0, size)))
+        elif outline := glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX):
             matrix.preScale(size / _OUTLINE_SIZE_PX, size / _OUTLINE_SIZE_PX)
             moved = skia.Path(outline)
             moved.transform(matrix)
             path.addPath(moved, 0, 0)
     opacity = math.prod(fraction(frame.style.get("opacity"), 1.0) for _, frame in piece.owners[1:])
-    return Lettering(piece.frame, path, box, opacity)
+    return Lettering(piece.frame, path, box, opacity, tuple(pictures))
 
 
 def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, advance: float) -> skia.Matrix | None:
