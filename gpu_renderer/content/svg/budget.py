@@ -52,7 +52,9 @@ Ordinary documents need less than a hundredth."""
 
 LAYER_WORK: Final = 2.0
 MASK_WORK: Final = 6.0
-"""Costs of a layer's pixel, cleared and composited, and of a mask's, whose luminance is worked out too, in painted pixels of 2.5 ns."""
+BLUR_WORK: Final = 82.0
+"""Costs of a layer's pixel, cleared and composited, of a mask's, whose luminance is worked out too, and of a blurred layer's, in painted
+pixels of 2.5 ns."""
 
 _POINTS_OF_VERB: Final = np.array([1, 1, 2, 2, 3, 0, 0])
 """Points that move, line, quad, conic, cubic, close and done add to a path."""

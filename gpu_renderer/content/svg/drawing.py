@@ -8,9 +8,10 @@ from functools import partial
 import skia
 
 from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
-from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost, drawn_count
+from gpu_renderer.content.svg.budget import BLUR_WORK, DEPTH_MAX, LAYER_WORK, Cost, drawn_count
 from gpu_renderer.content.svg.clipping import basic_shape, clip_outline, draw_mask
 from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
+from gpu_renderer.content.svg.filter_functions import filter_list, function_filter, is_blurring
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
 from gpu_renderer.content.svg.scene import Frame, Scene
@@ -33,6 +34,7 @@ from gpu_renderer.content.svg.values import (
 from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
+_FILTERS_MAX = 16
 _CONTAINERS = ("g", "a", "switch")
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
@@ -115,21 +117,19 @@ class Drawing(Scene):
         style, depth = frame.style, canvas.save()
         if element is not self.document.root:
             canvas.concat(placement(style, frame.viewport, lambda: self._bounds(element, frame)))
-        wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask", "filter")}
-        needs_bounds = any(style.get(key, "none") != "none" for key in wanted)
+        wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask")}
+        needs_bounds = any(style.get(key, "none") != "none" for key in (*wanted, "filter"))
         bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
         if (clip := wanted["clip-path"]) is not None:
             canvas.clipPath(clip_outline(self, clip, frame, bounds), skia.ClipOp.kIntersect, True)
         elif (shape := self._clip_shape(style, bounds)) is not None:
             canvas.clipPath(shape, skia.ClipOp.kIntersect, True)
-        if wanted["filter"] is None:
-            self._name_functions("filter", style)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             self.budget.spend_layer(canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
-        self._filtered(wanted["filter"], canvas, frame, bounds, paint)
+        self._filtered(style.get("filter", "none"), canvas, frame, bounds, paint)
         if (mask := wanted["mask"]) is not None:
             draw_mask(self, mask, canvas, frame, bounds)
         canvas.restoreToCount(depth)
@@ -148,21 +148,35 @@ class Drawing(Scene):
             self.warn(f"The {name} {value[:60]!r} of an SVG document is not drawn.")
 
     def _filtered(
-        self, wanted: Element | None, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect, paint: Callable[[], None]
+        self, value: str, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect, paint: Callable[[], None]
     ) -> None:
-        if wanted is None or name_of(wanted) != "filter":
+        """Paint through the filters of the property: the first one filters the source, the last one gives the result."""
+        found = filter_list(value)
+        if not found:
+            self._name_functions("filter", frame.style)
+        depth = canvas.save()
+        for name, inside in reversed(found[:_FILTERS_MAX]):
+            if name == "url":
+                if not self._open_filter(self.document.referred(f"url({inside})"), canvas, frame, bounds):
+                    break
+            elif (made := function_filter(name, inside, frame.style)) is not None:
+                self.budget.spend_layer(canvas, BLUR_WORK if is_blurring(name) else LAYER_WORK)
+                canvas.saveLayer(None, skia.Paint(ImageFilter=made))
+        else:
             paint()
-            return
+        canvas.restoreToCount(depth)
+
+    def _open_filter(self, wanted: Element | None, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> bool:
+        """Open the layer of a `filter` element, if there is one. Return False if it shows nothing, as one without primitives."""
+        if wanted is None or name_of(wanted) != "filter":
+            return True
         if next(children(wanted), None) is None:
-            return
+            return False
         self.budget.spend_layer(canvas)
-        canvas.save()
         canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
         chain = image_filter(self, wanted, frame, bounds, canvas)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
-        paint()
-        canvas.restore()
-        canvas.restore()
+        return True
 
     def _draw_shape(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         path = shape_path(element, frame)

@@ -209,7 +209,7 @@ class _Chain:
         return skia.ImageFilters.Xfermode(_OPERATORS.get(name, skia.BlendMode.kSrcOver), inputs[1], inputs[0])
 
     def _color_matrix(self, inputs: list[_Result]) -> _Result:
-        matrix = _color_matrix(self._primitive.get("type") or "matrix", numbers(self._primitive.get("values")))
+        matrix = color_matrix(self._primitive.get("type") or "matrix", numbers(self._primitive.get("values")))
         return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix(matrix), inputs[0]) if matrix else inputs[0]
 
     def _component_transfer(self, inputs: list[_Result]) -> _Result:
@@ -270,7 +270,7 @@ def _rectangle(stated: dict[str, str], viewport: Viewport, box: skia.Rect | None
     return skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
 
 
-def _color_matrix(kind: str, values: list[float]) -> list[float]:
+def color_matrix(kind: str, values: list[float]) -> list[float]:
     """Return the 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
     if kind == "matrix":
         return values if len(values) == 20 else []

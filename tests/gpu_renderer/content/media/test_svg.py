@@ -227,7 +227,7 @@ def test_references_to_itself_and_nonsense_end(markup: str) -> None:
 @pytest.mark.parametrize(
     ("style", "line"),
     [
-        ("filter: blur(3px)", "The filter 'blur(3px)' of an SVG document is not drawn."),
+        ("filter: blob(3px)", "The filter 'blob(3px)' of an SVG document is not drawn."),
         ("clip-path: path('M0 0')", "The clip-path \"path('M0 0')\" of an SVG document is not drawn."),
         ("clip-path: circle(9px); filter: none", None),
     ],
