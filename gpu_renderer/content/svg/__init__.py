@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_renderer.content.svg.document import Document
 from gpu_renderer.content.svg.drawing import Drawing
+from gpu_renderer.content.svg.media_queries import Screen
 from gpu_renderer.content.svg.undrawn import undrawn
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.vector.surface import Pixels, rgba
@@ -20,7 +21,7 @@ def svg_pixels(
     """
     document = Document(markup)
     size = document.size(intrinsic)
-    drawing = Drawing(document, fonts, fill)
+    drawing = Drawing(document, fonts, Screen(size.columns, size.rows), fill)
     pixels, canvas = rgba(size.columns, size.rows)
     drawing.draw(canvas, size)
     return pixels, (*drawing.warnings, *undrawn(document))

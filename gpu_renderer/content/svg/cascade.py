@@ -6,14 +6,14 @@ import re
 
 from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.media_queries import Screen, is_shown
+from gpu_renderer.content.svg.selectors import matches
 from gpu_renderer.content.svg.stylesheet import (
     ATTRIBUTES,
     INHERITED,
     declarations,
     is_valid_attribute,
-    matches,
     rules,
-    specificity,
 )
 from gpu_renderer.content.svg.values import NUMBER, Style, font_size
 
@@ -31,12 +31,12 @@ _FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+
 class Cascade:
     """Style blocks of a document, and the properties that they give an element. `fill` replaces all fills of shapes and texts."""
 
-    def __init__(self, document: Document, budget: Budget, fill: str | None) -> None:
+    def __init__(self, document: Document, budget: Budget, fill: str | None, screen: Screen) -> None:
         self._fill = fill
         self._budget = budget
-        blocks = (element for element in document.root.iter() if name_of(element) == "style")
-        found = [rule for block in blocks for rule in rules("".join(block.itertext()))]
-        self._rules = sorted(found, key=lambda rule: specificity(rule.selector))
+        blocks = (element for element in document.root.iter() if _is_style_sheet(element, screen))
+        found = [rule for block in blocks for rule in rules("".join(block.itertext()), screen)]
+        self._rules = sorted(found, key=lambda rule: rule.selector.weight)
         self._in_place: dict[Element, Style] = {}
         self._rem = 16.0
         self._rem = font_size(self.computed(document.root, {}))
@@ -70,6 +70,12 @@ class Cascade:
         if self._fill is not None and name_of(element) in _REFILLED:
             own["fill"] = self._fill
         return own
+
+
+def _is_style_sheet(element: Element, screen: Screen) -> bool:
+    """Return True for a `style` element of CSS whose media query holds."""
+    kind = (element.get("type") or "text/css").strip().lower()
+    return name_of(element) == "style" and kind == "text/css" and is_shown(element.get("media") or "", screen)
 
 
 def _expanded(own: Style) -> Style:

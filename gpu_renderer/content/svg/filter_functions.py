@@ -72,5 +72,6 @@ def _matrix(name: str, inside: str) -> list[float]:
         "brightness": (amount, 0.0, 1.0),
         "contrast": (amount, 0.5 - 0.5 * amount, 1.0),
     }[name]
-    channels = ([factor * (column == row) for column in range(4)] + [shift] for row in range(3))
-    return [*sum(channels, []), 0.0, 0.0, 0.0, alpha, 0.0]
+    rows = np.eye(3, 5) * factor
+    rows[:, 4] = shift
+    return [*rows.ravel().tolist(), 0.0, 0.0, 0.0, alpha, 0.0]

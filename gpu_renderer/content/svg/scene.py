@@ -9,6 +9,7 @@ import skia
 from gpu_renderer.content.svg.budget import Budget
 from gpu_renderer.content.svg.cascade import Cascade
 from gpu_renderer.content.svg.document import Document, Element
+from gpu_renderer.content.svg.media_queries import Screen
 from gpu_renderer.content.svg.values import Style, Viewport
 from gpu_renderer.content.text.families import Fonts
 
@@ -28,11 +29,11 @@ class Frame(NamedTuple):
 class Scene:
     """Interface of the whole drawing to its parts. `fill` replaces all fills of shapes and texts."""
 
-    def __init__(self, document: Document, fonts: Fonts, fill: str | None = None) -> None:
+    def __init__(self, document: Document, fonts: Fonts, screen: Screen, fill: str | None = None) -> None:
         self.document = document
         self.fonts = fonts
         self.budget = Budget()
-        self.cascade = Cascade(document, self.budget, fill)
+        self.cascade = Cascade(document, self.budget, fill, screen)
         self.warnings: dict[str, None] = {}
 
     def warn(self, line: str) -> None:

@@ -37,6 +37,17 @@ def painted(body: str) -> tuple[float, ...]:
         "rect { fill: var(--none, blue) }",
         "g { fill: blue } rect { fill: inherit }",
         "rect { fill: blue; fill: no-colour }",
+        "g { rect { fill: blue } fill: red }",
+        "g { &gt; rect { fill: blue; &amp;:first-child { fill: red } } }",
+        "#r { fill: red; :is(svg, p) &amp;[data-a] { fill: blue } }",
+        "rect { fill: blue; @media (max-width: 9px) { fill: red } }",
+        "g:has(&gt; circle) &gt; rect { fill: blue } rect:has(circle), circle:has(~ text) ~ rect { fill: red }",
+        "circle:has(+ #r) ~ rect:empty { fill: blue } g:empty { fill: red }",
+        "rect:not(g &gt; circle, p) { fill: blue } rect:not(g rect) { fill: red }",
+        ":is(circle, g &gt; #r) { fill: blue } rect[data-a] { fill: red }",
+        ":nth-child(1 of rect) { fill: blue } :nth-child(2 of rect) { fill: red }",
+        '[data-a="PREF" i] { fill: blue } [data-a="PREF"] { fill: red }',
+        r"#\72, .a\:b { fill: red } rect { fill: blue }",
     ],
 )
 def test_style_blocks_cascade_as_css_says(rules: str) -> None:
@@ -51,6 +62,37 @@ def test_selectors_see_nothing_around_what_a_use_shows(rule: str) -> None:
         '<defs class="outer"><g/><g id="t" fill="blue"><rect width="20" height="20"/></g></defs><use href="#t" x="40" y="40"/>'
     )
     assert at(body, (50, 50), (37, 50)) == [BLUE, BLUE]
+
+
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ("(min-width: 2048px)", True),
+        ("(min-width: 2049px)", False),
+        ("(max-width: 9px), (min-height: 1px)", True),
+        ("(600px &lt; width &lt;= 2048px)", True),
+        ("(width &lt; 600px)", False),
+        ("not print and (min-width: 1px)", True),
+        ("not screen", False),
+        ("screen and (max-width: 90em)", False),
+        ("(not (max-width: 9px)) and ((orientation: portrait) or (grid))", True),
+        ("(min-aspect-ratio: 3/2)", False),
+        ("(max-resolution: 1dppx)", True),
+        ("(hover: hover)", False),
+        ("(no-feature: 1)", False),
+    ],
+)
+def test_media_queries_hold_for_the_size_of_the_raster(query: str, holds: bool) -> None:
+    wanted = [BLUE if holds else RED]
+    rectangle = '<rect width="40" height="40" fill="red"/>'
+    assert at(f"<style>@media {query} {{ rect {{ fill: blue }} }}</style>{rectangle}", (30, 20)) == wanted
+    assert at(f'<style media="{query}">rect {{ fill: blue }}</style>{rectangle}', (30, 20)) == wanted
+
+
+def test_a_style_block_of_another_language_is_not_read() -> None:
+    assert at('<style type="text/less">rect { fill: blue }</style><rect width="9" height="9" fill="red"/>', (5, 5)) == [
+        RED
+    ]
 
 
 def test_an_important_rule_wins_over_a_style_attribute() -> None:
