@@ -25,7 +25,9 @@ _VARIABLES_MAX = 16
 _REM = re.compile(rf"({NUMBER.pattern})rem\b", re.IGNORECASE)
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
-_FONT = re.compile(r"(?P<before>.*?)(?P<size>\d[\d.]*(?:px|pt|em|%))(?:/\S+)?\s+(?P<family>.+)")
+_FONT = re.compile(
+    r"(?P<before>(?:[\w-]+\s+)*?)(?P<size>[\d.]+(?:px|pt|r?em|%)|(?:xx?-)?(?:small|large)|medium|smaller|larger)(?:/\S+)?\s+(?P<family>.+)"
+)
 
 
 class Cascade:

@@ -15,6 +15,7 @@ from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import shown_style
+from gpu_renderer.content.svg.shapes import path_of
 from gpu_renderer.content.svg.values import Style, Viewport, box_matrix, length, origin, placement, transform
 
 SEGMENTS_MAX: Final = 5_000
@@ -55,7 +56,7 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -
 
 
 def basic_shape(text: str, box: skia.Rect, em: float) -> skia.Path | None:
-    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset or polygon. None for anything else.
+    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset, polygon or path. None for anything else.
 
     `em`: the font size.
     """
@@ -125,6 +126,14 @@ def _polygon(inside: str, box: skia.Rect, em: float) -> skia.Path:
     return path
 
 
+def _path(inside: str, box: skia.Rect, em: float) -> skia.Path:
+    """`path("DATA")`, with a fill rule before the data or without."""
+    rule, _, data = re.split("(['\"])", inside, maxsplit=1) if "'" in inside or '"' in inside else ("", "", "")
+    path = path_of(data.rstrip("'\" "))
+    path.setFillType(skia.PathFillType.kEvenOdd if rule.startswith("evenodd") else skia.PathFillType.kWinding)
+    return path
+
+
 _OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
 """By the count of margins that are stated: the one for each side, clockwise from the top."""
 _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
@@ -132,6 +141,7 @@ _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "ellipse": _ellipse,
     "inset": _inset,
     "polygon": _polygon,
+    "path": _path,
 }
 _SHAPE = re.compile(rf"\s*({'|'.join(_SHAPES)})\(([^()]*)\)\s*\Z")
 

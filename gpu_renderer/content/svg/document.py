@@ -41,6 +41,7 @@ class Document:
     def __init__(self, markup: str) -> None:
         if len(markup) > MARKUP_MAX_BYTES:
             raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
+        self.has_blending = "mix-blend-mode" in markup
         unreadable = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
         try:

@@ -35,6 +35,7 @@ from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
 _FILTERS_MAX = 16
+_PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
@@ -120,12 +121,13 @@ class Drawing(Scene):
         wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask")}
         needs_bounds = any(style.get(key, "none") != "none" for key in (*wanted, "filter"))
         bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
-        if (clip := wanted["clip-path"]) is not None:
-            canvas.clipPath(clip_outline(self, clip, frame, bounds), skia.ClipOp.kIntersect, True)
-        elif (shape := self._clip_shape(style, bounds)) is not None:
-            canvas.clipPath(shape, skia.ClipOp.kIntersect, True)
+        clip = wanted["clip-path"]
+        outline = clip_outline(self, clip, frame, bounds) if clip is not None else self._clip_shape(style, bounds)
+        if outline is not None:
+            canvas.clipPath(outline, skia.ClipOp.kIntersect, True)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
+        is_apart |= outline is not None and self.document.has_blending  # what is clipped blends with nothing around it
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             self.budget.spend_layer(canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
@@ -181,9 +183,8 @@ class Drawing(Scene):
     def _draw_shape(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         path = shape_path(element, frame)
         self.budget.spend_crossings(path)
-        self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path))
-        if name_of(element) in ("path", "line", "polyline", "polygon"):
-            draw_markers(self, element, path, canvas, frame)
+        marked = element if name_of(element) in ("path", "line", "polyline", "polygon") else None
+        self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path), marked=marked)
 
     def _draw_text(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
         found = letterings(self, element, frame)
@@ -204,16 +205,20 @@ class Drawing(Scene):
         frame: Frame,
         bounds: skia.Rect | None = None,
         dash_scale: float = 1.0,
+        marked: Element | None = None,
     ) -> None:
+        """Paint fill, stroke and the markers of an element in the order that `paint-order` states."""
         style = frame.style
         if style.get("visibility", "visible") != "visible" or path.isEmpty():
             return
         even_odd = style.get("fill-rule") == "evenodd"
         path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
         box = bounds or path.computeTightBounds()
-        stroke_first = style.get("paint-order", "").startswith("stroke")
-        for kind in ("stroke", "fill") if stroke_first else ("fill", "stroke"):
-            if (paint := paint_of(self, kind, frame, box)) is None:
+        stated = [kind for kind in style.get("paint-order", "").split() if kind in _PAINT_ORDER]
+        for kind in dict.fromkeys((*stated, *_PAINT_ORDER)):
+            if kind == "markers" and marked is not None:
+                draw_markers(self, marked, path, canvas, frame)
+            if kind == "markers" or (paint := paint_of(self, kind, frame, box)) is None:
                 continue
             self.budget.spend_painted(canvas, box)
             if kind == "fill":

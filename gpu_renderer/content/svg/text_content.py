@@ -11,6 +11,7 @@ import skia
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, name_of
 from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.shapes import path_of
 from gpu_renderer.content.svg.strokes import outline_length, path_length_scale
 from gpu_renderer.content.svg.values import font_size, length, numbers, placement
 
@@ -95,6 +96,9 @@ def _span(scene: Scene, child: Element, frame: Frame, owners: Owners, track: Tra
 
 
 def _track(scene: Scene, child: Element, frame: Frame) -> Track | None:
+    if data := child.get("path"):
+        path = path_of(data)
+        return Track(path, length(child.get("startOffset") or "0", outline_length(path)))
     target = scene.document.linked(child)
     if target is None or name_of(target) != "path":
         return None

@@ -19,6 +19,15 @@ _FUNCTION = re.compile(r"(rgba?|hsla?|hwb|oklab|oklch)\(([^()]*)\)\Z")
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad|)\Z")
 DEGREES = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
 
+_SYSTEM = {
+    **dict.fromkeys(("canvas", "field", "window", "infobackground", "menu"), "ffffff"),
+    **dict.fromkeys(("canvastext", "fieldtext", "buttontext", "marktext", "windowtext", "infotext", "menutext"), "000000"),
+    **dict.fromkeys(("highlighttext", "selecteditemtext"), "ffffff"),
+    "activetext": "ff0000", "buttonface": "efefef", "graytext": "808080", "highlight": "0041c6cc", "linktext": "0000ee",
+    "mark": "ffff00", "selecteditem": "1967d2", "visitedtext": "551a8b",
+}  # fmt: skip
+"""System colours of the reference's browser (CSS Color 4, 6.2)."""
+
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Rgba | None:
@@ -28,7 +37,8 @@ def parse(text: str) -> Rgba | None:
         return of_hex(text[1:])
     if match := _FUNCTION.match(text):
         return _from_function(match[1], match[2])
-    return of_hex(NAMES[text]) if text in NAMES else None
+    named = NAMES.get(text) or _SYSTEM.get(text)
+    return of_hex(named) if named else None
 
 
 def _from_function(name: str, inside: str) -> Rgba | None:
