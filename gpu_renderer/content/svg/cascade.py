@@ -11,7 +11,9 @@ from gpu_renderer.content.svg.selectors import matches
 from gpu_renderer.content.svg.stylesheet import (
     ATTRIBUTES,
     INHERITED,
+    KNOWN,
     declarations,
+    is_valid,
     is_valid_attribute,
     rules,
 )
@@ -101,13 +103,14 @@ def _expanded(own: Style) -> Style:
 def _substituted(own: Style, parent: Style, budget: Budget) -> Style:
     """Return the declarations with custom properties put in."""
     custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
-    for _ in range(_VARIABLES_MAX if any("var(" in value for value in own.values()) else 0):
+    varied = [name for name, value in own.items() if "var(" in value]
+    for _ in range(_VARIABLES_MAX if varied else 0):
         budget.spend(Cost.variables, sum(len(value) for value in own.values() if "var(" in value))
         own = {
             name: _VARIABLE.sub(lambda match: custom.get(match[1], match[2] or ""), value)
             for name, value in own.items()
         }
-    return own
+    return own | {name: "unset" for name in varied if name in KNOWN and not is_valid(name, own[name])}
 
 
 def _set(style: Style, name: str, value: str, parent: Style) -> None:

@@ -60,6 +60,8 @@ class Drawing(Scene):
         frame = Frame(style, Viewport(box[2], box[3]))
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))
+        elif "gradient(" in style.get("background", ""):
+            self._name_functions("background", style)
         self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
 
     def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
@@ -125,6 +127,8 @@ class Drawing(Scene):
         outline = clip_outline(self, clip, frame, bounds) if clip is not None else self._clip_shape(style, bounds)
         if outline is not None:
             canvas.clipPath(outline, skia.ClipOp.kIntersect, True)
+        if wanted["mask"] is None:
+            self._name_functions("mask", style)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
         is_apart |= outline is not None and self.document.has_blending  # what is clipped blends with nothing around it

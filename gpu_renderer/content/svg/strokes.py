@@ -137,11 +137,17 @@ def _direction(points: list[Point], sign: float = 1.0) -> Point | None:
 def _draw_marker(
     scene: Scene, marker: Element, vertex: Vertex, canvas: skia.Canvas, frame: Frame, *, is_start: bool
 ) -> None:
-    width, height = length(marker.get("markerWidth"), 1.0, 3.0), length(marker.get("markerHeight"), 1.0, 3.0)
+    view = frame.viewport
+    width, height = (
+        length(marker.get("markerWidth"), view.width, 3.0),
+        length(marker.get("markerHeight"), view.height, 3.0),
+    )
     in_strokes = (marker.get("markerUnits") or "strokeWidth") == "strokeWidth"
     scale = _stroke_width(frame.style, frame.viewport) if in_strokes else 1.0
     inner, box = fitted(marker, width, height), view_box(marker)
-    reference = inner.mapPoints([skia.Point(length(marker.get("refX"), 1.0), length(marker.get("refY"), 1.0))])[0]
+    reference = inner.mapPoints(
+        [skia.Point(length(marker.get("refX"), view.width), length(marker.get("refY"), view.height))]
+    )[0]
     style = scene.cascade.in_place(marker)
     canvas.save()
     canvas.translate(vertex.x, vertex.y)
