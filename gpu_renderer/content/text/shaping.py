@@ -25,9 +25,10 @@ _CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
 """Scripts whose letters join: letter spacing does not part them, nor the brackets and points of a word of theirs."""
 _INVISIBLE = ("Cc", "Cf")
 """Categories of controls and format characters, which take no letter spacing."""
+_OF_ALL_SCRIPTS = ("Zyyy", "Zinh", "Zzzz")
 _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
-_WORDS = re.compile(r" |[^ ]+")
-"""Every space is a word of its own."""
+_WORDS = re.compile("[ \u00ad\u200b\u200e\u200f\ufeff]|[^ \u00ad\u200b\u200e\u200f\ufeff]+")
+"""Every space is a word of its own, and so are those invisible characters over which a browser does not kern."""
 _JOINER = "\u200d"
 
 
@@ -55,9 +56,12 @@ class Glyph:
 Shaped = tuple[Glyph, ...]
 
 
-def shaped(text: str, chain: FontChain, *, ligatures: bool = True) -> Shaped:
-    """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures."""
-    return _shaped_line(text.translate(_BLANKS), chain, ligatures)
+def shaped(text: str, chain: FontChain, *, ligatures: bool = True, by_words: bool = True) -> Shaped:
+    """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures.
+
+    `by_words`: as on a canvas. Otherwise letters are kerned with spaces too, as those of SVG documents.
+    """
+    return _shaped_line(text.translate(_BLANKS), chain, ligatures, by_words)
 
 
 def shaped_width(glyphs: Shaped, size: float) -> float:
@@ -66,18 +70,34 @@ def shaped_width(glyphs: Shaped, size: float) -> float:
 
 
 @lru_cache(maxsize=8192)
-def _shaped_line(text: str, chain: FontChain, ligatures: bool) -> Shaped:
+def _shaped_line(text: str, chain: FontChain, ligatures: bool, by_words: bool) -> Shaped:
     stretches = list(equal_runs(levels(text)))
-    ordered = visual_order([level for level, _, _ in stretches])
-    return tuple(glyph for index in ordered for glyph in _stretch_glyphs(text, *stretches[index], chain, ligatures))
+    found: list[Glyph] = []
+    for index in visual_order([level for level, _, _ in stretches]):
+        level, start, end = stretches[index]
+        backward = level % 2 == 1
+        words = [(word[0], word.start()) for word in _WORDS.finditer(text, start, end)]
+        words = words if by_words else _of_one_script(words)
+        for word, at in reversed(words) if backward else words:
+            found += (
+                replace(glyph, start=glyph.start + at) for glyph in _word_glyphs(word, backward, chain, ligatures)
+            )
+    return tuple(found)
 
 
-def _stretch_glyphs(text: str, level: int, start: int, end: int, chain: FontChain, ligatures: bool) -> Iterator[Glyph]:
-    backward = level % 2 == 1
-    words = list(_WORDS.finditer(text, start, end))
-    for word in reversed(words) if backward else words:
-        for glyph in _word_glyphs(word[0], backward, chain, ligatures):
-            yield replace(glyph, start=glyph.start + word.start())
+def _of_one_script(words: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the words of each script that follow one another as one, with the place of the first."""
+    joined: list[tuple[str, int]] = []
+    last: str | None = None
+    for word, at in words:
+        script = next((found for found in map(scripts.script, word) if found not in _OF_ALL_SCRIPTS), None)
+        if joined and (script is None or last in (None, script)):
+            joined[-1] = (joined[-1][0] + word, joined[-1][1])
+            last = last or script
+        else:
+            joined.append((word, at))
+            last = script
+    return joined
 
 
 @lru_cache(maxsize=16384)
@@ -109,10 +129,14 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
             0.0 if face.is_color or not place.x_advance else face.shaper.get_glyph_h_advance(info.codepoint) / em,
             place.x_offset / em,
             -place.y_offset / em,
-            after != info.cluster and not is_cursive and unicodedata.category(piece[info.cluster]) not in _INVISIBLE,
+            after != info.cluster and _is_spaced(piece[info.cluster], is_cursive),
         )
         for info, place, after in zip(infos, positions, following, strict=True)
     ]
+
+
+def _is_spaced(char: str, is_cursive: bool) -> bool:
+    return char == " " or (not is_cursive and unicodedata.category(char) not in _INVISIBLE)
 
 
 def clusters(text: str) -> Iterator[str]:

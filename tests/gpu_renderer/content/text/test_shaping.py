@@ -6,7 +6,7 @@ import pytest
 
 from gpu_renderer.content.text.bidi import levels, visual_order
 from gpu_renderer.content.text.families import Style
-from gpu_renderer.content.text.shaping import clusters, shaped
+from gpu_renderer.content.text.shaping import clusters, shaped, shaped_width
 from tests.gpu_renderer.fonts import reference_fonts
 
 
@@ -97,3 +97,28 @@ def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:
 def test_tabs_and_returns_are_spaces() -> None:
     chain = reference_fonts().chain(Style("Inter", 400, italic=False))
     assert [glyph.glyph for glyph in shaped("a\tb\r", chain)] == [glyph.glyph for glyph in shaped("a b ", chain)]
+
+
+@pytest.mark.parametrize("char", "\u00ad\u200b\u200e\u200f\ufeff")
+def test_a_canvas_does_not_kern_over_some_invisible_characters(char: str) -> None:
+    """Widths of Chromium at 100 px. An SVG document kerns over them, as both do over a word joiner."""
+    chain = reference_fonts().chain(Style("Arial", 400, italic=False))
+    assert shaped_width(shaped(f"A{char}V", chain), 100) == pytest.approx(133.40, abs=0.01)
+    assert shaped_width(shaped("A\u2060V", chain), 100) == pytest.approx(125.98, abs=0.01)
+
+
+def test_an_svg_document_kerns_over_invisible_characters_and_with_spaces() -> None:
+    chain = reference_fonts().chain(Style("Arial", 400, italic=False))
+    whole = shaped("A\u200bV", chain, by_words=False)
+    assert shaped_width(whole, 100) == pytest.approx(125.98, abs=0.01)
+    apart, joined = (shaped_width(shaped("A T", chain, by_words=by_words), 100) for by_words in (True, False))
+    assert apart - joined == pytest.approx(7.37, abs=0.1)  # text.md 10.2: 7.3 % of an em
+
+
+def test_words_of_an_svg_document_keep_their_places_and_scripts() -> None:
+    chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
+    for text in ("ab Жд cd", "a שלום עולם b", "نص (نص) نص", "12 ab"):
+        assert {glyph.start for glyph in shaped(text, chain, by_words=False)} <= set(range(len(text)))
+    assert [glyph.start for glyph in shaped("a של בג", chain, by_words=False)] == [0, 1, 6, 5, 4, 3, 2]
+    spaced = [glyph for glyph in shaped("نص (نص) نص", chain, ligatures=False, by_words=False) if glyph.is_spaced]
+    assert len(spaced) == 2
