@@ -244,7 +244,8 @@ def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
     spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
     pen = 0.0
-    for glyph in shaped(piece.text, chain, ligatures=spacing == 0, by_words=False):
+    base = "R" if style.get("direction") == "rtl" else "L"
+    for glyph in shaped(piece.text, chain, ligatures=spacing == 0, by_words=False, base=base):
         yield glyph, pen
         is_space = piece.text[glyph.start : glyph.start + 1] == " "
         pen += glyph.advance * size + spacing * glyph.is_spaced + (words if is_space else 0.0)

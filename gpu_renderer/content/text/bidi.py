@@ -1,4 +1,4 @@
-"""Directions inside a line: Unicode's bidirectional algorithm (UAX 9) in a line that runs from left to right."""
+"""Directions inside a line: Unicode's bidirectional algorithm (UAX 9)."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ _MAX_OPEN = 63
 """Rule BD16 gives up on brackets that nest deeper."""
 
 
-def levels(text: str) -> list[int]:
+def levels(text: str, base: str = "L") -> list[int]:
     """Return the embedding level of each character: even runs left to right, odd right to left.
 
-    The base direction is left to right, as a canvas's is. Explicit embeddings, which canvases rarely see, are neutral.
+    `base`: the direction of the line, L or R; a canvas's is L. Explicit embeddings, which are rare, are neutral.
     """
     kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
-    if not re.search("[RAN]", kinds):
+    if base == "L" and not re.search("[RAN]", kinds):
         return [0] * len(text)
-    kinds = re.sub("(.)M+", lambda run: run[1] * len(run[0]), f"L{kinds}L")  # W1; the base direction on both sides
+    kinds = re.sub(
+        "(.)M+", lambda run: run[1] * len(run[0]), f"{base}{kinds}{base}"
+    )  # W1; the base direction on both sides
     kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
     kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
     kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5
     kinds = re.sub("[SCT]", "O", kinds)  # W6
     kinds = re.sub("L[^LR]*", lambda run: run[0].replace("E", "L"), kinds)  # W7
-    kinds = _with_brackets(text, kinds)  # N0
+    kinds = _with_brackets(text, kinds, base)  # N0
     kinds = re.sub("(?<=[REN])O+(?=[REN])", lambda run: "R" * len(run[0]), kinds)  # N1
-    return [
-        {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2}[kind] for kind in kinds[1:-1]
-    ]  # N2: other neutrals are as the base
+    kinds = re.sub("(?<=L)O+(?=L)", lambda run: "L" * len(run[0]), kinds)
+    level_of = {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2} if base == "L" else {"L": 2, "O": 1, "R": 1, "E": 2, "N": 2}
+    return [level_of[kind] for kind in kinds[1:-1]]  # N2: other neutrals are as the base
 
 
 def visual_order(level_of_run: list[int]) -> list[int]:
@@ -62,17 +64,17 @@ def equal_runs(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
         start = end
 
 
-def _with_brackets(text: str, kinds: str) -> str:
+def _with_brackets(text: str, kinds: str, base: str) -> str:
     """Give both brackets of a pair one direction, that of what they hold or follow (rule N0).
 
     `kinds` has one letter more than `text` at each end. Numbers count as right to left.
     """
     resolved = list(kinds)
     for opening, closing in _bracket_pairs(text, kinds):
-        inside = set(resolved[opening + 1 : closing])
-        if "L" in inside:
-            direction = "L"
-        elif inside & set("REN"):
+        inside = {"L" if kind == "L" else "R" for kind in resolved[opening + 1 : closing] if kind != "O"}
+        if base in inside:
+            direction = base
+        elif inside:
             direction = next("L" if kind == "L" else "R" for kind in reversed(resolved[:opening]) if kind != "O")
         else:
             continue

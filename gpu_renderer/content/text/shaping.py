@@ -56,12 +56,12 @@ class Glyph:
 Shaped = tuple[Glyph, ...]
 
 
-def shaped(text: str, chain: FontChain, *, ligatures: bool = True, by_words: bool = True) -> Shaped:
+def shaped(text: str, chain: FontChain, *, ligatures: bool = True, by_words: bool = True, base: str = "L") -> Shaped:
     """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures.
 
-    `by_words`: as on a canvas. Otherwise letters are kerned with spaces too, as those of SVG documents.
+    `by_words`: as on a canvas. Otherwise letters are kerned with spaces too, as those of SVG documents. `base`: direction of the line.
     """
-    return _shaped_line(text.translate(_BLANKS), chain, ligatures, by_words)
+    return _shaped_line(text.translate(_BLANKS), chain, ligatures, by_words, base)
 
 
 def shaped_width(glyphs: Shaped, size: float) -> float:
@@ -70,8 +70,8 @@ def shaped_width(glyphs: Shaped, size: float) -> float:
 
 
 @lru_cache(maxsize=8192)
-def _shaped_line(text: str, chain: FontChain, ligatures: bool, by_words: bool) -> Shaped:
-    stretches = list(equal_runs(levels(text)))
+def _shaped_line(text: str, chain: FontChain, ligatures: bool, by_words: bool, base: str) -> Shaped:
+    stretches = list(equal_runs(levels(text, base)))
     found: list[Glyph] = []
     for index in visual_order([level for level, _, _ in stretches]):
         level, start, end = stretches[index]

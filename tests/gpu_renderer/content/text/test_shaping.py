@@ -122,3 +122,24 @@ def test_words_of_an_svg_document_keep_their_places_and_scripts() -> None:
     assert [glyph.start for glyph in shaped("a של בג", chain, by_words=False)] == [0, 1, 6, 5, 4, 3, 2]
     spaced = [glyph for glyph in shaped("نص (نص) نص", chain, ligatures=False, by_words=False) if glyph.is_spaced]
     assert len(spaced) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("abc", [2, 2, 2]),
+        ("a b!", [2, 2, 2, 1]),
+        ("ש!", [1, 1]),
+        ("a ש 12.", [2, 1, 1, 1, 2, 2, 1]),
+        ("a (ש)", [2, 1, 1, 1, 1]),
+        ("ש (a)", [1, 1, 1, 2, 1]),
+        ("a (b) c", [2, 2, 2, 2, 2, 2, 2]),
+    ],
+)
+def test_levels_in_a_line_from_right_to_left(text: str, found: list[int]) -> None:
+    assert levels(text, "R") == found
+
+
+def test_a_line_from_right_to_left_ends_at_the_left() -> None:
+    chain = reference_fonts().chain(Style("Inter", 400, italic=False))
+    assert [glyph.start for glyph in shaped("ab של!", chain, by_words=False, base="R")] == [5, 4, 3, 2, 0, 1]
