@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluster.embedded import postgres
+from farm_core.__main__ import main
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
@@ -115,15 +116,16 @@ def test_an_existing_data_folder_is_moved_aside_only_when_asked(backup: Path, tm
     assert accounts(folder) == ["studio"]
 
 
-def test_a_backup_that_was_cut_off_changes_nothing(backup: Path, tmp_path: Path) -> None:
+def test_a_backup_that_was_cut_off_changes_nothing(
+    backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cut = tmp_path / "cut.tar"
     cut.write_bytes(backup.read_bytes()[:20_000])
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "jwt-secret").write_text("former")
-    refused = run_farm("restore", str(cut), "--data", str(folder), "--replace")
-    assert refused.returncode == 1
-    assert "cut.tar" in refused.stderr
+    assert main(["restore", str(cut), "--data", str(folder), "--replace"]) == 1
+    assert "cut.tar" in capsys.readouterr().err
     assert (folder / "jwt-secret").read_text() == "former"
     assert {path.name for path in tmp_path.iterdir()} == {"cut.tar", "data"}
 
@@ -137,21 +139,22 @@ def test_a_backup_that_was_cut_off_changes_nothing(backup: Path, tmp_path: Path)
     ],
 )
 def test_a_backup_of_another_version_is_refused_by_name(
-    manifest: dict[str, object], reason: str, tmp_path: Path
+    manifest: dict[str, object], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused = run_farm("restore", str(archive(tmp_path, {"manifest.json": json.dumps(manifest).encode(),
-                                                         "database.dump": b""})), "--data", str(tmp_path / "data"))  # fmt: skip
-    assert refused.returncode == 1
-    assert reason in refused.stderr
+    made = archive(tmp_path, {"manifest.json": json.dumps(manifest).encode(), "database.dump": b""})
+    assert main(["restore", str(made), "--data", str(tmp_path / "data")]) == 1
+    assert reason in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/outside", "up.lock", "storage/../../outside"])
-def test_an_archive_with_a_foreign_member_is_refused(name: str, tmp_path: Path) -> None:
+def test_an_archive_with_a_foreign_member_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     manifest = {"format": 1, "created_at": "", "schema": "0001", "object_count": 0, "object_bytes": 0}
     members = {"manifest.json": json.dumps(manifest).encode(), name: b"x", "database.dump": b""}
-    refused = run_farm("restore", str(archive(tmp_path, members)), "--data", str(tmp_path / "deep" / "data"))
-    assert refused.returncode == 1
+    assert main(["restore", str(archive(tmp_path, members)), "--data", str(tmp_path / "deep" / "data")]) == 1
+    assert f"the backup holds {name!r}" in capsys.readouterr().err
     assert not list(tmp_path.rglob("outside"))
 
 
