@@ -72,4 +72,3 @@ async def _post(database_url: str, folder: Path, moment: str) -> None:
     sender.journal.moment = moment
     sender.start()
     await asyncio.Event().wait()
-
