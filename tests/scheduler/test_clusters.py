@@ -97,7 +97,11 @@ def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str
     asyncio.run(story())
 
 
-def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(database_url: str, tmp_path: Path) -> None:
+def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LeaseReaper, "every_seconds", 0.1)
+
     async def story() -> None:
         async with farm(database_url, tmp_path, workers=1) as first:
             async with first.database.work() as session:
