@@ -1,6 +1,6 @@
-"""`python -m tests.scheduler.sender DATABASE_URL FOLDER [MOMENT]`: one process that posts webhooks until it is killed.
+"""A process that posts webhooks until it is killed.
 
-It kills itself at the MOMENT `unsent`, before the last bytes of a request, or `answered`, before the answer's outcome is recorded.
+It kills itself at the moment `unsent`, before the last bytes of a request, or `answered`, before the answer's outcome is recorded.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -62,14 +61,14 @@ class DyingNotes(DeliveryJournal):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def main(database_url: str, folder: Path, moment: str = "") -> None:
-    """Post for ever."""
+def post_until_killed(database_url: str, folder: Path, moment: str = "") -> None:
+    """Post for ever. A moment is one at which the process kills itself."""
+    asyncio.run(_post(database_url, folder, moment))
+
+
+async def _post(database_url: str, folder: Path, moment: str) -> None:
     sender = deliverer(Database(database_url), folder)
     sender.journal = DyingNotes(folder / "webhooks")
     sender.journal.moment = moment
     sender.start()
     await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +16,13 @@ from sqlalchemy import text
 from cluster.executor import executor_of
 from farm_core.db.database import Database
 from farm_core.jobs import workers
-from farm_core.settings import Settings
+from farm_core.settings import Settings, settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from scheduler import __main__ as process
 from scheduler.maintenance.lease_reaper import PATIENCE_TICKS, LeaseReaper
 from scheduler.ports import AssemblyAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
-from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, Gate, farm, parts_for
 
 pytestmark = pytest.mark.service
@@ -100,7 +97,11 @@ def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str
     asyncio.run(story())
 
 
-def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(database_url: str, tmp_path: Path) -> None:
+def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LeaseReaper, "every_seconds", 0.1)
+
     async def story() -> None:
         async with farm(database_url, tmp_path, workers=1) as first:
             async with first.database.work() as session:
@@ -135,15 +136,21 @@ def test_a_scheduler_joins_one_of_several_clusters() -> None:
         executor_of(chosen)
 
 
+@pytest.fixture
+def two_clusters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("RAY_ADDRESS", "one:6379,two:6379")
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody@localhost/none")
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("two_clusters")
 @pytest.mark.parametrize("words", [(), ("--cluster", "0"), ("--cluster", "3")])
-def test_a_scheduler_that_is_not_told_its_cluster_says_so(words: tuple[str, ...], tmp_path: Path) -> None:
-    environment = os.environ | {
-        "RAY_ADDRESS": "one:6379,two:6379",
-        "DATABASE_URL": "postgresql://nobody@localhost/none",
-    }
-    ended = subprocess.run(
-        [sys.executable, "-m", "scheduler", "--data", str(tmp_path), *words],
-        env=environment, capture_output=True, text=True, check=False, timeout=HANG_SECONDS,
-    )  # fmt: skip
-    assert ended.returncode == 2
-    assert "RAY_ADDRESS names 2 clusters" in ended.stderr
+def test_a_scheduler_that_is_not_told_its_cluster_says_so(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        process.main(["--data", str(tmp_path), *words])
+    assert ended.value.code == 2
+    assert "RAY_ADDRESS names 2 clusters" in capsys.readouterr().err

@@ -4,30 +4,34 @@ not sent is sent."""
 from __future__ import annotations
 
 import asyncio
-import os
+import multiprocessing
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
 from sqlalchemy import select
 
+from farm_core import __main__ as farm
 from farm_core.audit import log
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
+from farm_core.settings import settings
 from farm_core.webhooks.models import Delivery
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
-from tests.scheduler.sender import deliverer, ended_job
+from tests.scheduler.sender import deliverer, ended_job, post_until_killed
 
 pytestmark = pytest.mark.service
-ROOT = Path(__file__).resolve().parents[2]
+PROCESSES: Final = multiprocessing.get_context("forkserver")
+"""Begins senders as copies of one process that has imported everything: the imports take longer than the tests."""
+PROCESSES.set_forkserver_preload(["tests.scheduler.sender"])
 
 
 @dataclass(slots=True)
@@ -38,7 +42,7 @@ class Scenario:
     folder: Path
     kill_on: str
     status: int = 204
-    sender: subprocess.Popen[bytes] | None = None
+    sender: BaseProcess | None = None
     connections: int = 0
     requests: list[bytes] = field(default_factory=list)
     connected: asyncio.Event = field(default_factory=asyncio.Event)
@@ -66,20 +70,21 @@ class Scenario:
         writer.close()
 
     def start_sender(self, database_url: str, moment: str = "") -> None:
-        command = [sys.executable, "-m", "tests.scheduler.sender", database_url, str(self.folder), moment]
-        self.sender = subprocess.Popen(command, cwd=ROOT)
+        self.sender = PROCESSES.Process(target=post_until_killed, args=(database_url, self.folder, moment))
+        self.sender.start()
 
     def kill(self) -> None:
         if self.sender is not None and not self.killed.is_set():
             self.sender.kill()
-            self.sender.wait()
+            self.sender.join()
             self.killed.set()
 
     async def sender_dies(self, database_url: str, moment: str) -> None:
         """Run a sender that kills itself at the moment."""
         self.start_sender(database_url, moment)
         assert self.sender is not None
-        assert await asyncio.to_thread(self.sender.wait) == -signal.SIGKILL
+        await asyncio.to_thread(self.sender.join)
+        assert self.sender.exitcode == -signal.SIGKILL
 
     async def later(self, hours: float = 1, folder: Path | None = None) -> Delivery:
         """Run another sender so many seconds afterwards. With a folder of its own it is on another machine."""
@@ -165,13 +170,18 @@ def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_
     asyncio.run(plot())
 
 
-def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "farm_core", "webhooks", "--data", str(tmp_path), "--again"]
-    environment = {**os.environ, "DATABASE_URL": database_url}
+@pytest.fixture
+def commands_use_the_database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
 
+
+@pytest.mark.usefixtures("commands_use_the_database")
+def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
     async def asked(job_id: str) -> int:
-        done = await asyncio.to_thread(subprocess.run, [*command, job_id], cwd=ROOT, env=environment, check=False)
-        return done.returncode
+        return await asyncio.to_thread(farm.main, ["webhooks", "--data", str(tmp_path), "--again", job_id])
 
     async def plot() -> None:
         async with open_scenario(database_url, tmp_path, "request") as scenario:

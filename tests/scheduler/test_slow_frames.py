@@ -12,6 +12,7 @@ import pytest
 
 from cluster import turns
 from farm_core.clock import SystemClock
+from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import FAILURES_MAX, stall
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
@@ -124,6 +125,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
     monkeypatch.setattr(InlineExecutor, "restart", restart)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
     monkeypatch.setattr(breaker, "REST", timedelta(0))
+    monkeypatch.setattr(worker_records, "REST_SECONDS_MAX", 0)  # after three failures the only worker rests
 
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
