@@ -134,7 +134,7 @@ class PlanMaker:
             pending.extend(reversed(self._below(draft)))
 
     def _below(self, draft: Draft) -> list[Draft]:
-        node, scene = draft.node, draft.scene
+        node = draft.node
         opens = is_unit(node) and draft.units < MAX_UNITS
         if is_unit(node) and not opens:
             self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
@@ -142,21 +142,26 @@ class PlanMaker:
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
             clone=None, cloning=None,
         )  # fmt: skip
-        children = node.children
-        if node.kind == "comp" and _collapses(node):
-            reference = node.composition_reference or ""
-            scene = overridden(self._scene, node)
-            if reference in draft.splices or len(draft.splices) >= MAX_NESTING or reference not in scene.nodes:
-                return []
-            prefix = f"{draft.id}::"
-            shared = replace(shared, scene=scene, prefix=prefix, spliced=True, splices=(*draft.splices, reference))
-            children = scene.nodes[reference].children
-        found = [
-            replace(shared, id=shared.prefix + child, node=scene.nodes[child])
-            for child in children
-            if child in scene.nodes
-        ]
+        found = [*self._spliced(draft, shared), *_children(shared, node)]
         return [copy for child in found for copy in _copied(child)]
+
+    def _spliced(self, draft: Draft, shared: Draft) -> list[Draft]:
+        """Return the top layers of the composition that a collapsed instance places, before the instance's own children."""
+        node = draft.node
+        reference = node.composition_reference or ""
+        if (
+            node.kind != "comp"
+            or not _collapses(node)
+            or reference in draft.splices
+            or len(draft.splices) >= MAX_NESTING
+        ):
+            return []
+        scene = overridden(self._scene, node)
+        if reference not in scene.nodes:
+            return []
+        prefix, splices = f"{draft.id}::", (*draft.splices, reference)
+        inner = replace(shared, scene=scene, prefix=prefix, spliced=True, splices=splices)
+        return _children(inner, scene.nodes[reference])
 
     def _layers(self, drafts: list[Draft], settings: CompositionSettings) -> dict[str, Layer]:
         """Each draft as a layer. Parents come from the nodes' own links, where they lead to a layer of the composition."""
@@ -248,6 +253,15 @@ class PlanMaker:
 
 def _placed_in(layer: Layer) -> str | None:
     return layer.content.plan if isinstance(layer.content, InstanceContent) else None
+
+
+def _children(shared: Draft, node: Node) -> list[Draft]:
+    """Return the children of a node that are there, as drafts that share what is the same for all of them."""
+    return [
+        replace(shared, id=shared.prefix + child, node=shared.scene.nodes[child])
+        for child in node.children
+        if child in shared.scene.nodes
+    ]
 
 
 def _copied(draft: Draft) -> list[Draft]:

@@ -188,6 +188,21 @@ def test_a_collapsed_composition_is_spliced_into_its_host_without_centring() -> 
     assert numbers(place(doc, "i::b")) == pytest.approx([900, 700, 0, 2, 2])
 
 
+def test_layers_parented_to_a_collapsed_composition_are_drawn_in_front_of_its_layers() -> None:
+    """They are "spliced into the host list right after the instance; the instance acts as an ordinary parent" (document.md 2.10.5)."""
+    fx = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
+    doc = document(
+        node("i", "comp", x=500, y=400, scale=2, fx=fx, children=["pinned"]),
+        node("pinned", parent="i", x=10, y=20),
+        node("above"),
+        node("b", parent="comp_b"),
+        roots=(root("b", node_id="comp_b"),),
+        comps=NESTED,
+    )
+    assert [found.id for found in shown(doc).layers] == ["i::b", "pinned", "above"]
+    assert numbers(place(doc, "pinned")) == pytest.approx([520, 440, 0, 2, 2])
+
+
 def test_compositions_that_place_themselves_end_in_black() -> None:
     doc = document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
