@@ -16,4 +16,7 @@ def check_size(width: float, height: float) -> None:
     if width < 1 or height < 1:
         raise NotRenderable("the picture has no size")
     if max(width, height) > SIDE_PX_MAX or width * height > PICTURE_PIXELS_MAX:
-        raise NotRenderable(f"the picture is too large ({width:g} x {height:g})")
+        raise NotRenderable(
+            f"the picture is too large ({width:g} x {height:g}); at most {PICTURE_PIXELS_MAX:,} pixels"
+            f" and {SIDE_PX_MAX:,} on a side can be drawn"
+        )

@@ -65,7 +65,8 @@ def _read(path: Path) -> str:
     if not head:
         raise NotRenderable("the file is empty")
     guess = str(magic.from_buffer(head, mime=True))
-    reader = _READERS.get(guess) or _reader_by_signature(head)
+    # HEIC and AVIF are ISO media, too: called a damaged video, they would be sent again
+    reader = _READERS.get(guess) or (None if guess.startswith("image/") else _reader_by_signature(head))
     if reader is None:
         raise NotRenderable(f"the bytes look like {guess}")
     return reader(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from motion import template
 from motion.bundle import read_file, read_folder
@@ -41,7 +41,8 @@ class LocalMedia:
     def named(self, path: Path) -> str:
         """Return an address that `resolve` answers with this file, of the media folder or else of the present one.
 
-        Raises InputRefused if there is no such file.
+        The address ends in the file's name: warnings show it, and its ending tells videos from pictures. Raises
+        InputRefused if there is no such file.
         """
         file = next((one for one in self._candidates(path) if one.is_file()), None)
         if file is None:
@@ -51,7 +52,7 @@ class LocalMedia:
             )
             raise InputRefused(f"{path} is neither an address nor a file{where}.")
         self._named.append(file)
-        return f"{LOCAL_PREFIX}{len(self._named) - 1}"
+        return f"{LOCAL_PREFIX}{len(self._named) - 1}/{quote(file.name)}"
 
     def _candidates(self, path: Path) -> list[Path]:
         return [path] if self._folder is None else [self._folder / path, path]
@@ -59,7 +60,7 @@ class LocalMedia:
     def resolve(self, src: str) -> Path | None:
         """Return the file behind a source, None where there is none. Nothing is fetched."""
         if src.startswith(LOCAL_PREFIX):
-            return self._named[int(src.removeprefix(LOCAL_PREFIX))]
+            return self._named[int(src.removeprefix(LOCAL_PREFIX).partition("/")[0])]
         name = unquote(urlsplit(src).path).rsplit("/", 1)[-1]
         path = self._folder / name if self._folder is not None and name not in ("", ".", "..") else None
         return path if path is not None and path.is_file() else None

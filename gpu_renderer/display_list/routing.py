@@ -158,7 +158,16 @@ def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
     """Return the layer as a map is drawn: with its colour effects, baked as it is, and without passes (compositing.md 2.9)."""
     passes = (Route.GPU_ONLY,) if effects.needs_baking(layer) else (Route.GPU, Route.GPU_ONLY)
     found = ((effects.find(entry.type), entry) for entry in layer.effects)
-    return replace(layer, effects=tuple(entry for effect, entry in found if effect and effect.route not in passes))
+    kept, source = tuple(entry for effect, entry in found if effect and effect.route not in passes), layer.source
+    if isinstance(source, CompositionSource) and any(map(_is_character, source.composition.layers)):
+        letters = tuple(map(without_passes, source.composition.layers))
+        source = replace(source, composition=replace(source.composition, layers=letters))
+    return replace(layer, effects=kept, source=source)
+
+
+def _is_character(layer: LayerSnapshot) -> bool:
+    """Return True for a plane of a text in per-character 3D, whose effects are those of the text (text.md 9)."""
+    return isinstance(layer.source, TextSource) and layer.source.plane is not None
 
 
 def is_faded_out(layer: LayerSnapshot, matte: MatteUse | None) -> bool:

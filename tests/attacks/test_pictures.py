@@ -115,11 +115,23 @@ def test_a_jpeg_of_very_many_segments_of_metadata_is_refused(content: bytes, tmp
         (png(before=text(20_000_000)), "a text or colour profile of the picture decompresses to more than 1,048,576"),
         (png(before=text(1_000_000) * 70), "the texts of the picture decompress to more than 67,108,864 bytes"),
         (media.huge_png(), "the picture is too large; at most 100,000,000 pixels can be drawn"),
+        (
+            media.huge_png(11_000),
+            r"the picture is too large \(11000 x 11000\); at most 100,000,000 pixels and 16,384 on a side can be drawn",
+        ),
     ],
-    ids=["profiles", "profile", "text", "texts", "size"],
+    ids=["profiles", "profile", "text", "texts", "size", "size of no bomb"],
 )
 def test_a_decompression_bomb_is_named_as_such(data: bytes, reason: str, tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match=reason):
+        kind(tmp_path / "picture", data)
+
+
+@pytest.mark.parametrize("brand", ["heic", "avif"])
+def test_a_picture_in_iso_media_is_named_instead_of_called_a_damaged_video(brand: str, tmp_path: Path) -> None:
+    brands = b"ftyp" + brand.encode() + bytes(4) + b"mif1" + brand.encode()
+    data = struct.pack(">I", 4 + len(brands)) + brands + struct.pack(">I4s", 0x20, b"meta") + bytes(200)
+    with pytest.raises(BadRequest, match=f"the bytes look like image/{brand}. Accepted are PNG"):
         kind(tmp_path / "picture", data)
 
 

@@ -103,6 +103,21 @@ def test_inputs_are_written_in_a_picture_also_from_a_file(tmp_path: Path) -> Non
     assert tuple(picture[45, 80]) == (255, 255, 0)
 
 
+def test_a_video_file_plays_in_a_picture_layer_as_its_address_does(tmp_path: Path) -> None:
+    video = tmp_path / "my clip #1.mp4"
+    make_video(video)
+    path, out = str(write_document(tmp_path, with_inputs())), tmp_path / "a.png"
+    assert main(["render", path, "--set", f"photo={video}", "--frames", "15:16", "-o", str(out)]) == 0
+    assert abs(int(np.asarray(Image.open(out))[20, 20, 0]) - 80) <= 2
+
+
+def test_a_file_that_cannot_be_shown_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "scan.tiff")
+    path = str(write_document(tmp_path, with_inputs()))
+    assert main(["render", path, "--set", f"photo={tmp_path / 'scan.tiff'}", "-o", str(tmp_path / "a.png")]) == 0
+    assert "scan.tiff" in capsys.readouterr().err
+
+
 def test_an_input_is_named_by_its_layer_or_by_the_id_that_its_author_chose(tmp_path: Path) -> None:
     doc = with_inputs()
     target = {"nodeId": "photo", "componentType": "Transform", "prop": "src"}

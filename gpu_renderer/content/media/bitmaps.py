@@ -143,7 +143,9 @@ def _avif(data: bytes) -> Iterator[Image.Image]:
 
 def _check_size(width: int, height: int) -> None:
     if width < 1 or height < 1 or max(width, height) > SIDE_MAX_PX or width * height > AREA_MAX_PX:
-        raise refused(f"measures {width} x {height}, which is more than can be drawn")
+        raise refused(
+            f"measures {width} x {height}; at most {AREA_MAX_PX:,} pixels and {SIDE_MAX_PX:,} on a side can be drawn"
+        )
 
 
 def data_url_bytes(src: str) -> bytes:

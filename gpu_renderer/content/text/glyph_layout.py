@@ -210,22 +210,31 @@ def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
         yield sum(w * x for w, x in zip(weights, xs, strict=True)), sum(w * y for w, y in zip(weights, ys, strict=True))
 
 
-def with_character_planes(snapshot: Snapshot, fonts: Fonts) -> Snapshot:
-    """Return the snapshot with layers of per-character 3D replaced by their planes; the same object where there is none."""
-    layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, snapshot, fonts))
+def with_character_planes(snapshot: Snapshot, fonts: Fonts, readers: tuple[LayerSnapshot, ...] = ()) -> Snapshot:
+    """Return the snapshot with layers of per-character 3D replaced by their planes; the same object where there is none.
+
+    `readers`: layers whose effects can name those of a group, namely all of its composition.
+    """
+    readers = readers or snapshot.layers
+    layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, snapshot, fonts, readers))
     is_same = len(layers) == len(snapshot.layers) and all(a is b for a, b in zip(layers, snapshot.layers, strict=True))
     return snapshot if is_same else replace(snapshot, layers=layers)
 
 
-def _replaced(layer: LayerSnapshot, host: Snapshot, fonts: Fonts) -> Iterator[LayerSnapshot]:
+def _replaced(
+    layer: LayerSnapshot, host: Snapshot, fonts: Fonts, readers: tuple[LayerSnapshot, ...]
+) -> Iterator[LayerSnapshot]:
     source, transform = layer.source, layer.transform
     if isinstance(source, CompositionSource):
-        inner = with_character_planes(source.composition, fonts)
+        inner = with_character_planes(source.composition, fonts, () if source.sealed else readers)
         is_same = inner is source.composition
         yield layer if is_same else replace(layer, source=replace(source, composition=inner))
     elif isinstance(source, TextSource) and source.per_character_3d and isinstance(transform, Transform3D):
-        planes = tuple(_planes(layer if layer.visible else _as_picture(layer), source, transform, fonts))
-        yield from planes if layer.visible else (_grouped(layer, planes, host),)
+        if layer.visible:
+            yield from _planes(layer, source, transform, fonts)
+        if not layer.visible or _is_read(layer.id, readers):
+            planes = tuple(_planes(_as_picture(layer), source, transform, fonts))
+            yield from _grouped(layer, planes, host)
     else:
         yield layer
 
@@ -238,12 +247,24 @@ def _as_picture(layer: LayerSnapshot) -> LayerSnapshot:
     )  # fmt: skip
 
 
-def _grouped(layer: LayerSnapshot, planes: tuple[LayerSnapshot, ...], host: Snapshot) -> LayerSnapshot:
-    """Return the planes as one layer that keeps the text's id, by which mattes and effects find it."""
-    if not any(isinstance(plane.source, TextSource) and plane.source.plane for plane in planes):
-        return layer
-    group = CompositionSource(Snapshot(host.width, host.height, planes), host.width, host.height, sealed=False)
-    return LayerSnapshot(layer.id, layer.name, group, Transform2D(0.0, 0.0), visible=False)
+def _is_read(layer_id: str, readers: tuple[LayerSnapshot, ...]) -> bool:
+    """Return True if an effect of one of the layers, or of those in their groups, names the layer, other than its own."""
+    for layer in readers:
+        group, values = layer.source, (value for entry in layer.effects for _, value in entry.stored)
+        if layer.id != layer_id and layer_id in values:
+            return True
+        if isinstance(group, CompositionSource) and not group.sealed and _is_read(layer_id, group.composition.layers):
+            return True
+    return False
+
+
+def _grouped(layer: LayerSnapshot, planes: tuple[LayerSnapshot, ...], host: Snapshot) -> Iterator[LayerSnapshot]:
+    """Yield the planes as one hidden layer that keeps the text's id, by which mattes and effects find it."""
+    if any(isinstance(plane.source, TextSource) and plane.source.plane for plane in planes):
+        group = CompositionSource(Snapshot(host.width, host.height, planes), host.width, host.height, sealed=False)
+        yield LayerSnapshot(layer.id, layer.name, group, Transform2D(0.0, 0.0), visible=False)
+    elif not layer.visible:
+        yield layer  # too long a text stays one flat plane
 
 
 def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fonts: Fonts) -> Iterator[LayerSnapshot]:

@@ -16,6 +16,7 @@ from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import (
     Camera,
     CompositionSource,
+    EffectSnapshot,
     Ghost,
     GlyphPose,
     LayerSnapshot,
@@ -142,6 +143,27 @@ def test_a_text_of_planes_can_be_a_matte(painter: Painter) -> None:
     assert not green.any()
     assert red.max() > 240
     assert (red > 128).sum() == pytest.approx((flat > 128).sum(), rel=0.15)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("is_grouped", [False, True])
+def test_effects_of_other_layers_find_a_visible_text_of_planes(painter: Painter, is_grouped: bool) -> None:
+    """`set-matte` draws the layer it names alone, at full opacity and without its effects; it stays visible (effects.md)."""
+    matte = EffectSnapshot("m", "set-matte", (("matteLayerId", "t"),))
+    matted = rect("#ff0000", 100, 50, 200, 100, id="matted", effects=(matte,))
+    blue = text("HH", replace(MONO, fill="#0000ff"), per_character_3d=True, align="center")
+    letters = replace(layer(""), source=blue, effects=(EffectSnapshot("b", "blur", (("radius", 30.0),)),))
+    below = letters
+    if is_grouped:
+        group = CompositionSource(Snapshot(200, 100, (letters,), None), 200, 100, sealed=False)
+        below = LayerSnapshot("g", "g", group, Transform2D(0, 0))
+    whole = replace(letters, visible=False, effects=(), source=replace(blue, per_character_3d=False))
+    contents = Contents(reference_fonts(), Pictures())
+    red, expected = (
+        drawn(painter, Snapshot(200, 100, (source, matted), "#000000"), contents=contents)[..., 0]
+        for source in (below, whole)
+    )
+    assert (red > 128).sum() == pytest.approx((expected > 128).sum(), rel=0.15)
 
 
 @pytest.mark.gl
