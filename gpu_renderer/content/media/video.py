@@ -339,7 +339,7 @@ def _pixel_bytes(size: av.VideoCodecContext) -> int:
 
 
 def _sample_bytes(frame: av.VideoFrame) -> int:
-    return max(1, sum(plane.buffer_size for plane in frame.planes))
+    return max(1, int(sum(plane.buffer_size for plane in frame.planes)))
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
