@@ -209,6 +209,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop the head's timer. The body has its own time limit."""
         self._stop_timer()
+        if self.config.forwarded_allow_ips == "*":
+            self._keep_nearest_address()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -223,6 +225,14 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_complete()
         if self.cycle.response_complete:  # refused early; its keep-alive time ended as the rest arrived
             self._await_head()
+
+    def _keep_nearest_address(self) -> None:
+        """Drop all of `X-Forwarded-For` but its last address, which the proxy added: uvicorn takes the first, which is the caller's to choose."""
+        name = b"x-forwarded-for"
+        found = [value for key, value in self.headers if key == name]
+        if found:
+            kept = [header for header in self.headers if header[0] != name]
+            self.headers[:] = [*kept, (name, found[-1].rpartition(b",")[2].strip())]
 
     def _count(self, size: int) -> None:
         self._head_bytes += size

@@ -54,7 +54,7 @@ def _addresses(value: str) -> str:
                 ip_network(part)
         except ValueError:
             raise ValueError(f"{part!r} is not an IP address, a network such as 10.0.0.0/8, or *") from None
-    return ",".join(parts)
+    return "*" if "*" in parts else ",".join(parts)
 
 
 def _server(value: str) -> str:
@@ -169,7 +169,8 @@ class Settings(BaseSettings):
     batches_per_minute: int = Field(6, ge=1, description="Batches of up to 1,000 renders a minute of one account.")
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] = Field(
         "",
-        description="IP addresses or networks of proxies whose `X-Forwarded-*` headers are believed, separated by commas.",
+        description="IP addresses or networks of proxies whose `X-Forwarded-*` headers are believed, separated by commas. The "
+        "caller is the last address of `X-Forwarded-For` that is not one of them, with `*` the very last one.",
     )
     font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
     gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")

@@ -138,6 +138,29 @@ def test_addresses_of_one_ipv6_network_are_one_caller(
     assert status("::ffff:192.0.2.1") == first[0]
 
 
+@pytest.mark.parametrize(
+    ("proxies", "written"),
+    [
+        ("*", ["{forged}, 192.0.2.1"]),
+        ("*", ["{forged}", "192.0.2.1"]),
+        ("127.0.0.1,*", ["{forged}, 192.0.2.1"]),
+        ("127.0.0.1,198.51.100.0/24", ["{forged}, 192.0.2.1, 198.51.100.7"]),
+    ],
+)
+def test_a_caller_escapes_no_limit_by_an_address_that_it_wrote_itself(
+    start: Callable[..., World], proxies: str, written: list[str]
+) -> None:
+    world = start(trusted_proxies=proxies, automation_requests_per_minute_per_ip=5)
+
+    def status(number: int) -> int:
+        forged = f"203.0.113.{number}"
+        headers = [("X-Forwarded-For", one.format(forged=forged)) for one in written]
+        return world.client.get("/api/v1/usage", headers=headers).status_code
+
+    assert [status(number) for number in range(6)] == [401] * 5 + [429]
+    assert world.client.get("/api/v1/usage", headers={"X-Forwarded-For": "192.0.2.2"}).status_code == 401
+
+
 def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
     flood, turns = 320, 0
 

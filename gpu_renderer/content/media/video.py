@@ -23,7 +23,7 @@ from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.threads import prefetched
 
 AHEAD_MAX_BYTES = 96 << 20
-"""Budget of all cursors for decoded frames that nobody has requested yet."""
+"""Budget of all cursors for decoded frames that nobody has requested yet. Forward each has a sixth of it, backward the open ones share it."""
 AHEAD_MAX_FRAMES = 2
 CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
@@ -69,7 +69,7 @@ class Videos:
         frame_index = index.frame_at(seconds)
         cursor = self._cursor_for(path, frame_index)
         try:
-            return cursor.frame(frame_index)
+            return cursor.frame(frame_index, self._ahead_max_bytes // len(self._cursors))
         except (av.FFmpegError, OSError) as error:
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
 
@@ -141,11 +141,11 @@ class _Cursor:
         is_expected = frame_index in (self._position, self._position + self._step)
         return not is_expected, abs(frame_index - self._position)
 
-    def frame(self, frame_index: int) -> DecodedFrame:
-        """Return the frame. Start to decode the frames that are expected next."""
+    def frame(self, frame_index: int, held_max_bytes: int) -> DecodedFrame:
+        """Return the frame. Start to decode the frames that are expected next, backward as many as the bytes allow."""
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
-                self._restart(frame_index)
+                self._restart(frame_index, held_max_bytes)
             assert self._coming is not None, "a restart makes it"
             try:
                 self._frame = next(self._coming)
@@ -160,13 +160,13 @@ class _Cursor:
         self._stop()
         self.decoder.close()
 
-    def _restart(self, frame_index: int) -> None:
+    def _restart(self, frame_index: int, held_max_bytes: int) -> None:
         """Decode ahead from a frame, in steps like the last one if that was small."""
         step = frame_index - self._position
         self._step = step if self.reaches(frame_index) and step != 0 else 1
         self._stop()
         ahead_count = min(AHEAD_MAX_FRAMES, self._ahead_max_bytes // self.decoder.frame_bytes)
-        frames = self.decoder.frames(frame_index, self._step, self._ahead_max_bytes)
+        frames = self.decoder.frames(frame_index, self._step, held_max_bytes)
         self._coming = prefetched(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
@@ -244,11 +244,11 @@ class _Decoder:
             held, held_bytes = deque[av.VideoFrame](), 0
             for index in reversed(indices[:count]):
                 held.append(self._decoded(index))
-                held_bytes += _pixel_bytes(held[-1])
+                held_bytes += _sample_bytes(held[-1])
                 while len(held) > 1 and held_bytes > held_max_bytes:
-                    held_bytes -= _pixel_bytes(held.popleft())
+                    held_bytes -= _sample_bytes(held.popleft())
             indices = indices[len(held) :]
-            count = max(1, min(2 * len(held), held_max_bytes // _pixel_bytes(held[0])))
+            count = max(1, min(2 * len(held), held_max_bytes // _sample_bytes(held[0])))
             yield from reversed(held)
 
     def _decoded(self, frame_index: int) -> av.VideoFrame:
@@ -334,8 +334,12 @@ class _Decoder:
         yield from (frame for frame in self._decoding() if frame.pts > after)
 
 
-def _pixel_bytes(size: av.VideoFrame | av.VideoCodecContext) -> int:
+def _pixel_bytes(size: av.VideoCodecContext) -> int:
     return max(1, int(size.width * size.height * 4))
+
+
+def _sample_bytes(frame: av.VideoFrame) -> int:
+    return max(1, int(sum(plane.buffer_size for plane in frame.planes)))
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:

@@ -137,7 +137,7 @@ def test_a_file_whose_list_of_key_frames_is_wrong_is_decoded_from_its_start(vide
 def test_a_stream_that_shrinks_is_held_backward_by_the_sizes_of_its_frames(tmp_path: Path) -> None:
     """The small frames at its end say nothing of how many of the large ones before fit into the budget."""
     path = make_shrinking_video(tmp_path / "clip.webm")
-    videos = Videos(Path, ahead_max_bytes=6 * 2 * LARGE[0] * LARGE[1] * 4)
+    videos = Videos(Path, ahead_max_bytes=2 * LARGE[0] * LARGE[1] * 4)
     held = []
     for index in reversed(range(FRAME_COUNT)):
         assert shown(videos, path, index) == index

@@ -96,6 +96,16 @@ def test_playing_a_file_again_decodes_each_frame_once(videos: Videos, tmp_path: 
     assert videos.seek_count == 3
 
 
+def test_a_video_of_one_group_played_backward_is_decoded_a_few_times(tmp_path: Path) -> None:
+    """The only backward layer has the whole budget, counted by the bytes of the samples: no frame decodes the group again."""
+    videos = Videos(lambda src: tmp_path / src, ahead_max_bytes=40 * 64 * 48 * 2)
+    make_video(tmp_path / "clip.mp4", gop_frames=500)
+    order = list(reversed(range(40)))
+    assert [shown(videos, "clip.mp4", index * 0.04) for index in order] == order
+    assert videos.seek_count < 6
+    videos.close()
+
+
 def test_runs_of_frames_anywhere_in_a_file_need_one_decoder(videos: Videos, tmp_path: Path) -> None:
     make_video(tmp_path / "clip.mp4")
     for first in (20, 0, 30, 10):
