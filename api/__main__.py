@@ -16,6 +16,7 @@ from api.app import app_state_from, create_app
 from api.server import config, listeners
 from farm_core import running
 from farm_core.db import schema
+from farm_core.failure import status_of
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.telemetry import logs, traces
@@ -66,4 +67,4 @@ def located(base: Settings, data_folder: Path | None) -> Settings:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(main))

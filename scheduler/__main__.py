@@ -20,6 +20,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.clock import FollowingClock
 from farm_core.db import schema
 from farm_core.db.database import Database
+from farm_core.failure import status_of
 from farm_core.net.fetch import Guard
 from farm_core.net.resolver import patient_resolver
 from farm_core.progress.changes import ChangePublisher
@@ -52,8 +53,8 @@ def main(words: list[str]) -> int:
     )
     arguments = parser.parse_args(words)
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
-    if chosen.database_url is None:
-        parser.error("set DATABASE_URL")
+    if chosen.database_url is None or chosen.ray_address is None:
+        parser.error("set DATABASE_URL and RAY_ADDRESS")
     if len(chosen.ray_addresses) > 1 or arguments.cluster is not None:
         if arguments.cluster is None or not 1 <= arguments.cluster <= len(chosen.ray_addresses):
             parser.error(f"RAY_ADDRESS names {len(chosen.ray_addresses)} clusters: choose one with --cluster, from 1")
@@ -76,7 +77,7 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
         try:
             await scheduler.start(schema_there)
         except (TimeoutError, ConnectionError) as error:
-            _log.warning("the cluster does not answer", error=type(error).__name__)
+            _log.warning("the cluster does not answer", address=chosen.ray_address, error=type(error).__name__)
             return RESTART
         _listen_to_signals(stop.set)  # joining a cluster has put its own handlers in place
         gc.freeze()  # the code's own objects never die: a full collection that visits them delays all services by 30 ms and more
@@ -122,7 +123,7 @@ async def _first(stop: asyncio.Event, gone: asyncio.Event) -> bool:
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
+    status = status_of(main)
     traces.shut_down()
     sys.stderr.flush()
     os._exit(status)  # threads of a cluster that does not answer would hold up an ordinary exit

@@ -18,11 +18,12 @@ from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
+from farm_core.telemetry.logs import in_a_line
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.planner import Planner
-from scheduler.service import Service, in_a_line
+from scheduler.service import Service
 
 _log = logs.logger(__name__)
 

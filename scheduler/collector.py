@@ -14,6 +14,7 @@ from farm_core.jobs.status import JobStatus
 from farm_core.jobs.tasks import RenderedSegment
 from farm_core.progress.changes import changed
 from farm_core.telemetry import logs
+from farm_core.telemetry.logs import in_a_line
 from motion.notices import of_lines
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
@@ -31,7 +32,7 @@ from scheduler.ports import (
     about,
 )
 from scheduler.running_tasks import RunningTask, RunningTasks
-from scheduler.service import Service, in_a_line
+from scheduler.service import Service
 
 _log = logs.logger(__name__)
 

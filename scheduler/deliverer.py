@@ -21,13 +21,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, guarded_post
 from farm_core.telemetry import logs, traces
+from farm_core.telemetry.logs import in_a_line
 from farm_core.webhooks import repository
 from farm_core.webhooks.repository import DueDelivery
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, TIMES_SECONDS, outcome
 from scheduler import metrics
 from scheduler.delivery_journal import DeliveryJournal, JournalEntry
 from scheduler.dependencies import Dependencies
-from scheduler.service import RETRY_SECONDS, Service, in_a_line
+from scheduler.service import RETRY_SECONDS, Service
 
 _log = logs.logger(__name__)
 

@@ -8,12 +8,15 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from farm_core.telemetry import logs
+from farm_core.telemetry.logs import in_a_line
 from scheduler.dependencies import Dependencies
 
 _log = logs.logger(__name__)
 
 RETRY_SECONDS: Final = 0.5
 """Pause after a tick that failed, for example because Postgres is away."""
+REPEAT_SECONDS: Final = 60.0
+"""Time for which the same failure of a service is not logged again: a night without Postgres would fill the disk."""
 
 
 class Service(ABC):
@@ -30,6 +33,7 @@ class Service(ABC):
         """Set after every tick that succeeded. Tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()
         self._soon: asyncio.TimerHandle | None = None
+        self._logged = ("", 0.0)
         self._stopping = False
         self._running: asyncio.Task[None] | None = None
 
@@ -78,13 +82,15 @@ class Service(ABC):
             done = await self.tick()
         except Exception as error:
             # The boundary of every service: log any error, and try again.
-            _log.warning("tick failed", service=type(self).__name__, error=in_a_line(error))
+            self._log_once(in_a_line(error))
             return 0, RETRY_SECONDS
         self.ticked.set()
         return done, self.every_seconds
 
-
-def in_a_line(error: BaseException) -> str:
-    """Return an error for the log: its type and the first line of its message."""
-    message = str(error).strip().split("\n", 1)[0]
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    def _log_once(self, error: str) -> None:
+        """Log the error unless the same one was logged less than REPEAT_SECONDS ago."""
+        now = asyncio.get_running_loop().time()
+        before, at = self._logged
+        if error != before or now - at >= REPEAT_SECONDS:
+            self._logged = (error, now)
+            _log.warning("tick failed", service=type(self).__name__, error=error)

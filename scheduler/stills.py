@@ -22,6 +22,7 @@ from farm_core.stills.exchange import ExchangeAway, QueuedStill, StillAnswer, St
 from farm_core.stills.subject import StillSubject
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
+from farm_core.telemetry.logs import in_a_line
 from farm_core.usage.stored import check_room
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
@@ -29,7 +30,7 @@ from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.ports import StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
-from scheduler.service import Service, in_a_line
+from scheduler.service import Service
 from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing
 from scheduler.still_turns import StillTurns
 

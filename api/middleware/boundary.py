@@ -6,7 +6,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import envelope, translated
-from farm_core.telemetry.logs import logger
+from farm_core.errors import Unavailable
+from farm_core.telemetry.logs import in_a_line, logger
 
 log = logger("api.errors")
 
@@ -35,7 +36,10 @@ class ErrorBoundary:
             return  # the caller is gone
         except Exception as error:
             failure = translated(error)
-            if failure is not error:
+            if isinstance(failure, Unavailable) and failure is not error:
+                # A traceback of 14 kB for each request would fill the disk while a store is away.
+                log.error("request failed", error=in_a_line(error))
+            elif failure is not error:
                 log.error("request failed", exc_info=error)
             if begun:
                 raise

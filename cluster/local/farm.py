@@ -18,6 +18,7 @@ from typing import Final
 from cluster.embedded import disk, postgres, valkey
 from cluster.embedded.process import ServerFailed
 from cluster.local.addresses import check_free
+from cluster.local.log_files import LogWatch
 from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
@@ -69,6 +70,7 @@ class LocalFarm:
         self._stores = Supervisor(self._store_parts())
         self._services = Supervisor(self._service_parts())
         self._disk = disk.DiskWatch(self._data)
+        self._logs = LogWatch(self._data / name for name in ("logs", "postgres", "valkey"))
 
     def start(self, ended: Callable[[], bool] = lambda: False) -> None:
         """Start every part without waiting for the farm to be ready; nothing where `ended` came first. Raises Failure."""
@@ -103,11 +105,12 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restart what has died, and look at the disk."""
+        """Restart what has died, and look at the disk and the logs."""
         self._cluster.look()
         self._stores.look()
         self._services.look()
         self._disk.look()
+        self._logs.look()
 
     def _check_disk(self) -> None:
         """Raise DiskFull before Ray is started, which takes longest. Postgres checks again, for other commands."""

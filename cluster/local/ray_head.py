@@ -55,6 +55,9 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_AUTH_TOKEN_PATH": str(token_path),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
+        # Ray writes 120 MB a day into the temporary folder while nothing is rendered. It would keep six files of 512 MB of each log.
+        "RAY_ROTATION_MAX_BYTES": "20000000",
+        "RAY_ROTATION_BACKUP_COUNT": "1",
         "RAY_enable_metrics_collection": "0",
         "RAY_agent_register_timeout_ms": "100000",  # as long as the farm waits to be ready
         "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them

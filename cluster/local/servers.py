@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-import psycopg
-from psycopg import pq
-from psycopg.conninfo import conninfo_to_dict
-
 from cluster.embedded.process import ServerFailed
 from farm_core.accounts.secret import farm_secret
-from farm_core.db.urls import libpq_url
+from farm_core.db import answering
+from farm_core.db.answering import ANSWER_SECONDS, LOOK_SECONDS, STARTING_SECONDS
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -26,10 +23,6 @@ from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
-
-STARTING_SECONDS: Final = 30.0
-ANSWER_SECONDS: Final = 5
-LOOK_SECONDS: Final = 0.5
 
 
 class _Server(NamedTuple):
@@ -56,7 +49,7 @@ def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: flo
 
 def _servers(settings: Settings) -> Iterator[_Server]:
     if (database_url := settings.database_url) is not None:
-        yield _Server("the database", "DATABASE_URL", lambda: _postgres_fault(database_url))
+        yield _Server("the database", "DATABASE_URL", lambda: answering.fault_of(database_url))
     if (redis_url := settings.redis_url) is not None:
         yield _Server("Redis", "REDIS_URL", lambda: _redis_fault(redis_url))
     if settings.s3_bucket is not None:
@@ -70,20 +63,6 @@ _S3_SETTINGS: Final = "S3_BUCKET, S3_ENDPOINT_URL and the AWS variables"
 
 def _failed(name: str, fault: object, settings: str) -> ServerFailed:
     return ServerFailed(f"{name} cannot be used: {fault}; check {settings}")
-
-
-def _postgres_fault(url: str) -> str | None:
-    """Return None as well for a server that refuses the farm or an address that cannot be read: the migrations report those."""
-    address = libpq_url(url)
-    if pq.PGconn.ping(address.encode()) not in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE):
-        return None
-    if not str(conninfo_to_dict(address).get("port", "0")).replace(",", "").isdecimal():
-        return None
-    try:
-        psycopg.connect(address, connect_timeout=ANSWER_SECONDS).close()
-    except psycopg.OperationalError as error:
-        return str(error).partition("\n")[0]
-    return None
 
 
 def _redis_fault(url: str) -> str | None:

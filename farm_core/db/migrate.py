@@ -18,9 +18,10 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
+from farm_core.db.answering import wait_until_answering
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
 from farm_core.db.schema import MIGRATIONS
-from farm_core.failure import Failure
+from farm_core.failure import Failure, status_of
 from farm_core.settings import settings
 from farm_core.telemetry import logs
 
@@ -107,10 +108,13 @@ def main(words: list[str]) -> int:
     parser.add_argument("action", choices=("upgrade", "revision"))
     parser.add_argument("message", nargs="?", default="")
     arguments = parser.parse_args(words)
-    url = settings().database_url
+    chosen = settings()
+    logs.set_up(chosen.log_level)
+    url = chosen.database_url
     if url is None:
         parser.error("set DATABASE_URL")
     if arguments.action == "upgrade":
+        wait_until_answering(url)  # service managers start it together with the server
         upgrade(url)
     else:
         revision(url, arguments.message)
@@ -118,4 +122,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(status_of(main))

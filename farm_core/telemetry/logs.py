@@ -71,6 +71,12 @@ def request_id() -> str | None:
     return found
 
 
+def in_a_line(error: BaseException) -> str:
+    """Return an error for the log: its type and the first line of its message."""
+    message = str(error).strip().split("\n", 1)[0]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
 def scrubbed(text: str) -> str:
     """Return the text without keys, tokens, signatures and passwords in URLs."""
     return _SECRET_VALUES.sub(HIDDEN, text)

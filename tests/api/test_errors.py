@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from farm_core.telemetry import logs
 from tests.api.world import World, picture, template_body
@@ -194,7 +195,10 @@ def test_without_postgres_requests_fail_clearly_and_say_nothing_internal(
     ada = world.account()
     assert ada.get("/usage").status_code == 200
     unreachable = start(database_url="postgresql://postgres@/farm?host=/nowhere/secret-host")
-    answer = unreachable.client.get("/api/v1/usage", headers=ada.headers)
+    with capture_logs() as lines:
+        answer = unreachable.client.get("/api/v1/usage", headers=ada.headers)
+    (line,) = (line for line in lines if line["event"] == "request failed")
+    assert line["error"].startswith("OperationalError: ") and "exc_info" not in line, "14 kB for each request"
     body = check(answer, 503)
     assert answer.headers["Retry-After"]
     assert "secret-host" not in answer.text and "psycopg" not in answer.text

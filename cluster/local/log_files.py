@@ -1,0 +1,49 @@
+"""Bounded logs: a farm that runs for months must not fill its disk with them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+LOG_BYTES: Final = 50_000_000
+LOOK_SECONDS: Final = 60.0
+
+
+class LogWatch:
+    """Move a log that has grown beyond LOG_BYTES to `NAME.1`, in place of the one that was moved before.
+
+    Processes hold their logs open and append, so the content is copied and the file is emptied.
+    """
+
+    def __init__(self, folders: Iterable[Path], clock: Callable[[], float] = time.monotonic) -> None:
+        self._folders = tuple(folders)
+        self._clock = clock
+        self._due = clock()
+
+    def look(self) -> None:
+        """Look at the logs, if it is time to."""
+        if self._clock() < self._due:
+            return
+        self._due = self._clock() + LOOK_SECONDS
+        for folder in self._folders:
+            for path in folder.glob("*.log"):
+                try:
+                    _move_content(path)
+                except OSError as error:
+                    _log.warning("a large log stays as it is", file=str(path), error=error.strerror)
+
+
+def _move_content(path: Path) -> None:
+    if path.stat().st_size > LOG_BYTES:
+        former = path.with_name(f"{path.name}.1")
+        former.unlink(missing_ok=True)  # first, for its space
+        shutil.copy(path, former)
+        with path.open("r+b") as file:
+            file.truncate()

@@ -1,0 +1,47 @@
+"""Tell a Postgres that is still starting from one that refuses the farm, and wait for the first."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
+
+from farm_core.db.urls import libpq_url
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
+
+STARTING_SECONDS: Final = 30.0
+ANSWER_SECONDS: Final = 5
+LOOK_SECONDS: Final = 0.5
+
+
+def fault_of(url: str) -> str | None:
+    """Return why the server does not answer yet.
+
+    None as well for a server that refuses the farm or an address that cannot be read: the migrations report those.
+    """
+    address = libpq_url(url)
+    if pq.PGconn.ping(address.encode()) not in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE):
+        return None
+    if not str(conninfo_to_dict(address).get("port", "0")).replace(",", "").isdecimal():
+        return None
+    try:
+        psycopg.connect(address, connect_timeout=ANSWER_SECONDS).close()
+    except psycopg.OperationalError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+def wait_until_answering(url: str, seconds: float = STARTING_SECONDS) -> None:
+    """Wait until the server answers, at most `seconds`. Whoever calls it goes on then, and meets what is wrong."""
+    deadline = time.monotonic() + seconds
+    waits = False
+    while (fault := fault_of(url)) is not None and time.monotonic() < deadline:
+        if not waits:
+            _log.warning("waits for a server to answer", server="the database", reason=fault, seconds=seconds)
+        waits = True
+        time.sleep(LOOK_SECONDS)
