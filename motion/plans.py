@@ -344,7 +344,7 @@ def _unpainted(node: Node) -> bool:
 
 
 def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Layer:
-    """Return a spliced or cloned layer whose effects and boolean name what was spliced or cloned with it, as its matte does."""
+    """Return a spliced or cloned layer whose effects, matte and boolean name what was spliced or cloned with it."""
     outside, around, _ = draft.prefix.rpartition("::")
     prefixes = (draft.prefix, outside + around)
 
@@ -358,10 +358,12 @@ def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Lay
         )
         return effect if stored == effect.still.stored else replace(effect, still=replace(effect.still, stored=stored))
 
-    content = made.content
+    content, matte = made.content, made.matte
+    if matte is not None and matte.source_id is not None:
+        matte = replace(matte, source_id=copied(matte.source_id))
     if isinstance(content, ShapeContent) and content.boolean_sources:
         content = replace(content, boolean_sources=tuple(map(copied, content.boolean_sources)))
-    return replace(made, content=content, effects=tuple(map(looking, made.effects)))
+    return replace(made, content=content, matte=matte, effects=tuple(map(looking, made.effects)))
 
 
 def _looked_at(layer: Layer) -> Iterator[str]:

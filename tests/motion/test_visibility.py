@@ -147,9 +147,12 @@ def test_a_live_boolean_of_a_spliced_layer_combines_the_operands_that_it_names_b
 
 
 def test_a_matte_of_a_spliced_layer_is_the_neighbour_that_it_names_by_the_original_id() -> None:
-    found = layer(collapsed(node("a", fx=NAMES_C), node("b"), node("c")), "i::a")
-    assert found is not None
-    assert found.matte == Matte("luma", True, "i::c")
+    copied = node("d", fx={**NAMES_C, "__cloner": {"enabled": True, "count": 1}})
+    doc = collapsed(node("a", fx=NAMES_C), copied, node("b"), node("c"))
+    for layer_id in ("i::a", "i::0~d"):
+        found = layer(doc, layer_id)
+        assert found is not None
+        assert found.matte == Matte("luma", True, "i::c")
 
 
 def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_place() -> None:
