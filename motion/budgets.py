@@ -17,7 +17,7 @@ from motion.crossings import SEGMENTS_MIN, estimated_crossings
 from motion.errors import PropertyRefused
 from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
-from motion.evaluate.frame import MAX_NESTING
+from motion.evaluate.nesting import MAX_NESTING
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.particles import PARTICLES_LIMIT
 from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT

@@ -12,8 +12,8 @@ from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.context import MAX_LAYERS_A_FRAME
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
-from motion.model.content import Content, InstanceContent, NothingContent
-from motion.model.layer import Layer
+from motion.model.content import Content, InstanceContent, NothingContent, ShapeContent
+from motion.model.layer import Effect, Layer
 from motion.model.parity import Parity
 from motion.model.timing import Bar
 from motion.overrides import Scene, overridden
@@ -31,6 +31,8 @@ MAX_LAYERS = MAX_LAYERS_A_FRAME
 """As many as a frame draws: checked while layers are listed, before they are made."""
 MAX_NESTING = 8
 MAX_UNITS = 16
+MAPS = frozenset({"matteLayerId", "mapLayerId", "blurLayerId"})
+"""Parameters that name a layer whose picture an effect reads."""
 MAX_WARNINGS = 200
 UNPAINTED = frozenset({"group", "null", "camera", "audio"})
 KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", "light", "particle", "adjustment"}
@@ -170,7 +172,8 @@ class PlanMaker:
         for draft in drafts:
             for draft_layer in _parents_first(draft, by_id, layers):
                 parent = layers.get(_parent_id(draft_layer, by_id) or "")
-                layers[draft_layer.id] = self._layer(draft_layer, parent, settings)
+                made = self._layer(draft_layer, parent, settings)
+                layers[draft_layer.id] = _naming_copies(made, draft_layer, by_id) if draft_layer.prefix else made
         return {draft.id: layers[draft.id] for draft in drafts}
 
     def _layer(self, draft: Draft, parent: Layer | None, settings: CompositionSettings) -> Layer:
@@ -340,9 +343,32 @@ def _unpainted(node: Node) -> bool:
     return "." in node.kind or (node.kind == "comp" and (node.composition_reference is None or _collapses(node)))
 
 
+def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Layer:
+    """Return a spliced or cloned layer whose effects, matte and boolean name what was spliced or cloned with it."""
+    outside, around, _ = draft.prefix.rpartition("::")
+    prefixes = (draft.prefix, outside + around)
+
+    def copied(node_id: str) -> str:
+        return next((prefix + node_id for prefix in prefixes if prefix + node_id in by_id), node_id)
+
+    def looking(effect: Effect) -> Effect:
+        stored = tuple(
+            (name, copied(value) if name in MAPS and isinstance(value, str) else value)
+            for name, value in effect.still.stored
+        )
+        return effect if stored == effect.still.stored else replace(effect, still=replace(effect.still, stored=stored))
+
+    content, matte = made.content, made.matte
+    if matte is not None and matte.source_id is not None:
+        matte = replace(matte, source_id=copied(matte.source_id))
+    if isinstance(content, ShapeContent) and content.boolean_sources:
+        content = replace(content, boolean_sources=tuple(map(copied, content.boolean_sources)))
+    return replace(made, content=content, matte=matte, effects=tuple(map(looking, made.effects)))
+
+
 def _looked_at(layer: Layer) -> Iterator[str]:
     """The ids of the layers that this layer's effects look at."""
     for effect in layer.effects:
         for name, value in effect.still.stored:
-            if name.endswith("LayerId") and isinstance(value, str) and value:
+            if name in MAPS and isinstance(value, str) and value:
                 yield value

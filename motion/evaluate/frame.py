@@ -10,9 +10,10 @@ from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.constant_parts import constant_part, depends_on_itself
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
+from motion.evaluate.loudness import loudness
 from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.mattes import mattes
-from motion.evaluate.media import remapped_time
+from motion.evaluate.nesting import inside
 from motion.evaluate.placement import centred, transform
 from motion.evaluate.properties import MeasureText, Properties
 from motion.evaluate.sources import rig_mesh, source
@@ -32,7 +33,6 @@ from motion.snapshot import (
 )
 from motion.timing import round_half_up
 
-MAX_NESTING = 8
 UNBLURRED = (InstanceContent, LightContent, ParticleContent)
 """Layers without motion blur (compositing.md 10)."""
 REMEMBERED = 4
@@ -76,10 +76,20 @@ def shared_frame(
     def context(time: float) -> EvaluationContext:
         return EvaluationContext(frame, composition.plan, time)
 
-    def loudness() -> float:
-        return hearing.loudness(composition, sounds, time_seconds)
+    is_listening = False
 
-    properties = Properties(composition.facts, composition.layers, context, measure, loudness)
+    def level() -> float:
+        """Return the loudness of the frame, and silence to a placed composition whose own time depends on it."""
+        nonlocal is_listening
+        if is_listening:
+            return 0.0
+        is_listening = True
+        try:
+            return loudness(context(time_seconds), sounds)
+        finally:
+            is_listening = False
+
+    properties = Properties(composition.facts, composition.layers, context, measure, level)
     frame = FrameContext(composition, output_fps, properties, Budget(), sounds)
     return frame
 
@@ -253,13 +263,12 @@ def _source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
 
 def _instance(context: EvaluationContext, layer: Layer, content: InstanceContent) -> CompositionSource:
     """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
-    plan = context.frame.composition.plans.get(content.plan or "")
-    if plan is None or plan.settings.id in context.stack or len(context.stack) >= MAX_NESTING:
+    inner = inside(context, layer, content)
+    if inner is None:
         nothing = Snapshot(content.width, content.height, ())
         return CompositionSource(nothing, content.width, content.height, sealed=True, black=True)
-    inner = EvaluationContext(context.frame, plan, remapped_time(context, layer), (*context.stack, plan.settings.id))
     shown = _remembered(inner, snapshot_of(inner))
-    is_black = not shown.layers and not _listed(inner, plan.entries)
+    is_black = not shown.layers and not _listed(inner, inner.plan.entries)
     return CompositionSource(shown, content.width, content.height, sealed=True, black=is_black)
 
 

@@ -1,9 +1,9 @@
-"""Sound as pictures show it: outlines of waveforms, bands of a spectrum, loudness for expressions (audio.md 3.2 and 3.3)."""
+"""Sound as pictures show it: envelopes, outlines of waveforms, bands of a spectrum (audio.md 3.2 and 3.3)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from motion.evaluate.easing import clamp_unit
@@ -113,47 +113,6 @@ def levels(magnitudes: Sequence[float], bands: int, start_hertz: float, end_hert
         peak = max(magnitudes[first:end])
         found.append(clamp_unit((20.0 * math.log10(peak + 1e-6) + _FLOOR_DB) / _FLOOR_DB))
     return tuple(found)
-
-
-def loudness(composition: Composition, sounds: Sounds | None, time: float) -> float:
-    """Return what `audio` is in expressions: the loudest audio layer of the composition at its time in seconds, 0..1.
-
-    The editor's exports read it where the playhead stands. A frame's own time makes it move as the preview does.
-    """
-    layers = composition.plan.layers.values()
-    has_solo = any(layer.solo for layer in layers)
-    found = (
-        _heard_level(composition, sounds, layer, layer.content, time)
-        for layer in (layers if sounds is not None else ())
-        if isinstance(layer.content, SoundContent) and not layer.content.is_muted
-        if layer.visible and (layer.solo or not has_solo)
-    )
-    return max(found, default=0.0)
-
-
-def _heard_level(
-    composition: Composition, sounds: Sounds | None, layer: Layer, content: SoundContent, time: float
-) -> float:
-    """Return the level of the loudest part that sounds at a time: bars of one layer may overlap."""
-    envelope = None if sounds is None else sounds.envelope(content.source)
-    if envelope is None:
-        return 0.0
-    found = (
-        envelope.at_seconds(first + time - start)
-        for start, first, end in _parts(composition, layer, content)
-        if start <= time and (end is None or first + time - start < end)
-    )
-    return max(found, default=0.0)
-
-
-def _parts(
-    composition: Composition, layer: Layer, content: SoundContent
-) -> Iterable[tuple[float, float, float | None]]:
-    """Yield where each bar starts, and the part of the file that it plays, in seconds."""
-    fps = composition.timeline_fps
-    if not layer.bars:
-        return [(content.start_seconds, content.first_seconds, content.end_seconds)]
-    return [(bar.start / fps, bar.source_in / fps, (bar.source_in + bar.duration) / fps) for bar in layer.bars]
 
 
 def _sound(composition: Composition, layer_id: object) -> tuple[Layer, SoundContent] | None:

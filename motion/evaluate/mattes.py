@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from motion.model.composition import Entry
 from motion.model.content import ParticleContent
-from motion.model.layer import Layer
 from motion.snapshot import Matte
 
 
@@ -22,15 +21,8 @@ def mattes(entries: Sequence[Entry]) -> dict[str, Matte]:
         if wanted is None or isinstance(entry.layer.content, ParticleContent):
             continue
         following = entries[index + 1].layer.id if index + 1 < len(entries) else None
-        source_id = _source(entry.layer, wanted.source_id, present) or following
+        is_there = wanted.source_id in present and wanted.source_id != entry.layer.id
+        source_id = wanted.source_id if is_there else following
         if source_id is not None:
             found[entry.layer.id] = Matte(wanted.mode, wanted.inverted, source_id)
     return found
-
-
-def _source(layer: Layer, wanted: str | None, present: set[str]) -> str | None:
-    """Return the named source in the same list; a spliced or cloned layer names its neighbour by the original id."""
-    if wanted is None or wanted == layer.id:
-        return None
-    prefix = layer.id.removesuffix(layer.source_id)
-    return prefix + wanted if prefix + wanted in present else wanted if wanted in present else None

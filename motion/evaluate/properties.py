@@ -151,7 +151,7 @@ class Host:
         return self._facts.markers.get(node_id, ())
 
     def loudness(self) -> float:
-        """Return the level of the rendered composition's audio layers in this frame."""
+        """Return the level of the audio layers that sound in this frame."""
         return self._loudness()
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:

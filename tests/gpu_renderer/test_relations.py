@@ -243,6 +243,18 @@ def plain_groups(record: Record, pick: random.Random) -> None:
         add(record, {**around, "children": [name]}, index)
 
 
+def spliced(record: Record, pick: random.Random) -> None:
+    """In a collapsed composition that is placed at the origin, with the bars that the layers have by themselves."""
+    bars_spelled(record, pick)
+    renamed(record, {MAIN: "inner"})
+    record["comps"][MAIN] = {**record["comps"]["inner"], "id": MAIN}
+    record["scene"]["nodes"].append(empty_root())
+    instance = layer("spliced", __kind="comp", x=0, y=0)
+    placing = {"precomp": True, "__compRef": "inner", "collapseTransforms": True}
+    instance["components"].append({"id": "spliced-fx", "type": "fx", "props": placing})
+    add(record, instance, 0)
+
+
 def placed_later(record: Record, pick: random.Random) -> Callable[[int], int]:
     record["comps"][MAIN]["durationSeconds"] = 3
     if has_sampled_times(record):
@@ -270,6 +282,7 @@ def placed_twice(record: Record, pick: random.Random) -> None:
 IN_PLACE: Final[tuple[Relation, ...]] = (
     other_order_of_keys, other_order_of_nodes, other_names, defaults_spelled, foreign_parts, hidden_layer, distant_layer, clear_layer,
     equal_keyframes, constant_expressions, own_values, bars_spelled, bars_cut, bars_begun_earlier, plain_groups,
+    spliced,
 )  # fmt: skip
 PLACED: Final[tuple[Relation, ...]] = (placed_later, remapped_to_itself, placed_twice)
 """Relations of a document that is placed in another one."""

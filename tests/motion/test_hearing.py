@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from motion.evaluate import hearing, snapshot
+from motion.evaluate import snapshot
 from motion.evaluate.hearing import RATE, Envelope
-from motion.snapshot import LayerSnapshot, MissingSource, ShapeSource, Transform2D
+from motion.snapshot import CompositionSource, LayerSnapshot, MissingSource, ShapeSource, Transform2D
 from motion.sound.spectrum import WINDOW, magnitudes
 from motion.template import media_sources
-from tests.motion.documents import Json, document, node
+from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built
 
 SONG = "https://media.example/song.mp3"
@@ -178,8 +178,42 @@ def test_expressions_do_not_hear_silent_layers(silenced: Json) -> None:
 
 @pytest.mark.parametrize("is_solo", [False, True])
 def test_expressions_hear_only_layers_that_a_solo_leaves(is_solo: bool) -> None:
-    doc = document({**song(), "solo": is_solo}, {**node("b"), "solo": True})
-    assert hearing.loudness(built(doc), Decoded(4, 1, 1), 1.0) == float(is_solo)
+    expressions = {"a": {"scale": "1 + audio"}}
+    doc = document({**song(), "solo": is_solo}, {**node("a"), "solo": True}, expressions=expressions)
+    assert grown(doc, Decoded(4, 1, 1), 1.0) == 1 + is_solo
+
+
+def placing(*layers: Json, tracks: Json | None = None, **fx: Any) -> Json:
+    """A throbbing layer beside a placed composition that holds other layers."""
+    stage = {"id": "stage", "name": "Stage", "width": 200, "height": 100, "fps": 30, "durationSeconds": 10}
+    inner = root(*(layer["id"] for layer in layers), node_id="stage")
+    placed = node("placed", "comp", fx={"precomp": True, "__compRef": "stage", **fx})
+    inside = tuple({**layer, "parent": "stage"} for layer in layers)
+    return throbbing(placed, roots=(inner, *inside), comps={"stage": stage}, tracks=tracks)
+
+
+def test_expressions_hear_audio_layers_of_placed_compositions() -> None:
+    """audio.md 2.2: "voices are collected from every root subtree of the project", 3.2: the loudest of them is `audio`."""
+    sounds = Decoded(4, 0, 1)
+    assert grown(placing(song()), sounds, 2.0) == pytest.approx(1.5, abs=1e-3)
+    assert grown(placing(song(), time={"stretch": 50}), sounds, 1.0) == pytest.approx(1.5, abs=1e-3)
+    assert grown(placing(song(__muted=True)), sounds, 2.0) == 1
+
+
+def test_a_throb_inside_a_placed_composition_hears_the_sound_beside_it() -> None:
+    doc = placing(song(), node("b"))
+    doc["animation"]["expressions"] = {"b": {"scale": {"src": "1 + audio", "enabled": True}}}
+    source = drawn(doc, "placed", Decoded(4, 0, 1), 2.0).source
+    assert isinstance(source, CompositionSource)
+    transform = next(layer for layer in source.composition.layers if layer.id == "b").transform
+    assert isinstance(transform, Transform2D)
+    assert transform.scale_x == pytest.approx(1.5, abs=1e-3)
+
+
+def test_a_placed_composition_whose_time_depends_on_the_loudness_is_heard_as_if_it_were_silent_there() -> None:
+    doc = placing(song(), tracks={"placed": {"timeRemap": keys((0, 0), (10, 10))}})
+    doc["animation"]["expressions"]["placed"] = {"timeRemap": {"src": "value + audio", "enabled": True}}
+    assert grown(doc, Decoded(4, 0, 1), 2.0) == pytest.approx(1.5, abs=1e-3)
 
 
 @pytest.mark.parametrize(

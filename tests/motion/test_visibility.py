@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.model.parity import REPAIRED
-from motion.snapshot import CompositionSource, ImageSource, Matte, MissingSource, Transform2D, VideoSource
+from motion.snapshot import CompositionSource, ImageSource, Matte, MissingSource, ShapeSource, Transform2D, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, shown, source
 
@@ -104,16 +104,55 @@ def test_a_matte_takes_the_layer_it_names_else_the_next_one(wanted: str | None, 
     assert source_id not in drawn(doc)
 
 
-def test_a_matte_of_a_spliced_layer_is_the_neighbour_that_it_names_by_the_original_id() -> None:
+def collapsed(*inside: Json) -> Json:
+    """A document that splices the layers of a placed composition."""
     placed = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
-    inside = (node(name, parent="comp_b", fx=fx) for name, fx in (("a", NAMES_C), ("b", {}), ("c", {})))
-    doc = document(
-        node("i", "comp", fx=placed), *inside, roots=(root("a", "b", "c", node_id="comp_b"),),
+    inner = [{**each, "parent": "comp_b"} for each in inside]
+    return document(
+        node("i", "comp", fx=placed), *inner, roots=(root(*(each["id"] for each in inner), node_id="comp_b"),),
         comps={"comp_b": {"id": "comp_b", "name": "B", "width": 400, "height": 300, "fps": 30, "durationSeconds": 10}},
     )  # fmt: skip
-    found = layer(doc, "i::a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter"),
+    [("set-matte", "matteLayerId"), ("displacement-map", "mapLayerId"), ("compound-blur", "blurLayerId")],
+)
+def test_an_effect_of_a_spliced_layer_looks_at_the_neighbour_that_it_names_by_the_original_id(
+    kind: str, parameter: str
+) -> None:
+    """compositing.md 2.4: "the referenced layers are spliced in place", each with what it looked at before."""
+    effect = {"id": "e", "type": kind, "params": {parameter: "c"}}
+    cloner = {"enabled": True, "count": 2}
+    doc = collapsed(
+        node("a", fx={"effects": [effect]}), node("b", fx={"effects": [effect], "__cloner": cloner}), node("c")
+    )
+    found = {each.id: dict(each.effects[0].stored)[parameter] for each in shown(doc).layers if each.effects}
+    assert found == {"i::a": "i::c", "i::0~b": "i::c", "i::1~b": "i::c"}
+
+
+def test_a_live_boolean_of_a_spliced_layer_combines_the_operands_that_it_names_by_their_original_ids() -> None:
+    """layers.md 4.5: "rects 100×50 at (10,10) and (60,10), intersect → layer at (35,10), 50×50 square"."""
+    operands = [
+        node(name, shapeType="rect", x=x, y=10, width=100, height=50, fx={"booleanOperand": True})
+        for name, x in (("b", 10), ("c", 60))
+    ]
+    combined = node("a", width=7, height=7, fx={"booleanOp": "intersect", "booleanSources": ["b", "c"]})
+    found = layer(collapsed(*operands, combined), "i::a")
     assert found is not None
-    assert found.matte == Matte("luma", True, "i::c")
+    assert isinstance(found.transform, Transform2D)
+    assert isinstance(found.source, ShapeSource)
+    assert (found.transform.x, found.transform.y) == (35, 10)
+    assert (found.source.width, found.source.height) == (50, 50)
+
+
+def test_a_matte_of_a_spliced_layer_is_the_neighbour_that_it_names_by_the_original_id() -> None:
+    copied = node("d", fx={**NAMES_C, "__cloner": {"enabled": True, "count": 1}})
+    doc = collapsed(node("a", fx=NAMES_C), copied, node("b"), node("c"))
+    for layer_id in ("i::a", "i::0~d"):
+        found = layer(doc, layer_id)
+        assert found is not None
+        assert found.matte == Matte("luma", True, "i::c")
 
 
 def test_a_hidden_matte_source_leaves_the_list_and_the_next_layer_takes_its_place() -> None:

@@ -1,0 +1,18 @@
+"""Placed compositions: the context of what is inside (document.md 2.10.5)."""
+
+from __future__ import annotations
+
+from motion.evaluate.context import EvaluationContext
+from motion.evaluate.media import remapped_time
+from motion.model.content import InstanceContent
+from motion.model.layer import Layer
+
+MAX_NESTING = 8
+
+
+def inside(context: EvaluationContext, layer: Layer, content: InstanceContent) -> EvaluationContext | None:
+    """Return the placed composition at its own time, or None if it is missing, shown around itself or too deep."""
+    plan = context.frame.composition.plans.get(content.plan or "")
+    if plan is None or plan.settings.id in context.stack or len(context.stack) >= MAX_NESTING:
+        return None
+    return EvaluationContext(context.frame, plan, remapped_time(context, layer), (*context.stack, plan.settings.id))
