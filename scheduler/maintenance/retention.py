@@ -26,6 +26,9 @@ SPARED: Final = timedelta(hours=1)
 IMPORT_LIFETIME: Final = timedelta(hours=1)
 """Projects that the console shows before they are imported (`console/library/pending.py`)."""
 
+UNFINISHED_LIFETIME: Final = timedelta(days=1)
+"""Longer than any process takes to store an object."""
+
 
 class UploadReaper(Service):
     """Delete uploads older than 24 hours: the object first, so that no object remains without a row."""
@@ -101,7 +104,7 @@ class HistoryReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Delete objects without a row: unused segments, uploads cut off by a crash, and unconfirmed imports."""
+    """Delete objects without a row (unused segments, uploads cut off by a crash, unconfirmed imports) and unfinished ones."""
 
     every_seconds = 3600.0
 
@@ -115,6 +118,9 @@ class ScratchReaper(Service):
             await _delete(self.dependencies, [key for key in batch if key not in known])
         for prefix, age in (("assets/", assets.LIFETIME), ("imports/", IMPORT_LIFETIME)):
             await _delete(self.dependencies, await asyncio.to_thread(self._older, prefix, age + SPARED))
+        left = self.dependencies.clock.now() - UNFINISHED_LIFETIME
+        if removed := await asyncio.to_thread(self.dependencies.storage.remove_unfinished, left):
+            _log.info("removed unfinished objects of killed processes", objects=removed)
         return 0
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:

@@ -47,6 +47,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
         storage.put_bytes("segments/cut-off.mp4", b"1")
         storage.put_bytes("assets/acc/cut-off.png", b"1")
         storage.put_bytes("imports/acc/imp_1", b"1")
+        (tmp_path / "storage" / "partial" / ".partial-killed").write_bytes(b"1")
         left = []
         for _ in range(3):
             await reaper.tick()
@@ -54,6 +55,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
             clock.advance(13 * 3600)
         names = ["assets/acc/cut-off.png", "imports/acc/imp_1", "segments/cut-off.mp4"]
         assert left == [names, names[:1], []]
+        assert list((tmp_path / "storage" / "partial").iterdir()) == []
         await database.close()
 
     asyncio.run(story())
