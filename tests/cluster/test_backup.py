@@ -122,7 +122,7 @@ def cut(backup: Path, folder: Path) -> Path:
     with tarfile.open(backup) as whole:
         members = {member.name: whole.extractfile(member) for member in whole if member.isfile()}
         content = {name: file.read() for name, file in members.items() if file is not None}
-    return archive(folder, {**content, "database.dump": content["database.dump"][:-2000]})
+    return archive(folder, {**content, "database.dump": content["database.dump"][:-400]})
 
 
 def test_a_restore_that_is_cut_off_leaves_an_empty_database_empty(
