@@ -11,7 +11,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from sqlalchemy import Table, delete, func, select
@@ -33,7 +32,6 @@ from farm_core.jobs.shared_objects import delete_object, delete_unneeded
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge
-from farm_core.usage.stored import forget_deleted
 
 OF_JOBS: Final = ("results/", "frozen/", "media/")
 """Beginnings of the keys of objects that jobs refer to."""
@@ -141,12 +139,8 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
 
 async def _delete_files(database: Database, storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
     """Delete the objects that no row refers to any more."""
-    deleted = []
     for key in sorted(keys):
-        if (size := await delete_unneeded(database, storage, key)) is not None:
-            report.add_file(size)
-            deleted.append(key)
-    await database.single(partial(forget_deleted, keys=deleted))
+        report.add_file(await delete_unneeded(database, storage, key))
 
 
 async def _delete_objects(storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:

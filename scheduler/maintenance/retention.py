@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -87,7 +87,7 @@ class ResultReaper(Service):
                     database, self.dependencies.storage, key, ended_before=expired, written_before=before
                 )
                 if size is not None:
-                    await _forget(self.dependencies, [key])
+                    _log.info("deleted", key=key)
 
 
 class HistoryReaper(Service):
@@ -129,17 +129,11 @@ class ScratchReaper(Service):
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
-    """Delete the objects and stop counting them against accounts."""
-    deleted = list(keys)
-    for key in deleted:
-        await asyncio.to_thread(dependencies.storage.delete, key)
-    await _forget(dependencies, deleted)
-
-
-async def _forget(dependencies: Dependencies, deleted: Sequence[str]) -> None:
-    """Stop counting objects that have been deleted against accounts."""
-    for key in deleted:
-        _log.info("deleted", key=key)
-    for start in range(0, len(deleted), BATCH):
-        batch = deleted[start : start + BATCH]
+    """Stop counting the objects against accounts, then delete them: of objects that are gone, nobody looks for the charges."""
+    doomed = list(keys)
+    for start in range(0, len(doomed), BATCH):
+        batch = doomed[start : start + BATCH]
         await dependencies.database.single(partial(forget_deleted, keys=batch))
+    for key in doomed:
+        await asyncio.to_thread(dependencies.storage.delete, key)
+        _log.info("deleted", key=key)
