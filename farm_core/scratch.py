@@ -40,9 +40,7 @@ class Scratch:
         prefix = f"{PREFIX}{kind}-"
         for name in remove_left(kind):
             _log.info("removed what a killed process had left", folder=name)
-        made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=self._parent))
-        self._lock = _locked(made)  # before it has a name that others look at
-        self.path: Final = made.rename(self._parent / made.name.removeprefix("."))
+        self.path, self._lock = _made(self._parent, prefix)
         self._outer, tempfile.tempdir = tempfile.tempdir, str(self.path)
         self._removed = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # or at the process's end
 
@@ -60,6 +58,28 @@ class Scratch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """A folder on the disk of `target`, for what takes its place once it is whole. Those that killed processes left there are removed."""
+    prefix = f".{target.name}-{PREFIX}"
+    for left in target.parent.iterdir():
+        if left.name.startswith(prefix) and _removed(left):
+            _log.info("removed what a killed process had left", folder=left.name)
+    path, lock = _made(target.parent, prefix)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(lock)
+
+
+def _made(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Make a folder; return it with the descriptor that holds its lock."""
+    made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=parent))
+    lock = _locked(made)  # before it has a name that others look at
+    return made.rename(parent / made.name.removeprefix(".")), lock
 
 
 def _locked(folder: Path) -> int:

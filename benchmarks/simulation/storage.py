@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,6 +45,10 @@ class NullStorage:
 
     def delete(self, key: str) -> None:
         """Do nothing."""
+
+    def remove_unfinished(self, before: datetime) -> int:
+        """Do nothing."""
+        return 0
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Yield nothing."""

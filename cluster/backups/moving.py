@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from cluster.backups import archive as layout
 from cluster.backups import reader
 from cluster.backups.writer import Progress
 from farm_core.db.urls import libpq_url
+from farm_core.scratch import Scratch
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage
@@ -28,8 +28,7 @@ def restore_to_stores(source: Path, database_url: str, storage: Storage, progres
     """
     url = libpq_url(database_url)
     _check_empty(url)
-    with tempfile.TemporaryDirectory(prefix="farm-restore-") as scratch:
-        folder = Path(scratch)
+    with Scratch("restore") as folder:
         manifest = reader.unpack(source, folder, _half(progress, first=True))
         reader.check_schema(manifest)
         _copy_objects(folder, storage, manifest.object_bytes, _half(progress, first=False))

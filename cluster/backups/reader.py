@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import psycopg
 from cluster.backups import archive as layout
 from cluster.backups.writer import Progress
 from cluster.embedded import postgres
+from farm_core import scratch
 from farm_core.audit.log import record
 from farm_core.cli.acting import command_line_actor
 from farm_core.db import migrate
@@ -36,18 +36,18 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
     Raises BadBackup or RestoreFailed.
     """
     data_folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=data_folder.parent, prefix=".restore-") as scratch:
-        folder = Path(scratch) / data_folder.name
+    is_new = not data_folder.exists()
+    with scratch.beside(data_folder) as parent:
+        folder = parent / data_folder.name
         folder.mkdir(mode=0o700)
         manifest = unpack(source, folder, progress)
         check_schema(manifest)
-        former = _move_away(data_folder)
-        folder.rename(data_folder)
-    try:
-        _restore_database(data_folder, source, manifest)
-    except Failure:
-        _put_back(data_folder, former)
-        raise
+        _restore_database(folder, source, manifest)
+        former = None if is_new else _move_away(data_folder)
+        try:
+            folder.rename(data_folder)
+        except OSError as error:  # a farm has begun there meanwhile, say
+            raise RestoreFailed(f"{data_folder} cannot be made: {error}") from error
     return manifest, former
 
 
@@ -95,35 +95,26 @@ def check_schema(manifest: layout.Manifest) -> None:
         )
 
 
-def _move_away(data_folder: Path) -> Path | None:
-    if not data_folder.exists():
-        return None
+def _move_away(data_folder: Path) -> Path:
     former = data_folder.with_name(f"{data_folder.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
-    data_folder.rename(former)
-    return former
+    return data_folder.rename(former)
 
 
-def _put_back(data_folder: Path, former: Path | None) -> None:
-    failed = data_folder.with_name(f"{data_folder.name}.failed-{datetime.now(UTC):%Y%m%dT%H%M%S}")
-    data_folder.rename(failed)
-    if former is not None:
-        former.rename(data_folder)
-
-
-def _restore_database(data_folder: Path, source: Path, manifest: layout.Manifest) -> None:
-    dump = data_folder / layout.DUMP
-    with _server(data_folder / "postgres") as url:
+def _restore_database(folder: Path, source: Path, manifest: layout.Manifest) -> None:
+    dump = folder / layout.DUMP
+    with _server(folder / "postgres") as url:
         load_database(url, dump, source, manifest)
     dump.unlink()
-    (data_folder / layout.MANIFEST).unlink()
+    (folder / layout.MANIFEST).unlink()
 
 
 def load_database(url: str, dump: Path, source: Path, manifest: layout.Manifest) -> None:
     """Load the dump of the backup `source` into an empty database, bring it up to date, and say so in the audit log.
 
+    A restore that is cut off leaves the database empty: without its last statements it has rows, but no index and no trigger.
     Raises RestoreFailed.
     """
-    command = [postgres.binary("pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={url}", str(dump)]
+    command = [postgres.binary("pg_restore"), "--no-owner", "--single-transaction", f"--dbname={url}", str(dump)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise RestoreFailed(f"the database could not be restored: {done.stderr.strip()}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ import psycopg
 
 from cluster.backups import archive as layout
 from cluster.embedded import postgres
+from farm_core import scratch
 from farm_core.failure import Failure
 
 Progress = Callable[[int, int], None]
@@ -30,12 +30,12 @@ class BackupFailed(Failure):
 
 def write(data_folder: Path, database_url: str, target: Path, progress: Progress) -> layout.Manifest:
     """Write a backup of the data folder to `target`, which appears only when complete. Raises BackupFailed."""
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as scratch:
-        dump = Path(scratch) / layout.DUMP
+    with scratch.beside(target) as folder:
+        dump = folder / layout.DUMP
         _dump(database_url, dump)
         files = _stored_files(data_folder / layout.STORAGE)
         manifest = _manifest(database_url, files)
-        draft = Path(scratch) / target.name
+        draft = folder / target.name
         draft.touch(mode=0o600)
         with tarfile.open(draft, "w") as archive:
             layout.add_manifest(archive, manifest)

@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 from render_farm_client import ApiError, BatchRow, FarmClient, NoAnswer
 from render_farm_client.retrying import poll_pauses
 
+from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row
 from farm_core.failure import Failure
 from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
@@ -26,10 +27,16 @@ class BatchFailed(Failure):
 
 
 class FarmRenderer:
-    """A template's inputs are columns; media cells that are files are uploaded, once each."""
+    """A template's inputs are columns; media cells that are files are uploaded, once each.
 
-    def __init__(self, farm: FarmClient, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
-        self._farm = farm
+    Rows that an interrupted command left to the farm are awaited, not queued and charged again.
+    """
+
+    def __init__(
+        self, farm: FarmClient, arguments: argparse.Namespace, output: Mapping[str, int], manifest: Manifest
+    ) -> None:
+        self._farm, self._manifest = farm, manifest
+        self._begins_again: bool = arguments.again
         self._folder: Path | None = arguments.media
         self._format: str | None = arguments.format
         self._output: dict[str, int | bool] = dict(output)
@@ -70,25 +77,54 @@ class FarmRenderer:
 
     def render(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
         """Each row when its video is there, or with why it is not. Raises BatchFailed where rows are refused."""
-        for start in range(0, len(rows), ROWS_MAX):
-            part = rows[start : start + ROWS_MAX]
-            try:
-                yield from self._rendered(part)
-            except (ApiError, NoAnswer) as error:
-                raise BatchFailed(f"{error}") from error
+        try:
+            resumed = {} if self._begins_again else self._under_way(rows)
+            for batch_id, found in resumed.items():
+                yield from self._awaited(batch_id, found)
+            awaited = {row.path for found in resumed.values() for row in found.values()}
+            new = [row for row in rows if row.path not in awaited]
+            for start in range(0, len(new), ROWS_MAX):
+                part = new[start : start + ROWS_MAX]
+                yield from self._awaited(self._begun(part), dict(enumerate(part)))
+        except (ApiError, NoAnswer) as error:
+            raise BatchFailed(f"{error}") from error
 
-    def _rendered(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+    def _under_way(self, rows: Sequence[Row]) -> dict[str, dict[int, Row]]:
+        """Return the rows whose renders the farm still has, but for those that were cancelled, by batch and by their place in it."""
+        found: dict[str, dict[int, Row]] = {}
+        for batch_id, places in self._manifest.under_way(rows, self.identity).items():
+            try:
+                there = {item.index for item in self._farm.batch_rows(batch_id) if item.status != "cancelled"}
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+                continue
+            if still_there := {place: row for place, row in places.items() if place in there}:
+                found[batch_id] = still_there
+        return found
+
+    def _begun(self, rows: Sequence[Row]) -> str:
+        """Create a batch of the rows, or find the one that this command had begun; return its id.
+
+        Rows that were rendered before, and failed, say, are another request.
+        """
         output = {**self._output, **_format_of(rows, self._format)}
         bodies = [{"inputs": self._inputs(row), "metadata": {"line": row.number}} for row in rows]
-        key = hashlib.sha256(json.dumps([self.identity, output, bodies]).encode()).hexdigest()
+        request = [self.identity, output, bodies, self._manifest.batches(rows)]
+        key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
         batch = self._farm.create_batch(self._template.id, bodies, output=output or None, idempotency_key=key)
-        done: set[int] = set()
+        self._manifest.begin(rows, self.identity, batch.batch_id)
+        return batch.batch_id
+
+    def _awaited(self, batch_id: str, rows: Mapping[int, Row]) -> Iterator[tuple[Row, str | None]]:
+        """Each row of the batch when it has ended."""
+        waiting = dict(rows)
         for pause in poll_pauses():
-            for item in self._farm.batch_rows(batch.batch_id):
-                if item.index not in done and item.status in ("completed", "failed", "cancelled", "refused"):
-                    done.add(item.index)
-                    yield rows[item.index], self._fetched(item, rows[item.index])
-            if len(done) == len(rows):
+            for item in self._farm.batch_rows(batch_id):
+                if item.index in waiting and item.status in ("completed", "failed", "cancelled", "refused"):
+                    row = waiting.pop(item.index)
+                    yield row, self._fetched(item, row)
+            if not waiting:
                 return
             time.sleep(pause)
 

@@ -12,7 +12,10 @@ from cluster.batching.rows import Row
 
 
 class Manifest:
-    """Results by the video's path: the row's cells, the identity of the renderer, and `done` or the error."""
+    """Results by the video's path: the row's cells, the identity of the renderer, and `rendering`, `done` or the error.
+
+    Rows that a farm renders have their batch there and their place in it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,18 +32,45 @@ class Manifest:
     def has(self, row: Row, identity: str) -> bool:
         """True if the row's video is there, made of the same cells by the same template and output."""
         entry = self._rows.get(str(row.path), {})
-        return entry.get("digest") == _digest(row, identity) and entry.get("error") is None and row.path.is_file()
+        return entry.get("digest") == _digest(row, identity) and entry.get("status") == "done" and row.path.is_file()
+
+    def under_way(self, rows: Sequence[Row], identity: str) -> dict[str, dict[int, Row]]:
+        """Return the rows that a farm was rendering when the command ended, by batch and by their place in it."""
+        found: dict[str, dict[int, Row]] = {}
+        for row in rows:
+            entry = self._rows.get(str(row.path), {})
+            if entry.get("digest") == _digest(row, identity) and entry.get("status") == "rendering":
+                found.setdefault(entry["batch"], {})[entry["place"]] = row
+        return found
+
+    def batches(self, rows: Sequence[Row]) -> list[str]:
+        """Return the batches in which the rows were rendered last."""
+        return sorted({batch for row in rows if (batch := self._rows.get(str(row.path), {}).get("batch"))})
+
+    def begin(self, rows: Sequence[Row], identity: str, batch: str) -> None:
+        """Record that a farm renders the rows in a batch."""
+        for place, row in enumerate(rows):
+            self._rows[str(row.path)] = _entry(row, identity, "rendering", None) | {"batch": batch, "place": place}
+        self._write()
 
     def note(self, row: Row, identity: str, error: str | None) -> None:
         """Record the result of a row."""
-        self._rows[str(row.path)] = {
-            "line": row.number, "inputs": dict(row.cells), "status": "failed" if error else "done", "error": error,
-            "digest": _digest(row, identity),
-        }  # fmt: skip
+        former = self._rows.get(str(row.path), {})
+        batch = {name: former[name] for name in ("batch", "place") if name in former}
+        self._rows[str(row.path)] = _entry(row, identity, "failed" if error else "done", error) | batch
+        self._write()
+
+    def _write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_suffix(".draft")
         draft.write_text(json.dumps({"videos": self._rows}, indent=2, ensure_ascii=False))
         draft.replace(self.path)
+
+
+def _entry(row: Row, identity: str, status: str, error: str | None) -> dict[str, Any]:
+    return {
+        "line": row.number, "inputs": dict(row.cells), "status": status, "error": error, "digest": _digest(row, identity),
+    }  # fmt: skip
 
 
 def _digest(row: Row, identity: str) -> str:

@@ -4,8 +4,8 @@ without any service.
 The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4", and a warning
 names those that are used for nothing. The ending
 says the format; --format chooses where an ending has several. A farm renders the formats that its OUTPUT_FORMATS allows. All rows are
-checked first. Rows that the manifest (PATTERN's folder, manifest.json) lists as done are left out, so that an interrupted batch
-continues where it stopped.
+checked first. Rows that the manifest (PATTERN's folder, manifest.json) lists as done are left out, and those that a farm renders already
+are awaited, so that an interrupted batch continues where it stopped.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Render every row; return 1 if one of them failed. Raises RowsRefused, NoProject and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
-    with _renderer(arguments, _output(arguments)) as renderer:
+    with _renderer(arguments, _output(arguments), manifest) as renderer:
         if faults := renderer.faults(rows):
             raise RowsRefused(faults)
         for remark in unused_columns(rows, arguments.out, renderer.inputs):
@@ -65,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _renderer(arguments: argparse.Namespace, output: dict[str, int]) -> LocalRenderer | FarmRenderer:
+def _renderer(
+    arguments: argparse.Namespace, output: dict[str, int], manifest: Manifest
+) -> LocalRenderer | FarmRenderer:
     if Path(arguments.template).exists():
         try:
             return LocalRenderer(arguments, output)
@@ -73,7 +75,7 @@ def _renderer(arguments: argparse.Namespace, output: dict[str, int]) -> LocalRen
             raise NoProject(f"{arguments.template}: {error.message}") from error
     if Path(arguments.template).suffix or "/" in arguments.template:  # no template's id has a dot or a slash
         raise NoProject(f"{arguments.template} does not exist")
-    return FarmRenderer(connecting.client(arguments), arguments, output)
+    return FarmRenderer(connecting.client(arguments), arguments, output, manifest)
 
 
 def _output(arguments: argparse.Namespace) -> dict[str, int]:

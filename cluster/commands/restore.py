@@ -1,6 +1,6 @@
 """Restore a backup that `./farm backup` wrote. The farm must not run on the data folder.
 
-An existing data folder is moved aside, never deleted. It is put back if the restore fails. With `--to-stores` the backup goes to the
+An existing data folder is moved aside when everything has worked, never deleted. With `--to-stores` the backup goes to the
 stores that the settings name: an empty database at `DATABASE_URL`, and `S3_BUCKET`.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.backups import reader
@@ -43,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _to_stores(source, chosen)
     if chosen.database_url is not None:
         raise CannotRestore("DATABASE_URL names a server of your own; --to-stores restores into it")
-    if data.exists():
-        _check_free(data, replace=arguments.replace)
-    with progress_bar("restoring") as progress:
+    with _reserved(data, replace=arguments.replace), progress_bar("restoring") as progress:
         manifest, former = reader.restore(source, data, progress)
     print(f"{data}: {manifest.object_count} objects, as of {manifest.created_at}")
     if former is not None:
@@ -63,8 +63,16 @@ def _to_stores(source: Path, chosen: Settings) -> int:
     return 0
 
 
-def _check_free(data: Path, *, replace: bool) -> None:
-    """Raise unless no farm runs on the folder and the caller agreed to move it aside."""
-    os.close(lock_folder(data))
-    if any(path.name != "up.lock" for path in data.iterdir()) and not replace:
-        raise CannotRestore(f"{data} exists; pass --replace to move it aside, or name another folder with --data")
+@contextmanager
+def _reserved(data: Path, *, replace: bool) -> Iterator[None]:
+    """Keep farms off an existing data folder until it has been moved aside. Raises unless none runs there and the caller agreed."""
+    if not data.exists():
+        yield
+        return
+    lock = lock_folder(data)
+    try:
+        if any(path.name != "up.lock" for path in data.iterdir()) and not replace:
+            raise CannotRestore(f"{data} exists; pass --replace to move it aside, or name another folder with --data")
+        yield
+    finally:
+        os.close(lock)

@@ -95,6 +95,8 @@ class ProcessPart:
     environment: Mapping[str, str]
     log_path: Path
     stop_seconds: float = 30.0
+    death_signal: str = "KILL"
+    """What the process gets when the supervisor is killed."""
     sweep: Callable[[], None] = field(default=lambda: None)
     prepare: Callable[[], None] = field(default=lambda: None)
     process: subprocess.Popen[bytes] | None = None
@@ -104,7 +106,7 @@ class ProcessPart:
         self.sweep()
         self.prepare()
         assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
-        self.process = process.spawn(["env", *assignments, *self.command], self.log_path, "KILL")
+        self.process = process.spawn(["env", *assignments, *self.command], self.log_path, self.death_signal)
 
     @property
     def alive(self) -> bool:

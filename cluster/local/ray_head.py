@@ -71,7 +71,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
     part = ProcessPart(
-        "ray", command, inherited, log_path, stop_seconds=1, sweep=lambda: _sweep(folder),
+        "ray", command, inherited, log_path, stop_seconds=1, death_signal="TERM", sweep=lambda: _sweep(folder),
         prepare=lambda: _prepare(folder.parent),
     )  # fmt: skip
     return RayHead(f"127.0.0.1:{port}", folder / "session_latest" / "logs", ray_environment, part)

@@ -1,7 +1,8 @@
 """Delete an account with all that belongs to it: jobs, results, templates, presets, uploads, keys, usage; and their files.
 
 Files that another account's rows refer to as well stay: equal documents and media are stored once
-(`farm_core/jobs/shared_objects.py`). A deletion that is cut off is finished by repeating it: the account's row goes last.
+(`farm_core/jobs/shared_objects.py`). A deletion that is cut off is finished by repeating it: the account's row goes last, and until
+then its charges name the files of jobs whose rows are gone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy import Table, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -29,6 +31,10 @@ from farm_core.jobs.models import Job
 from farm_core.jobs.shared_objects import delete_object, delete_unneeded
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
+from farm_core.usage.models import ObjectCharge
+
+OF_JOBS: Final = ("results/", "frozen/", "media/")
+"""Beginnings of the keys of objects that jobs refer to."""
 
 
 @dataclass(slots=True)
@@ -73,6 +79,7 @@ async def delete_account(database: Database, storage: Storage, actor: Actor, acc
     while await _delete_jobs(database, storage, account_id, report):
         pass
     await _delete_uploads(database, storage, account_id, report)
+    await _delete_left(database, storage, account_id, report)
     documents = await _delete_rows(database, actor, account_id, report)
     await _delete_files(database, storage, documents, report)
     return report
@@ -104,6 +111,15 @@ async def _delete_uploads(database: Database, storage: Storage, account_id: str,
     async with database.reading() as session:
         keys = list(await session.scalars(select(col(Asset.storage_key)).where(col(Asset.account_id) == account_id)))
     await _delete_objects(storage, keys, report)
+
+
+async def _delete_left(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> None:
+    """Delete what a former deletion left: it was cut off when the rows of jobs were gone and their files were not."""
+    async with database.reading() as session:
+        charged = select(col(ObjectCharge.key)).where(col(ObjectCharge.account_id) == account_id)
+        left = {key for key in await session.scalars(charged) if key.startswith(OF_JOBS)}
+    receipts = {key.rpartition(".")[0] + ".json" for key in left if key.startswith("results/")}
+    await _delete_files(database, storage, left | receipts, report)
 
 
 async def _delete_rows(database: Database, actor: Actor, account_id: str, report: DeletionReport) -> set[str]:

@@ -20,6 +20,7 @@ from farm_core.db.database import Database
 from farm_core.jobs.history import needed_keys
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.threads import in_threads
+from farm_core.usage.stored import forget_deleted
 
 _LOCK: Final = 7263951483
 _SHARE_UNTIL_COMMIT: Final = text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
@@ -56,7 +57,7 @@ async def delete_unneeded(
     ended_before: datetime | None = None,
     written_before: datetime | None = None,
 ) -> int | None:
-    """Delete the object unless a row refers to it; return its bytes, or None if it stays or is not there.
+    """Delete the object unless a row refers to it, and stop counting it; return its bytes, or None if it stays or is not there.
 
     Jobs that ended before `ended_before` need nothing, and what was written since `written_before` stays. Raises StorageUnavailable.
     """
@@ -65,7 +66,11 @@ async def delete_unneeded(
         async with _locked(connection, *_HOLD_ALONE):  # no transaction is open while storage takes its time
             if await needed_keys(connection, [key], ended_before):
                 return None
-            return await asyncio.to_thread(delete_object, storage, key, written_before)
+            size = await asyncio.to_thread(_size, storage, key, written_before)
+            if size is not None:  # the charge goes first: without the object nobody would look for it again
+                await forget_deleted(connection, [key])
+                await asyncio.to_thread(storage.delete, key)
+            return size
 
     return await database.single(act)
 
@@ -89,13 +94,18 @@ async def _release(connection: AsyncConnection, release: TextClause) -> None:
         raise
 
 
-def delete_object(storage: Storage, key: str, written_before: datetime | None = None) -> int | None:
-    """Delete the object; return its bytes, or None if it is not there or was written since the moment."""
+def delete_object(storage: Storage, key: str) -> int | None:
+    """Delete the object; return its bytes, or None if it is not there."""
+    size = _size(storage, key)
+    if size is not None:
+        storage.delete(key)
+    return size
+
+
+def _size(storage: Storage, key: str, written_before: datetime | None = None) -> int | None:
+    """Return the object's bytes, or None if it is not there or was written since the moment."""
     try:
         found = storage.describe(key)
     except ObjectMissing:
         return None
-    if written_before is not None and found.modified_at >= written_before:
-        return None
-    storage.delete(key)
-    return found.bytes
+    return None if written_before is not None and found.modified_at >= written_before else found.bytes

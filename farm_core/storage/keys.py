@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 KEY_LENGTH_MAX = 512
+FOLDERS: Final = frozenset({"assets", "documents", "frozen", "imports", "media", "results", "segments"})
+"""First parts of the farm's keys. Others can have objects in the same bucket."""
 
 
 def is_key(text: str) -> bool:

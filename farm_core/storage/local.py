@@ -7,7 +7,7 @@ import mimetypes
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -84,6 +84,17 @@ class LocalStorage:
         with _translated():
             (self._objects / checked(key)).unlink(missing_ok=True)
             (self._types / key).unlink(missing_ok=True)
+
+    def remove_unfinished(self, before: datetime) -> int:
+        """Remove partial files into which nothing has been written since the moment."""
+        removed = 0
+        with _translated():
+            for path in self._partial.iterdir():
+                with suppress(FileNotFoundError):  # its writer has ended
+                    if path.stat().st_mtime < before.timestamp():
+                        path.unlink()
+                        removed += 1
+        return removed
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Every object whose key begins with the prefix."""

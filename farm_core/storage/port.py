@@ -71,6 +71,10 @@ class Storage(Protocol):
         """Remove the object, if it is there."""
         ...
 
+    def remove_unfinished(self, before: datetime) -> int:
+        """Remove what writers that were killed before the moment left of objects that they had not written whole; return how many."""
+        ...
+
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Every object whose key begins with the prefix."""
         ...

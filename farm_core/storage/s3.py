@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -14,7 +15,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from farm_core.storage.keys import checked
+from farm_core.storage.keys import FOLDERS, checked
 from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
 if TYPE_CHECKING:
@@ -121,6 +122,23 @@ class S3Storage:
                 self._client.delete_object(Bucket=self._bucket, Key=key)
         except ObjectMissing:
             return
+
+    def remove_unfinished(self, before: datetime) -> int:
+        """Abort uploads in parts that began before the moment: a bucket keeps, and charges, their parts until then.
+
+        Return 0 where the server or the policy of the credentials refuses it: a lifecycle rule of the bucket can do it there.
+        """
+        try:
+            pages = list(self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket))
+            began = [upload for page in pages for upload in page.get("Uploads", []) if upload["Initiated"] < before]
+            left = [upload for upload in began if upload["Key"].partition("/")[0] in FOLDERS]
+            for upload in left:
+                self._client.abort_multipart_upload(Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"])
+        except ClientError:
+            return 0
+        except BotoCoreError as error:
+            raise StorageUnavailable(str(error)) from error
+        return len(left)
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         """Every object whose key begins with the prefix; content types are not listed, so they are the default one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -25,6 +25,9 @@ SPARED: Final = timedelta(hours=1)
 
 IMPORT_LIFETIME: Final = timedelta(hours=1)
 """Projects that the console shows before they are imported (`console/library/pending.py`)."""
+
+UNFINISHED_LIFETIME: Final = timedelta(days=1)
+"""Longer than any process takes to store an object."""
 
 
 class UploadReaper(Service):
@@ -84,7 +87,7 @@ class ResultReaper(Service):
                     database, self.dependencies.storage, key, ended_before=expired, written_before=before
                 )
                 if size is not None:
-                    await _forget(self.dependencies, [key])
+                    _log.info("deleted", key=key)
 
 
 class HistoryReaper(Service):
@@ -101,7 +104,7 @@ class HistoryReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Delete objects without a row: unused segments, uploads cut off by a crash, and unconfirmed imports."""
+    """Delete objects without a row (unused segments, uploads cut off by a crash, unconfirmed imports) and unfinished ones."""
 
     every_seconds = 3600.0
 
@@ -115,6 +118,9 @@ class ScratchReaper(Service):
             await _delete(self.dependencies, [key for key in batch if key not in known])
         for prefix, age in (("assets/", assets.LIFETIME), ("imports/", IMPORT_LIFETIME)):
             await _delete(self.dependencies, await asyncio.to_thread(self._older, prefix, age + SPARED))
+        left = self.dependencies.clock.now() - UNFINISHED_LIFETIME
+        if removed := await asyncio.to_thread(self.dependencies.storage.remove_unfinished, left):
+            _log.info("removed unfinished objects of killed processes", objects=removed)
         return 0
 
     def _older(self, prefix: str, age: timedelta) -> list[str]:
@@ -123,17 +129,11 @@ class ScratchReaper(Service):
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
-    """Delete the objects and stop counting them against accounts."""
-    deleted = list(keys)
-    for key in deleted:
-        await asyncio.to_thread(dependencies.storage.delete, key)
-    await _forget(dependencies, deleted)
-
-
-async def _forget(dependencies: Dependencies, deleted: Sequence[str]) -> None:
-    """Stop counting objects that have been deleted against accounts."""
-    for key in deleted:
-        _log.info("deleted", key=key)
-    for start in range(0, len(deleted), BATCH):
-        batch = deleted[start : start + BATCH]
+    """Stop counting the objects against accounts, then delete them: of objects that are gone, nobody looks for the charges."""
+    doomed = list(keys)
+    for start in range(0, len(doomed), BATCH):
+        batch = doomed[start : start + BATCH]
         await dependencies.database.single(partial(forget_deleted, keys=batch))
+    for key in doomed:
+        await asyncio.to_thread(dependencies.storage.delete, key)
+        _log.info("deleted", key=key)

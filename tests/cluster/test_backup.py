@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 import tarfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cluster.embedded import postgres
@@ -16,7 +21,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings, settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from tests.acceptance.farm import run_farm
+from tests.acceptance.farm import ROOT, run_farm
 from tests.s3_server import BUCKET, S3Server
 
 pytestmark = [pytest.mark.service, pytest.mark.timeout(900)]  # a dozen commands, each with a limit of its own
@@ -110,6 +115,77 @@ def test_a_backup_moves_into_an_empty_database_and_a_bucket_once(
     assert (again[0], "has tables already" in again[2]) == (1, True)
     assert (without[0], "needs DATABASE_URL and S3_BUCKET" in without[2]) == (1, True)
     assert not (tmp_path / "none").exists()
+
+
+def cut(backup: Path, folder: Path) -> Path:
+    """The same backup, whose dump of the database lacks its end."""
+    with tarfile.open(backup) as whole:
+        members = {member.name: whole.extractfile(member) for member in whole if member.isfile()}
+        content = {name: file.read() for name, file in members.items() if file is not None}
+    return archive(folder, {**content, "database.dump": content["database.dump"][:-400]})
+
+
+def test_a_restore_that_is_cut_off_leaves_an_empty_database_empty(
+    backup: Path, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = S3Server(tmp_path / "s3")
+    bucket.start()
+    database = postgres.start(tmp_path / "postgres", durable=False)
+    for name, value in {**bucket.environment, "DATABASE_URL": database.url}.items():
+        monkeypatch.setenv(name, value)
+    try:
+        status, _, error = ran("restore", str(cut(backup, tmp_path)), "--to-stores")
+        assert (status, "the database could not be restored" in error) == (1, True)
+        status, _, error = ran("restore", str(backup), "--to-stores")
+        assert status == 0, error
+        listed = ran("account", "list")
+    finally:
+        database.stop()
+        bucket.kill()
+    assert [account["name"] for account in json.loads(listed[1])] == ["studio"]
+
+
+def kill_once(command: tuple[str, ...], reached: Callable[[psutil.Process], bool]) -> None:
+    """Begin a command of the farm, and kill it as soon as it has come so far."""
+    process = psutil.Popen([sys.executable, "-m", "farm_core", *command], cwd=ROOT, stderr=subprocess.DEVNULL)
+    while not reached(process):
+        assert process.poll() is None, "it ended before"
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+
+
+def loads_the_database(process: psutil.Process) -> bool:
+    def name(child: psutil.Process) -> str:
+        with suppress(psutil.Error):
+            return child.name()
+        return ""
+
+    return "pg_restore" in map(name, process.children())
+
+
+def test_a_killed_restore_changes_nothing_and_can_be_repeated(backup: Path, ran: Ran, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    kill_once(("restore", str(backup), "--data", str(folder)), loads_the_database)
+    assert not folder.exists()
+    done = run_farm("restore", str(backup), "--data", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert accounts(ran, folder) == ["studio"]
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_the_next_backup_removes_what_a_killed_one_left(data: Path, tmp_path: Path) -> None:
+    target = tmp_path / "farm.tar"
+
+    def writes(process: psutil.Process) -> bool:
+        return any(path.is_file() for path in tmp_path.rglob("*"))
+
+    kill_once(("backup", str(target), "--data", str(data)), writes)
+    assert not target.exists()
+    (tmp_path / ".farm.tar-mine").mkdir()
+    done = run_farm("backup", str(target), "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"farm.tar", ".farm.tar-mine"}
 
 
 def test_the_backup_is_readable_by_its_owner_only(backup: Path) -> None:

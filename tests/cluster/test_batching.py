@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import av
 import pytest
@@ -19,8 +23,9 @@ from farm_core.settings import ROOT
 from gpu_renderer.commands.local import InputRefused, LocalMedia
 from gpu_renderer.commands.options import Machine
 from tests.api.conftest import own_world, settings, start
-from tests.api.world import World, document, layer, picture, text_template
+from tests.api.world import Someone, World, document, layer, picture, text_template
 from tests.gpu_renderer import documents
+from tests.patience import HANG_SECONDS
 
 __all__ = ["own_world", "settings", "start"]
 needs_gl = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
@@ -171,6 +176,57 @@ def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
     with pytest.raises(RowsRefused, match=words):
         batch.run(arguments(batch, text_template(ada), str(rows), *where, *options))
     assert ada.get("/renders").json()["total"] == 0
+
+
+def end(world: World, ada: Someone, headline: str, status: str) -> None:
+    """End the newest render with this headline, as a scheduler does."""
+    found = [one["jobId"] for one in ada.get("/renders").json()["items"] if one["metadata"]["line"] == LINES[headline]]
+    video = world.settings.data_folder / "storage" / "objects" / "results" / f"{found[0]}.mp4"
+    video.parent.mkdir(parents=True, exist_ok=True)
+    video.write_bytes(headline.encode())
+    fields = {"error": "It failed."} if status == "failed" else {"video_key": f"results/{video.name}", "progress": 100}
+    world.move(found[0], status, **fields)
+
+
+LINES: Final = {"ada": 2, "bob": 3, "cem": 4}
+
+
+@pytest.mark.service
+def test_a_killed_batch_awaits_what_the_farm_renders_already(own_world: World, tmp_path: Path) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    rows, out = write_table(tmp_path, "headline\nada\nbob\ncem\n"), tmp_path / "out"
+    words = ("batch", text_template(ada), str(rows), "--out", f"{out}/{{headline}}.mp4")
+    command = [sys.executable, "-m", "farm_core", *words, "--server", own_world.origin, "--key", key]
+
+    def begun() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+    def until(reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + HANG_SECONDS
+        while not reached():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def renders() -> int:
+        return int(ada.get("/renders").json()["total"])
+
+    killed = begun()
+    until(lambda: renders() == 3)
+    end(own_world, ada, "ada", "completed")
+    until((out / "ada.mp4").exists)
+    killed.kill()
+    killed.communicate()
+    end(own_world, ada, "bob", "completed")
+    end(own_world, ada, "cem", "failed")
+    second = begun()
+    assert "line 4" in second.communicate(timeout=HANG_SECONDS)[1]
+    assert (second.returncode, renders(), (out / "bob.mp4").read_text()) == (1, 3, "bob")
+    third = begun()
+    until(lambda: renders() == 4)
+    end(own_world, ada, "cem", "completed")
+    assert "2 of 3 videos are there already" in third.communicate(timeout=HANG_SECONDS)[1]
+    assert (third.returncode, renders(), (out / "cem.mp4").read_text()) == (0, 4, "cem")
 
 
 @needs_gl[0]

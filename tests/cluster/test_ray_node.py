@@ -89,6 +89,27 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, kil
     assert not psutil.wait_procs(children, timeout=60)[1]
 
 
+def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path) -> None:
+    log = folder / "ray.log"
+    begin = (
+        "import signal, sys; from pathlib import Path; from cluster.local.ray_head import ray_head;"
+        " ray_head(Path(sys.argv[1]), {'PYTHONPATH': sys.argv[3]}, 1, Path(sys.argv[2])).part.start(); signal.pause()"
+    )
+    supervisor = psutil.Popen(
+        [sys.executable, "-c", begin, str(folder), str(log), str(ROOT)],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    deadline = time.monotonic() + 100
+    while not log.exists() or "ray is ready" not in log.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    children = supervisor.children(recursive=True)
+    supervisor.kill()
+    supervisor.wait()
+    assert [child.name() for child in psutil.wait_procs(children, timeout=20)[1]] == []
+
+
 def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
     node = _node(folder, free_port(), folder)
     assert node.stdout is not None

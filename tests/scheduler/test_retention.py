@@ -47,6 +47,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
         storage.put_bytes("segments/cut-off.mp4", b"1")
         storage.put_bytes("assets/acc/cut-off.png", b"1")
         storage.put_bytes("imports/acc/imp_1", b"1")
+        (tmp_path / "storage" / "partial" / ".partial-killed").write_bytes(b"1")
         left = []
         for _ in range(3):
             await reaper.tick()
@@ -54,6 +55,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
             clock.advance(13 * 3600)
         names = ["assets/acc/cut-off.png", "imports/acc/imp_1", "segments/cut-off.mp4"]
         assert left == [names, names[:1], []]
+        assert list((tmp_path / "storage" / "partial").iterdir()) == []
         await database.close()
 
     asyncio.run(story())
@@ -124,6 +126,33 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
             "what is deleted counts no longer"
         )
         assert kept == sum(charged.values())
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_reaper_that_ends_while_it_deletes_leaves_nothing_that_counts(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        storage.put_bytes("results/old.mp4", b"12345")
+        async with database.work() as session:
+            session.add(ObjectCharge(account_id="acc_a", key="results/old.mp4", bytes=5))
+        parts = parts_for(database, storage, [], tmp_path, ManualClock(LATER))
+        waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        with psycopg.connect(database_url) as other, psycopg.connect(database_url, autocommit=True) as looking:
+            other.execute("SELECT 1 FROM account_queues WHERE account_id = 'acc_a' FOR UPDATE")
+            ended = asyncio.create_task(ResultReaper(parts).tick())
+            while not looking.execute(waits).fetchone():
+                assert not ended.done()
+                await asyncio.sleep(0.02)
+            ended.cancel()
+            await asyncio.gather(ended, return_exceptions=True)
+        await ResultReaper(parts).tick()
+        assert not storage.exists("results/old.mp4")
+        async with database.reading() as session:
+            assert await session.scalar(select(func.count()).select_from(ObjectCharge)) == 0
         await database.close()
 
     asyncio.run(story())

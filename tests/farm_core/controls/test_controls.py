@@ -29,7 +29,9 @@ from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from farm_core.storage.port import StorageUnavailable
 from farm_core.templates.models import Template
+from farm_core.usage.models import ObjectCharge
 from farm_core.webhooks.models import Delivery
 from tests.farm_core import rows
 
@@ -332,6 +334,35 @@ def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_files_sta
             assert entry.target == f"account {ada}"
         with pytest.raises(NoSuchTarget):
             await delete_account(farm.database, storage, ACTOR, ada)
+
+    on_a_farm(database_url, body)
+
+
+def test_a_deletion_that_storage_cut_off_leaves_no_file_once_it_is_repeated(database_url: str, tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path, Links(b"secret"))
+    own = ["frozen/own.json", "media/own.png", "results/a.json", "results/a.mp4"]
+    for key in (*own, "media/shared.png"):
+        storage.put_bytes(key, b"12345")
+    broken = tmp_path / "types" / "frozen" / "own.json"
+    broken.unlink()
+    broken.mkdir()  # where a file belongs: this object can be neither described nor deleted
+
+    async def body(farm: Farm) -> None:
+        done: dict[str, Any] = {"status": JobStatus.completed, "finished_at": utc_now()}
+        media = {"http://x/1": "media/shared.png", "http://x/2": "media/own.png"}
+        results = {"video_key": "results/a.mp4", "receipt_key": "results/a.json", "document_key": "frozen/own.json"}
+        await farm.add("ada", "done", media=media, **results, **done)
+        await farm.add("bob", "bobs", video_key="results/b.mp4", media={"http://y": "media/shared.png"}, **done)
+        ada = farm.accounts["ada"].id
+        charged = ["frozen/own.json", "media/own.png", "media/shared.png", "results/a.mp4"]
+        async with farm.database.work() as session:
+            session.add_all([ObjectCharge(account_id=ada, key=key, bytes=5) for key in charged])
+        with pytest.raises(StorageUnavailable):
+            await delete_account(farm.database, storage, ACTOR, ada)
+        broken.rmdir()
+        report = await delete_account(farm.database, storage, ACTOR, ada)
+        assert (report.files, report.bytes) == (4, 20)
+        assert [key for key in (*own, "media/shared.png") if storage.exists(key)] == ["media/shared.png"]
 
     on_a_farm(database_url, body)
 

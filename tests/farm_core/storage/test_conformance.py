@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import boto3
 import pytest
+from botocore.config import Config
 
 from farm_core.storage import local
 from farm_core.storage.links import Links
@@ -183,3 +187,46 @@ def test_a_folder_on_a_full_disk_is_a_store_without_room(tmp_path: Path, monkeyp
     monkeypatch.setattr(local, "ROOM_BYTES", 1 << 60)
     with pytest.raises(StorageUnavailable, match="MB free"):
         storage.check()
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_is_being_written_stays(tmp_path: Path) -> None:
+    folder, source = tmp_path / "storage", tmp_path / "source"
+    storage = LocalStorage(folder, LINKS)
+    os.mkfifo(source)
+    put = (
+        "import sys; from pathlib import Path; from farm_core.storage.links import Links;"
+        " from farm_core.storage.local import LocalStorage;"
+        " LocalStorage(Path(sys.argv[1]), Links(b'')).put_file('results/a.mp4', Path(sys.argv[2]), 'video/mp4')"
+    )
+    writer = subprocess.Popen([sys.executable, "-c", put, str(folder), str(source)])
+    with source.open("wb") as video:
+        video.write(bytes(1 << 21))
+        video.flush()
+        while not (left := [path for path in (folder / "partial").iterdir() if path.stat().st_size]):
+            time.sleep(0.01)
+        assert storage.remove_unfinished(datetime.now(UTC) - timedelta(minutes=1)) == 0
+        assert left[0].exists()
+        writer.kill()
+        writer.wait()
+    assert storage.remove_unfinished(datetime.now(UTC) + timedelta(seconds=1)) == 1
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.service
+def test_uploads_in_parts_of_killed_writers_are_aborted_and_those_of_others_stay(s3_server: S3Server) -> None:
+    bucket = boto3.Session().client(
+        "s3", endpoint_url=s3_server.url, region_name="us-east-1", aws_access_key_id=ACCESS[0],
+        aws_secret_access_key=ACCESS[1], config=Config(s3={"addressing_style": "path"}),
+    )  # fmt: skip
+    for key in ("results/left.mp4", "somebody/else.mp4"):
+        upload_id = bucket.create_multipart_upload(Bucket=BUCKET, Key=key)["UploadId"]
+        bucket.upload_part(Bucket=BUCKET, Key=key, UploadId=upload_id, PartNumber=1, Body=b"part")
+    storage = S3Storage(BUCKET, s3_server.url, "us-east-1", ACCESS)
+    assert storage.remove_unfinished(datetime.now(UTC) - timedelta(minutes=1)) == 0
+    assert storage.remove_unfinished(datetime.now(UTC) + timedelta(minutes=1)) == 1
+    assert [one["Key"] for one in bucket.list_multipart_uploads(Bucket=BUCKET)["Uploads"]] == ["somebody/else.mp4"]
+
+
+@pytest.mark.service
+def test_a_server_that_lists_no_uploads_in_parts_has_none_to_remove(s3_server: S3Server) -> None:
+    assert S3Storage("buckett", s3_server.url, "us-east-1", ACCESS).remove_unfinished(datetime.now(UTC)) == 0
