@@ -19,10 +19,15 @@ from gpu_renderer.content.svg.values import (
     transform,
 )
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.oklab import mixed
 from gpu_renderer.content.vector.paints import packed, solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
+_MIXED_MAX = 128
+"""Stops of a gradient that is mixed in Oklab; one of more has hardly anything between them."""
+_WIDE = ("color(", "lab(", "lch(", "oklab(", "oklch(")
+"""Beginnings of colours that browsers mix in Oklab, with all others of their gradient."""
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
@@ -120,15 +125,18 @@ class _Server:
 
     def _stops(self) -> tuple[list[int], list[float]]:
         """Colours and rising offsets, from the first gradient of the chain that has any."""
-        stops = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
-        colors, offsets, last = [], [], 0.0
-        for stop in next(filter(None, stops), []):
+        chain = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
+        stops: list[tuple[Rgba, float]] = []
+        last, in_oklab = 0.0, False
+        for stop in next(filter(None, chain), []):
             style = self._scene.cascade.in_place(stop)
-            color = color_of(style.get("stop-color", "black"), style) or css.BLACK
+            text = style.get("stop-color", "black")
+            color = color_of(text, style) or css.BLACK
+            in_oklab |= text.lower().startswith(_WIDE)
             last = max(last, fraction(stop.get("offset"), 0.0))
-            colors.append(packed(color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0))))
-            offsets.append(last)
-        return colors, offsets
+            stops.append((color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0)), last))
+        stops = mixed(stops) if in_oklab and len(stops) <= _MIXED_MAX else stops
+        return [packed(color) for color, _ in stops], [offset for _, offset in stops]
 
     def _pattern(self) -> skia.Shader | None:
         holder = next((link for link in self._chain if len(link)), self._chain[0])

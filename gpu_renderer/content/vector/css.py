@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.content.vector import oklab
 from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array, of_hex
 from motion.color_text import NAMES
 
@@ -104,18 +105,7 @@ def _from_oklab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba
         a, b = chroma * math.cos(angle), chroma * math.sin(angle)
     else:
         a, b = (value * (0.004 if kind == "%" else 1.0) for value, kind in parts[1:3])
-    long, middle, short = (
-        (light + p * a + q * b) ** 3
-        for p, q in ((0.3963377774, 0.2158037573), (-0.1055613458, -0.0638541728), (-0.0894841775, -1.2914855480))
-    )
-    linear = np.array(
-        (
-            4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
-            -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
-            -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
-        )
-    )
-    return _cut(linear, alpha)
+    return _cut(oklab.to_linear(np.array((light, a, b))), alpha)
 
 
 def _from_lab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba | None:

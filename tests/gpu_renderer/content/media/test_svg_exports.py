@@ -141,3 +141,20 @@ def test_colors_of_wide_screens_are_drawn_and_not_named() -> None:
 def test_a_radius_that_is_no_length_is_none() -> None:
     assert at('<rect width="50" height="50" fill="red" rx="auto" ry="20"/>', (1, 1)) == [RED]
     assert at('<rect width="50" height="50" fill="red" style="rx: auto; ry: 20px"/>', (1, 1)) == [NOTHING]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "middle"),
+    [
+        ("#FF0080", "#00FF00", [127, 127, 64, 255]),
+        ("color(srgb 1 0 .5)", "#0f0", [206, 171, 102, 255]),
+        ("color(display-p3 .9 .3 .2)", "color(display-p3 .2 .5 .8)", [163, 115, 139, 255]),
+        ("oklch(62% 0.19 259)", "red", [176, 111, 152, 255]),
+    ],
+)
+def test_gradients_of_wide_colors_are_mixed_in_oklab(first: str, last: str, middle: list[int]) -> None:
+    stops = f'<stop style="stop-color:{first}"/><stop offset="1" style="stop-color:{last}"/>'
+    (found,) = at(
+        f'<linearGradient id="g">{stops}</linearGradient><rect width="100" height="9" fill="url(#g)"/>', (50, 5)
+    )
+    assert found == pytest.approx(middle, abs=2)
