@@ -14,6 +14,8 @@ from gpu_renderer.content.svg.values import QUANTITY, view_box
 from gpu_renderer.errors import MediaUndecodable
 
 MARKUP_MAX_BYTES = 16 << 20
+ENTITIES_MAX_BYTES = 1 << 20
+"""Size of a document whose entities are put into its content: the parser lets them grow to five times as much."""
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -42,7 +44,7 @@ class Document:
         if len(markup) > MARKUP_MAX_BYTES:
             raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
         self.has_blending = "mix-blend-mode" in markup
-        root = _root(markup, "internal")
+        root = _root(markup, "internal") if len(markup) <= ENTITIES_MAX_BYTES else None
         if root is None:
             root = _root(markup, False)  # entities from outside are no fault, and empty
         if root is None or name_of(root) != "svg":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.content.svg import svg_pixels, undrawn_features
+from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.content.media.test_svg import BLUE, NOTHING, RED, at, svg
 from tests.gpu_renderer.fonts import reference_fonts
 
@@ -88,6 +89,12 @@ def test_crisp_edges_leave_no_seams() -> None:
     assert set(np.unique(pixels[..., 3])) == {0, 255}
 
 
+def test_crisp_edges_are_of_shapes_and_not_of_texts() -> None:
+    text = '<g shape-rendering="crispEdges"><text y="80" font-size="60" text-decoration="underline" transform="rotate(3)">O</text></g>'
+    pixels, _ = svg_pixels(svg(text), reference_fonts())
+    assert len(np.unique(pixels[..., 3])) > 100
+
+
 def test_kerning_may_be_none() -> None:
     text = '<text y="60" font-family="Arial" font-size="30" style="font-kerning: {}">AVA</text>'
     assert width(text.format("none")) > width(text.format("auto")) + 3
@@ -124,6 +131,12 @@ def test_entities_of_the_document_are_put_into_styles_and_texts() -> None:
     assert pixels[500, 500].tolist() == RED
     assert pixels[500, 1500].tolist() == BLUE
     assert pixels[1100:, :, 3].any()
+
+
+def test_entities_do_not_multiply() -> None:
+    doctype = '<!DOCTYPE svg [<!ENTITY e "' + "<g/>" * 1000 + '">]>'
+    with pytest.raises(MediaUndecodable):
+        svg_pixels(doctype + svg("&e;" * 20_000), reference_fonts())
 
 
 @pytest.mark.parametrize("value", ["light-dark(#f00, #0f0)", "LIGHT-DARK(rgb(255, 0, 0), var(--dark, rgb(1, 2, 3)))"])
