@@ -152,3 +152,12 @@ def test_levels_in_a_line_from_right_to_left(text: str, found: list[int]) -> Non
 def test_a_line_from_right_to_left_ends_at_the_left() -> None:
     chain = reference_fonts().chain(Style("Inter", 400, italic=False))
     assert [glyph.start for glyph in shaped("ab של!", chain, by_words=False, base="R")] == [5, 4, 3, 2, 0, 1]
+
+
+@pytest.mark.parametrize("control", ["\x01", "\x1f"])
+def test_control_characters_are_the_boxes_of_the_first_family(control: str) -> None:
+    """Measured in Chromium: it looks for them in no other family, some of which draw nothing for them."""
+    chain = reference_fonts().chain(Style("Inter", 600, italic=False))
+    (glyph,) = shaped(control, chain)
+    assert (glyph.styled, glyph.glyph) == (chain.primary, 0)
+    assert glyph.width(48) > 10
