@@ -21,10 +21,17 @@ from gpu_renderer.content.svg.values import NUMBER, Style, font_size
 
 TREE = "-use"
 """Key of the id of the element that a `use` shows, in the styles of that element and all below it."""
+_TRANSFORMS = {
+    **dict.fromkeys(("linearGradient", "radialGradient"), "gradientTransform"),
+    "pattern": "patternTransform",
+}
+"""Attribute of the elements that state their transform by another name."""
 _REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
-_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*))?\)")
+_VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 _VARIABLES_MAX = 16
 _REM = re.compile(rf"({NUMBER.pattern})rem\b", re.IGNORECASE)
+_LIGHT_DARK = re.compile(r"light-dark\(\s*((?:[^(),]|\([^()]*\))+),(?:[^()]|\([^()]*\))*\)", re.IGNORECASE)
+"""A colour for light screens and one for dark ones, of which pictures show the first."""
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 _FONT = re.compile(
@@ -50,6 +57,7 @@ class Cascade:
         self._budget.spend(Cost.elements)
         own = _substituted(_expanded(self._declared(element, parent.get(TREE))), parent, self._budget)
         own = {name: _REM.sub(lambda match: f"{float(match[1]) * self._rem}px", value) for name, value in own.items()}
+        own = {name: _LIGHT_DARK.sub(r"\1", value) for name, value in own.items()}
         style = {name: value for name, value in parent.items() if name in INHERITED or name.startswith("-")}
         for name, value in own.items():
             _set(style, name, value.strip(), parent)
@@ -65,13 +73,19 @@ class Cascade:
         return self._in_place[element]
 
     def _declared(self, element: Element, tree: str | None) -> Style:
-        stated = ((name, value) for name in ATTRIBUTES if (value := element.get(name)) is not None)
+        kind = name_of(element)
+        own_name = _TRANSFORMS.get(kind, "transform")
+        stated = (
+            (name, value)
+            for name in ATTRIBUTES
+            if (value := element.get(own_name if name == "transform" else name)) is not None
+        )
         own = {name: value for name, value in stated if is_valid_attribute(name, value)}
         matching = [rule.declarations for rule in self._rules if matches(element, rule.selector, self._budget, tree)]
         matching.append(declarations(element.get("style") or ""))
         for values in [found.normal for found in matching] + [found.important for found in matching]:
             own.update(values)
-        if self._fill is not None and name_of(element) in _REFILLED:
+        if self._fill is not None and kind in _REFILLED:
             own["fill"] = self._fill
         return own
 
@@ -84,6 +98,10 @@ def _is_style_sheet(element: Element, screen: Screen) -> bool:
 
 def _expanded(own: Style) -> Style:
     """Return the declarations with shorthands taken apart."""
+    if mask := own.pop("mask-image", None):
+        own = own | {"mask": mask}
+    if mode := own.pop("mask-mode", None):
+        own = own | {"mask": f"{own.get('mask', 'none')} {mode}"}
     if marker := own.pop("marker", None):
         own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
     if (font := own.pop("font", None)) and (match := _FONT.match(font)):

@@ -28,7 +28,7 @@ def draw_mask(scene: Scene, mask: Element, canvas: skia.Canvas, frame: Frame, bo
     """Take from the layer that is open what the mask's luminance (or alpha) does not leave. `bounds`: the box of the masked element."""
     style = scene.cascade.in_place(mask)
     scene.budget.spend_layer(canvas, MASK_WORK)
-    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style)))
+    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style, frame.style)))
     canvas.clipRect(filter_region(mask, bounds, frame.viewport))
     if mask.get("maskContentUnits") == "objectBoundingBox":
         canvas.concat(box_matrix(bounds))
@@ -36,9 +36,13 @@ def draw_mask(scene: Scene, mask: Element, canvas: skia.Canvas, frame: Frame, bo
     canvas.restore()
 
 
-def _kept(style: Style) -> skia.ColorFilter | None:
-    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage."""
-    if style.get("mask-type") == "alpha":
+def _kept(style: Style, masked: Style) -> skia.ColorFilter | None:
+    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage.
+
+    `masked`: the style of the element that is masked, which may state the kind of coverage before the mask does.
+    """
+    stated = [word for word in masked.get("mask", "").split() if word in ("alpha", "luminance")]
+    if [style.get("mask-type"), *stated][-1] == "alpha":
         return None
     luminance = skia.LumaColorFilter.Make()
     is_linear = style.get("color-interpolation") == "linearRGB"
@@ -56,7 +60,7 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -
 
 
 def basic_shape(text: str, box: skia.Rect, em: float) -> skia.Path | None:
-    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset, polygon or path. None for anything else.
+    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset, rect, xywh, polygon or path. None for anything else.
 
     `em`: the font size.
     """
@@ -106,8 +110,39 @@ def _inset(inside: str, box: skia.Rect, em: float) -> skia.Path:
     width, height = box.width(), box.height()
     x, x_end = length(left, width, 0.0, em), width - length(right, width, 0.0, em)
     y, y_end = length(top, height, 0.0, em), height - length(bottom, height, 0.0, em)
-    corner = length(radius.strip().split(" ")[0], width, 0.0, em)
-    return skia.Path().addRoundRect(skia.Rect.MakeLTRB(x, y, max(x, x_end), max(y, y_end)), corner, corner)
+    return _rounded(skia.Rect.MakeLTRB(x, y, max(x, x_end), max(y, y_end)), radius, box, em)
+
+
+def _xywh(inside: str, box: skia.Rect, em: float) -> skia.Path:
+    """`xywh(X Y WIDTH HEIGHT round RADII)`."""
+    stated, _, radii = inside.partition("round")
+    x, y, width, height = (
+        length(word, side, 0.0, em)
+        for word, side in zip([*stated.split(), *"0000"], (box.width(), box.height()) * 2, strict=False)
+    )
+    return _rounded(skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height)), radii, box, em)
+
+
+def _rect(inside: str, box: skia.Rect, em: float) -> skia.Path:
+    """`rect(TOP RIGHT BOTTOM LEFT round RADII)`, each from the box's top or left."""
+    stated, _, radii = inside.partition("round")
+    ends, sides = ("0%", "100%", "100%", "0%"), (box.height(), box.width()) * 2
+    words = (word if word != "auto" else end for word, end in zip([*stated.split(), *"0000"], ends, strict=False))
+    top, right, bottom, left = (length(word, side, 0.0, em) for word, side in zip(words, sides, strict=True))
+    return _rounded(skia.Rect.MakeLTRB(left, top, max(left, right), max(top, bottom)), radii, box, em)
+
+
+def _rounded(rectangle: skia.Rect, stated: str, box: skia.Rect, em: float) -> skia.Path:
+    """Return a rectangle with the radii of its corners: across, and after a slash down, clockwise from the top left."""
+    across, _, down = stated.partition("/")
+    corners: list[skia.Point] = []
+    words = [(half.split()[:4] or ["0"]) for half in (across, down if down.strip() else across)]
+    for corner in range(4):
+        x, y = (half[_OF_SIDE[len(half) - 1][corner]] for half in words)
+        corners.append(skia.Point(length(x, box.width(), 0.0, em), length(y, box.height(), 0.0, em)))
+    rounded = skia.RRect()
+    rounded.setRectRadii(rectangle, corners)
+    return skia.Path().addRRect(rounded)
 
 
 def _polygon(inside: str, box: skia.Rect, em: float) -> skia.Path:
@@ -142,6 +177,8 @@ _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "inset": _inset,
     "polygon": _polygon,
     "path": _path,
+    "rect": _rect,
+    "xywh": _xywh,
 }
 _SHAPE = re.compile(rf"\s*({'|'.join(_SHAPES)})\(([^()]*)\)\s*\Z")
 

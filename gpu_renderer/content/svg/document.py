@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from lxml import etree
 
@@ -14,6 +14,8 @@ from gpu_renderer.content.svg.values import QUANTITY, view_box
 from gpu_renderer.errors import MediaUndecodable
 
 MARKUP_MAX_BYTES = 16 << 20
+ENTITIES_MAX_BYTES = 1 << 20
+"""Size of a document whose entities are put into its content: the parser lets them grow to five times as much."""
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -42,14 +44,12 @@ class Document:
         if len(markup) > MARKUP_MAX_BYTES:
             raise MediaUndecodable("an SVG document is too large", "An SVG document is too large.")
         self.has_blending = "mix-blend-mode" in markup
-        unreadable = MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
-        try:
-            self.root: Element = etree.fromstring(markup.encode(), parser)
-        except etree.XMLSyntaxError as error:
-            raise unreadable from error
-        if name_of(self.root) != "svg":
-            raise unreadable
+        root = _root(markup, "internal") if len(markup) <= ENTITIES_MAX_BYTES else None
+        if root is None:
+            root = _root(markup, False)  # entities from outside are no fault, and empty
+        if root is None or name_of(root) != "svg":
+            raise MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
+        self.root: Element = root
 
     @cached_property
     def _by_id(self) -> dict[str, Element]:
@@ -60,8 +60,8 @@ class Document:
         return found
 
     def referred(self, value: str | None) -> Element | None:
-        """Return the element behind `url(#id)`; None for anything else, and for what is not in the document."""
-        match = _HREF.match((value or "").strip())
+        """Return the element behind the first `url(#id)`; None for anything else, and for what is not in the document."""
+        match = _HREF.search(value or "")
         return self._by_id.get(match[1]) if match else None
 
     def linked(self, element: Element) -> Element | None:
@@ -81,6 +81,15 @@ class Document:
         width, height = _bounded(width or (height or 1.0) * aspect), _bounded(height or (width or 1.0) / aspect)
         scale = min(LONG_EDGE_MOST_PX, max(width, height, LONG_EDGE_LEAST_PX)) / max(width, height)
         return SvgSize(width, height, max(1, round(width * scale)), max(1, round(height * scale)))
+
+
+def _root(markup: str, entities: bool | Literal["internal"]) -> Element | None:
+    """Return the root of a document, or None if it is malformed. `entities`: those that are put in their places."""
+    parser = etree.XMLParser(resolve_entities=entities, no_network=True, remove_comments=True, remove_pis=True)
+    try:
+        return etree.fromstring(markup.encode(), parser)
+    except etree.XMLSyntaxError:
+        return None
 
 
 def name_of(element: Element) -> str:

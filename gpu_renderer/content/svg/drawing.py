@@ -198,7 +198,8 @@ class Drawing(Scene):
             if lettering.opacity < 1:
                 self.budget.spend_layer(canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
-            self._paint_outline(lettering.path, canvas, lettering.frame, box)
+            smooth = lettering.frame._replace(style=lettering.frame.style | {"shape-rendering": "auto"})
+            self._paint_outline(lettering.path, canvas, smooth, box)
             draw_pictures(lettering, canvas)
             canvas.restoreToCount(depth)
 

@@ -17,7 +17,7 @@ from gpu_renderer.content.svg.values import Style, font_size, fraction, length
 from gpu_renderer.content.text import families
 from gpu_renderer.content.text.families import FontChain, Fonts
 from gpu_renderer.content.text.glyph_raster import Placed, draw_color_glyphs, glyph_outline
-from gpu_renderer.content.text.shaping import Glyph, shaped
+from gpu_renderer.content.text.shaping import NO_LIGATURES, Glyph, shaped
 
 _GENERIC = {
     "sans-serif": "Liberation Sans",
@@ -245,7 +245,8 @@ def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
     words = _spacing(style, "word-spacing")
     pen = 0.0
     base = "R" if style.get("direction") == "rtl" else "L"
-    for glyph in shaped(piece.text, chain, ligatures=spacing == 0, by_words=False, base=base):
+    off = (*(NO_LIGATURES if spacing else ()), *(("kern",) if style.get("font-kerning") == "none" else ()))
+    for glyph in shaped(piece.text, chain, off=off, by_words=False, base=base):
         yield glyph, pen
         is_space = piece.text[glyph.start : glyph.start + 1] == " "
         pen += glyph.advance * size + spacing * glyph.is_spaced + (words if is_space else 0.0)

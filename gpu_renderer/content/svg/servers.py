@@ -7,18 +7,33 @@ import skia
 from gpu_renderer.content.svg.cascade import TREE
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.scene import Frame, Scene
-from gpu_renderer.content.svg.values import UNIT, Style, Viewport, box_matrix, fitted, fraction, length, transform
+from gpu_renderer.content.svg.values import (
+    UNIT,
+    Style,
+    Viewport,
+    box_matrix,
+    fitted,
+    fraction,
+    length,
+    placement,
+    transform,
+)
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.oklab import mixed
 from gpu_renderer.content.vector.paints import packed, solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
+_MIXED_MAX = 128
+"""Stops of a gradient that is mixed in Oklab; one of more has hardly anything between them."""
+_WIDE = ("color(", "lab(", "lch(", "oklab(", "oklch(")
+"""Beginnings of colours that browsers mix in Oklab, with all others of their gradient."""
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
 def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.Paint | None:
     """Return the Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
-    style = frame.style
+    style, is_smooth = frame.style, not is_crisp(frame.style)
     value = style.get(kind, "black" if kind == "fill" else "none")
     value = style.get(f"-{value}", "none") if value.startswith("context-") else value
     opacity = fraction(style.get(f"{kind}-opacity"), 1.0)
@@ -26,10 +41,19 @@ def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.P
         server = scene.document.referred(value)
         shader = None if server is None else _Server(scene, server, frame, bounds).shader()
         if shader is not None:
-            return skia.Paint(Shader=shader, AntiAlias=True, Alphaf=opacity)
+            return skia.Paint(Shader=shader, AntiAlias=is_smooth, Alphaf=opacity)
         value = value.partition(")")[2].strip() or "none"
     color = None if value == "none" else color_of(value, style) or css.BLACK
-    return None if color is None else solid(color, opacity)
+    if color is None:
+        return None
+    paint = solid(color, opacity)
+    paint.setAntiAlias(is_smooth)
+    return paint
+
+
+def is_crisp(style: Style) -> bool:
+    """Return True if edges are drawn without anti-aliasing."""
+    return style.get("shape-rendering", "").lower() in ("crispedges", "optimizespeed")
 
 
 def context_paints(style: Style) -> Style:
@@ -75,7 +99,7 @@ class _Server:
         if not colors or not (in_user_space or (self._bounds.width() > 0 and self._bounds.height() > 0)):
             return None
         box = self._frame.viewport if in_user_space else UNIT
-        matrix = transform(self._attribute("gradientTransform"))
+        matrix = self._transform("gradientTransform")
         matrix = matrix if in_user_space else skia.Matrix.Concat(box_matrix(self._bounds), matrix)
         spread = _SPREADS.get(self._attribute("spreadMethod") or "pad", skia.TileMode.kClamp)
         if len(colors) == 1:
@@ -101,15 +125,18 @@ class _Server:
 
     def _stops(self) -> tuple[list[int], list[float]]:
         """Colours and rising offsets, from the first gradient of the chain that has any."""
-        stops = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
-        colors, offsets, last = [], [], 0.0
-        for stop in next(filter(None, stops), []):
+        chain = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
+        stops: list[tuple[Rgba, float]] = []
+        last, in_oklab = 0.0, False
+        for stop in next(filter(None, chain), []):
             style = self._scene.cascade.in_place(stop)
-            color = color_of(style.get("stop-color", "black"), style) or css.BLACK
+            text = style.get("stop-color", "black")
+            color = color_of(text, style) or css.BLACK
+            in_oklab |= text.lower().startswith(_WIDE)
             last = max(last, fraction(stop.get("offset"), 0.0))
-            colors.append(packed(color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0))))
-            offsets.append(last)
-        return colors, offsets
+            stops.append((color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0)), last))
+        stops = mixed(stops) if in_oklab and len(stops) <= _MIXED_MAX else stops
+        return [packed(color) for color, _ in stops], [offset for _, offset in stops]
 
     def _pattern(self) -> skia.Shader | None:
         holder = next((link for link in self._chain if len(link)), self._chain[0])
@@ -124,7 +151,7 @@ class _Server:
         elif self._attribute("patternContentUnits") == "objectBoundingBox":
             canvas.scale(self._bounds.width(), self._bounds.height())
         self._scene.draw_children(holder, canvas, self._frame.inside(self._scene.cascade.in_place(holder)))
-        matrix = transform(self._attribute("patternTransform"))
+        matrix = self._transform("patternTransform")
         matrix.preTranslate(tile.x(), tile.y())
         repeat = skia.TileMode.kRepeat
         return recorder.finishRecordingAsPicture().makeShader(repeat, repeat, skia.FilterMode.kLinear, matrix, box)
@@ -136,6 +163,15 @@ class _Server:
         y, height = (self._length(name, reference.height) for name in ("y", "height"))
         tile = skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
         return box_matrix(self._bounds).mapRect(tile) if in_box else tile
+
+    def _transform(self, attribute: str) -> skia.Matrix:
+        """Return the transform of the first of the chain that has one: by CSS, about its origin, or by its attribute."""
+        for link in self._chain:
+            style = self._scene.cascade.in_place(link)
+            if (stated := style.get("transform", "none")) != "none":
+                is_by_css = stated != (link.get(attribute) or "").strip()
+                return placement(style, self._frame.viewport, lambda: self._bounds) if is_by_css else transform(stated)
+        return skia.Matrix()
 
     def _attribute(self, name: str) -> str | None:
         return next((link.get(name) for link in self._chain if link.get(name) is not None), None)

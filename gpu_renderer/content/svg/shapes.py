@@ -60,7 +60,9 @@ class _Geometry(NamedTuple):
         return self._length(name, self.frame.viewport.diagonal, 0.0)
 
     def _length(self, name: str, reference: float, default: float) -> float:
-        text = self.frame.style.get(name) or self.element.get(name)
+        by_attribute = self.element.get(name)
+        if (text := self.frame.style.get(name)) is None and by_attribute:
+            text, default = by_attribute, 0.0  # an attribute that is no length counts as 0, as `rx="auto"` does
         return length(text, reference, default, font_size(self.frame.style))
 
 

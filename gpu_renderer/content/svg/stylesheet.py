@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from gpu_renderer.content.svg.media_queries import Screen, is_shown
 from gpu_renderer.content.svg.selectors import Selector, around, selectors
 from gpu_renderer.content.svg.transform_syntax import is_css_transform, is_transform_attribute
-from gpu_renderer.content.svg.values import Style
+from gpu_renderer.content.svg.values import NUMBER, Style
 from gpu_renderer.content.vector import css
 
 INHERITED: Final = frozenset([
@@ -19,11 +19,14 @@ INHERITED: Final = frozenset([
     "font-family", "font-size", "font-weight", "font-style", "letter-spacing", "word-spacing", "text-anchor", "text-transform",
     "dominant-baseline", "white-space", "direction",
     "color", "color-interpolation", "color-interpolation-filters", "clip-rule", "visibility", "image-rendering",
+    "shape-rendering", "font-kerning",
 ])  # fmt: skip
 GEOMETRY: Final = frozenset(["x", "y", "width", "height", "cx", "cy", "r", "rx", "ry", "d"])
-ONLY_CSS: Final = GEOMETRY | {"translate", "rotate", "scale", "background", "background-color", "font", "marker"}
+ONLY_CSS: Final = GEOMETRY | {
+    "translate", "rotate", "scale", "background", "background-color", "font", "font-kerning", "marker", "mask-image", "mask-mode",
+}  # fmt: skip
 """Properties that no attribute of the same name states."""
-ATTRIBUTES: Final = INHERITED | frozenset([
+ATTRIBUTES: Final = (INHERITED - ONLY_CSS) | frozenset([
     "opacity", "clip-path", "mask", "mask-type", "filter", "display", "overflow", "mix-blend-mode", "isolation",
     "stop-color", "stop-opacity", "flood-color", "flood-opacity", "lighting-color", "alignment-baseline", "baseline-shift",
     "transform", "transform-origin", "transform-box", "vector-effect", "text-decoration", "text-decoration-line",
@@ -33,12 +36,22 @@ KNOWN: Final = ATTRIBUTES | ONLY_CSS
 _COLORS = frozenset(["fill", "stroke", "color", "stop-color", "flood-color", "lighting-color"])
 _COLOR_WORDS = ("none", "currentcolor", "context-fill", "context-stroke", "inherit", "initial", "unset")
 
+_PREFIX = "-webkit-"
+_PREFIXED = frozenset(["clip-path", "filter", "mask", "mask-image", "transform", "transform-origin"])
+"""Properties that browsers read with their old prefix, too."""
+_QUIRKY = frozenset(["font-size", "letter-spacing", "word-spacing", "width", "height"])
+"""Properties whose lengths lack their unit in `style` attributes and nowhere else in CSS."""
+_BARE = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0+\.?0*|\.0+)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
+"""A number other than 0 without a unit."""
+_BARE_BLUR = re.compile(rf"blur\(\s*{_BARE.pattern}\s*\)", re.IGNORECASE)
+_OUTLINE = re.compile(r"\s*(?:inset|circle|ellipse|polygon|rect|xywh)\((?!.*\()", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _STATEMENT = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;")
 _HEAD = re.compile(r"[^{}]*")
 _BRACE = re.compile(r"[{}]")
 _IMPORTANT = re.compile(r"!\s*important\s*\Z", re.IGNORECASE)
-_DECLARATION = re.compile(r"(?:[^;()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
+_CALL = r"\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)"
+_DECLARATION = re.compile(rf"(?:[^;()]|{_CALL})+")
 _NESTING_MAX: Final = 8
 
 
@@ -60,7 +73,12 @@ def is_valid(name: str, value: str) -> bool:
     """Return True if a declaration stands; one that does not leaves the property as it was."""
     if name == "transform":
         return is_css_transform(value)
-    return _is_value(name, value)
+    lacks_unit = (
+        (name == "transform-origin" and "(" not in value and _BARE.search(value))
+        or (name == "clip-path" and _OUTLINE.match(value) and _BARE.search(value))
+        or (name == "filter" and _BARE_BLUR.search(value))
+    )
+    return not lacks_unit and _is_value(name, value)
 
 
 def is_valid_attribute(name: str, value: str) -> bool:
@@ -72,7 +90,7 @@ def _is_value(name: str, value: str) -> bool:
     if name not in _COLORS:
         return bool(value)
     word = value.strip().lower()
-    return word in _COLOR_WORDS or word.startswith(("url(", "var(")) or css.parse(word) is not None
+    return word in _COLOR_WORDS or word.startswith(("url(", "var(", "light-dark(")) or css.parse(word) is not None
 
 
 def rules(text: str, screen: Screen) -> Iterator[Rule]:
@@ -98,18 +116,21 @@ def _rules(text: str, screen: Screen, outer: tuple[Selector, ...] | None, depth:
 def _own_rules(text: str, outer: tuple[Selector, ...] | None) -> Iterator[Rule]:
     """Yield a rule for each selector around a text of declarations."""
     if outer and text.strip():
-        found = declarations(text)
+        found = declarations(text, in_sheet=True)
         yield from (Rule(selector, found) for selector in outer)
 
 
-def declarations(text: str) -> Declarations:
-    """Return the known properties of a declaration block, and custom ones."""
+def declarations(text: str, *, in_sheet: bool = False) -> Declarations:
+    """Return the known properties of a declaration block, and custom ones. `in_sheet`: of a rule, not of a `style` attribute."""
     found = Declarations({}, {})
     for part in _DECLARATION.findall(_COMMENT.sub("", text)):
         name, _, value = part.partition(":")
         name, value = name.strip(), value.strip()
         name = name if name.startswith("--") else name.lower()
+        name = bare if (bare := name.removeprefix(_PREFIX)) in _PREFIXED else name
         kept = _IMPORTANT.sub("", value).strip()
+        if in_sheet and name in _QUIRKY and _BARE.fullmatch(kept):
+            continue
         if name.startswith("--") or (name in KNOWN and is_valid(name, kept)):
             (found.normal if kept == value else found.important)[name] = kept
     return found

@@ -9,14 +9,14 @@ from gpu_renderer.content.svg.document import Document, Element, name_of
 from gpu_renderer.content.svg.stylesheet import KNOWN
 
 _FUNCTION = re.compile(
-    r"(?<![\w-])(calc|min|max|clamp|color-mix|light-dark|color|lab|lch|rotate3d|perspective)\(", re.IGNORECASE
+    r"(?<![\w-])(calc|min|max|clamp|color-mix|color(?!\(\s*(?:srgb|display-p3))|rotate3d|perspective)\(", re.IGNORECASE
 )
 _EX = re.compile(r"[0-9.]ex\b", re.IGNORECASE)
 _OF_THE_VIEW = re.compile(r"[0-9.](vw|vh|vmin|vmax)\b", re.IGNORECASE)
 _LINEAR = re.compile(r"(?<![\w-])color-interpolation\s*:\s*linearRGB", re.IGNORECASE)
 _RULE = re.compile(r"@(font-face|layer|supports|container|scope|property)\b", re.IGNORECASE)
 _PROPERTIES = (
-    "text-shadow", "writing-mode", "font-variant", "font-variant-caps", "font-stretch", "font-feature-settings", "mask-image",
+    "text-shadow", "writing-mode", "font-variant", "font-variant-caps", "font-stretch", "font-feature-settings",
     "offset-path", "zoom",
 )  # fmt: skip
 _READ = (KNOWN | frozenset(_PROPERTIES)) - {"d"}

@@ -203,6 +203,8 @@ class FontChain:
 
     def _find(self, cluster: str) -> Styled:
         """Return the first face that has all of the cluster, as browsers do; the first that has its base if none has its marks."""
+        if "\0" < cluster < " ":  # a control character: browsers look for it in no other family
+            return self.primary
         if is_emoji(cluster) and (emoji := self.fallback.emoji(ord(cluster[0]))):
             return emoji
         for wanted in (cluster, cluster[0]):

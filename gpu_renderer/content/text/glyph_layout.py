@@ -17,8 +17,9 @@ from typing import NamedTuple, TypeVar
 
 from gpu_renderer.content.text.families import Fonts, drawn_size
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
-from gpu_renderer.content.text.shaping import shaped, shaped_width
+from gpu_renderer.content.text.shaping import NO_LIGATURES, shaped, shaped_width
 from gpu_renderer.content.vector.mask import expanded
+from motion.evaluate.expressions.values import SPACE
 from motion.evaluate.matrix4 import product, scaled, translation, turned
 from motion.snapshot import (
     CompositionSource,
@@ -80,7 +81,7 @@ def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     for index, letters in enumerate(lines):
         line = list(_line_places(letters, (index - middle) * pitch, source.align, box[0], fonts))
         places += _along(line, source.path, source.align) if source.path else line
-    return [place for place in places if place.character.strip()]
+    return [place for place in places if place.character.strip(SPACE)]
 
 
 def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[TextStyle, bool]:
@@ -135,7 +136,7 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
 def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
     """Return a text's width in px. Animators pose the same letters anew in every frame."""
     spacing = style.letter_spacing if spaced else 0.0
-    glyphs = shaped(text, chain_of(style, fonts), ligatures=spacing == 0)
+    glyphs = shaped(text, chain_of(style, fonts), off=NO_LIGATURES if spacing else ())
     return shaped_width(glyphs, drawn_size(style.size)) + spacing * sum(glyph.is_spaced for glyph in glyphs)
 
 

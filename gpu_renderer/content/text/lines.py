@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from gpu_renderer.content.text.families import FontChain, Fonts, Style, drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed
-from gpu_renderer.content.text.shaping import shaped, shaped_width
+from gpu_renderer.content.text.shaping import NO_LIGATURES, shaped, shaped_width
 from motion.snapshot import TextSource, TextStyle
 
 SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
@@ -104,7 +104,7 @@ def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     first = box[1] / 2 - (len(lines) - 1) * gap / 2 + chain.primary.face.baseline_shift(size)
     placed: list[Placed] = []
     for index, line in enumerate(lines):
-        glyphs, y = shaped(line, chain, ligatures=style.letter_spacing == 0), first + index * gap
+        glyphs, y = shaped(line, chain, off=NO_LIGATURES if style.letter_spacing else ()), first + index * gap
         moves = [glyph.width(size) + style.letter_spacing * glyph.is_spaced for glyph in glyphs]
         width = sum(moves)
         starts = {"right": box[0] - SIDE_PADDING_PX - width, **dict.fromkeys(("left", "justify"), SIDE_PADDING_PX)}

@@ -19,12 +19,12 @@ from fontTools import unicodedata as scripts
 from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
 from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
 
-_NO_LIGATURES = {"liga": False, "clig": False, "calt": False}
+NO_LIGATURES = ("liga", "clig", "calt")
 """A browser's choice for spaced letters: contextual forms, such as the arrows of Inter, go with the ligatures."""
 _CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
 """Scripts whose letters join: letter spacing does not part them, nor the brackets and points of a word of theirs."""
-_INVISIBLE = ("Cc", "Cf")
-"""Categories of controls and format characters, which take no letter spacing."""
+_INVISIBLE = "Cf"
+"""Category of format characters, which take no letter spacing."""
 _OF_ALL_SCRIPTS = ("Zyyy", "Zinh", "Zzzz")
 _BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
 _WORDS = re.compile("[ \u00ad\u200b\u200e\u200f\ufeff]|[^ \u00ad\u200b\u200e\u200f\ufeff]+")
@@ -56,12 +56,13 @@ class Glyph:
 Shaped = tuple[Glyph, ...]
 
 
-def shaped(text: str, chain: FontChain, *, ligatures: bool = True, by_words: bool = True, base: str = "L") -> Shaped:
-    """A line's glyphs from left to right. Tabs and carriage returns count as spaces. Spaced letters have no ligatures.
+def shaped(text: str, chain: FontChain, *, off: tuple[str, ...] = (), by_words: bool = True, base: str = "L") -> Shaped:
+    """A line's glyphs from left to right. Tabs and carriage returns count as spaces.
 
-    `by_words`: as on a canvas. Otherwise letters are kerned with spaces too, as those of SVG documents. `base`: direction of the line.
+    `off`: OpenType features that are switched off. `by_words`: as on a canvas. Otherwise letters are kerned with spaces too,
+    as those of SVG documents. `base`: direction of the line.
     """
-    return _shaped_line(text.translate(_BLANKS), chain, ligatures, by_words, base)
+    return _shaped_line(text.translate(_BLANKS), chain, off, by_words, base)
 
 
 def shaped_width(glyphs: Shaped, size: float) -> float:
@@ -70,7 +71,7 @@ def shaped_width(glyphs: Shaped, size: float) -> float:
 
 
 @lru_cache(maxsize=8192)
-def _shaped_line(text: str, chain: FontChain, ligatures: bool, by_words: bool, base: str) -> Shaped:
+def _shaped_line(text: str, chain: FontChain, off: tuple[str, ...], by_words: bool, base: str) -> Shaped:
     stretches = list(equal_runs(levels(text, base)))
     found: list[Glyph] = []
     for index in visual_order([level for level, _, _ in stretches]):
@@ -79,9 +80,7 @@ def _shaped_line(text: str, chain: FontChain, ligatures: bool, by_words: bool, b
         words = [(word[0], word.start()) for word in _WORDS.finditer(text, start, end)]
         words = words if by_words else _of_one_script(words)
         for word, at in reversed(words) if backward else words:
-            found += (
-                replace(glyph, start=glyph.start + at) for glyph in _word_glyphs(word, backward, chain, ligatures)
-            )
+            found += (replace(glyph, start=glyph.start + at) for glyph in _word_glyphs(word, backward, chain, off))
     return tuple(found)
 
 
@@ -101,22 +100,24 @@ def _of_one_script(words: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 @lru_cache(maxsize=16384)
-def _word_glyphs(word: str, backward: bool, chain: FontChain, ligatures: bool) -> Shaped:
+def _word_glyphs(word: str, backward: bool, chain: FontChain, off: tuple[str, ...]) -> Shaped:
     pieces, at = [], 0
     joins = backward and any(scripts.script(char) in _CURSIVE for char in word)
     for styled, group in groupby(clusters(word), key=chain.face_for):
         piece = "".join(group)
-        pieces.append(_piece_glyphs(piece, at, styled, backward, ligatures, joins))
+        pieces.append(_piece_glyphs(piece, at, styled, backward, off, joins))
         at += len(piece)
     return tuple(glyph for piece in (reversed(pieces) if backward else pieces) for glyph in piece)
 
 
-def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatures: bool, joins: bool) -> list[Glyph]:
+def _piece_glyphs(
+    piece: str, start: int, styled: Styled, backward: bool, off: tuple[str, ...], joins: bool
+) -> list[Glyph]:
     face, buffer = styled.face, hb.Buffer()
     buffer.add_str(piece)
     buffer.guess_segment_properties()
     buffer.direction = "rtl" if backward else "ltr"
-    hb.shape(face.shaper, buffer, {} if ligatures else _NO_LIGATURES)
+    hb.shape(face.shaper, buffer, dict.fromkeys(off, False))
     em, is_cursive = face.units_per_em, joins or buffer.script in _CURSIVE
     infos, positions = buffer.glyph_infos, buffer.glyph_positions
     following = [info.cluster for info in infos[1:]] + [-1]
@@ -136,7 +137,7 @@ def _piece_glyphs(piece: str, start: int, styled: Styled, backward: bool, ligatu
 
 
 def _is_spaced(char: str, is_cursive: bool) -> bool:
-    return char == " " or (not is_cursive and unicodedata.category(char) not in _INVISIBLE)
+    return char == " " or (not is_cursive and unicodedata.category(char) != _INVISIBLE)
 
 
 def clusters(text: str) -> Iterator[str]:

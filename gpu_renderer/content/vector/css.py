@@ -8,15 +8,18 @@ import re
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from gpu_renderer.geometry.color import Rgba, encoded_array, of_hex
+from gpu_renderer.content.vector import oklab
+from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array, of_hex
 from motion.color_text import NAMES
 
 BLACK = Rgba(0.0, 0.0, 0.0)
 TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
 _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
-_FUNCTION = re.compile(r"(rgba?|hsla?|hwb|oklab|oklch)\(([^()]*)\)\Z")
+_FUNCTION = re.compile(r"(rgba?|hsla?|hwb|oklab|oklch|lab|lch)\(([^()]*)\)\Z")
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad|)\Z")
+_IN_SPACE = re.compile(r"color\(\s*(srgb|srgb-linear|display-p3)\s([^()]*)\)\Z")
 DEGREES = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
 
 _SYSTEM = {
@@ -37,17 +40,26 @@ def parse(text: str) -> Rgba | None:
         return of_hex(text[1:])
     if match := _FUNCTION.match(text):
         return _from_function(match[1], match[2])
+    if match := _IN_SPACE.match(text):
+        return _from_space(match[1], match[2])
     named = NAMES.get(text) or _SYSTEM.get(text)
     return of_hex(named) if named else None
 
 
-def _from_function(name: str, inside: str) -> Rgba | None:
+def _parts(inside: str) -> list[tuple[float, str]] | None:
+    """Return the three or four numbers of a function with their units; None for anything else."""
     words = [word for word in re.split(r"[\s,/]+", inside.strip()) if word]
     matches = [_NUMBER.match(word) for word in words]
     parts = [(float(match[1]), match[2]) for match in matches if match]
-    if len(parts) != len(words) or len(parts) not in (3, 4):
+    return parts if len(parts) == len(words) and len(parts) in (3, 4) else None
+
+
+def _from_function(name: str, inside: str) -> Rgba | None:
+    if (parts := _parts(inside)) is None:
         return None
     alpha = _alpha(*parts[3]) if len(parts) == 4 else 1.0
+    if name in ("lab", "lch"):
+        return _from_lab(name, parts, alpha)
     if name.startswith("ok"):
         return _from_oklab(name, parts, alpha)
     if name == "hwb":
@@ -93,17 +105,58 @@ def _from_oklab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba
         a, b = chroma * math.cos(angle), chroma * math.sin(angle)
     else:
         a, b = (value * (0.004 if kind == "%" else 1.0) for value, kind in parts[1:3])
-    long, middle, short = (
-        (light + p * a + q * b) ** 3
-        for p, q in ((0.3963377774, 0.2158037573), (-0.1055613458, -0.0638541728), (-0.0894841775, -1.2914855480))
-    )
-    linear = (
-        4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
-    )
+    return _cut(oklab.to_linear(np.array((light, a, b))), alpha)
+
+
+def _from_lab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
+    """CIE Lab or its polar form, by the white of D50, each channel cut to sRGB (CSS Color 4, 9.3)."""
+    light = min(100.0, max(0.0, parts[0][0]))
+    if name == "lch":
+        chroma = max(0.0, parts[1][0] * (1.5 if parts[1][1] == "%" else 1.0))
+        if parts[2][1] == "%":
+            return None
+        angle = math.radians(parts[2][0] * DEGREES[parts[2][1]])
+        a, b = chroma * math.cos(angle), chroma * math.sin(angle)
+    else:
+        a, b = (value * (1.25 if kind == "%" else 1.0) for value, kind in parts[1:3])
+    middle = (light + 16.0) / 116.0
+    roots = np.array((middle + a / 500.0, middle, middle - b / 200.0))
+    xyz = np.where(roots > 6.0 / 29.0, roots**3, (116.0 * roots - 16.0) * 27.0 / 24389.0) * _D50
+    return _cut(_FROM_XYZ_D50 @ xyz, alpha)
+
+
+def _from_space(name: str, inside: str) -> Rgba | None:
+    """Return a colour of `color(SPACE R G B / A)`, cut to sRGB."""
+    if (parts := _parts(inside)) is None:
+        return None
+    alpha = _alpha(*parts[3]) if len(parts) == 4 else 1.0
+    channels = np.array([value / 100.0 if unit == "%" else value for value, unit in parts[:3]])
+    linear = channels if name == "srgb-linear" else np.sign(channels) * decoded_array(np.abs(channels))
+    return _cut(_FROM_P3 @ linear if name == "display-p3" else linear, alpha)
+
+
+def _cut(linear: npt.NDArray[np.float64], alpha: float) -> Rgba:
     red, green, blue = (_byte(channel * 255.0) for channel in encoded_array(np.clip(linear, 0.0, 1.0)))
     return Rgba(red, green, blue, alpha)
+
+
+_FROM_P3 = np.array(
+    [
+        [1.2249401763, -0.2249401763, 0.0],
+        [-0.0420569547, 1.0420569547, 0.0],
+        [-0.0196375546, -0.0786360456, 1.0982736001],
+    ]
+)
+"""Linear Display P3 to linear sRGB."""
+_D50 = np.array((0.9642956764, 1.0, 0.8251046025))
+_FROM_XYZ_D50 = np.array(
+    [
+        [3.1341359569, -1.6173863321, -0.4906619460],
+        [-0.9787955503, 1.9162543773, 0.0334427312],
+        [0.0719553798, -0.2289767598, 1.4053851384],
+    ]
+)
+"""XYZ by the white of D50 to linear sRGB."""
 
 
 def _alpha(value: float, unit: str) -> float:

@@ -228,7 +228,7 @@ def test_references_to_itself_and_nonsense_end(markup: str) -> None:
     ("style", "line"),
     [
         ("filter: blob(3px)", "The filter 'blob(3px)' of an SVG document is not drawn."),
-        ("clip-path: xywh(0 0 9px 9px)", "The clip-path 'xywh(0 0 9px 9px)' of an SVG document is not drawn."),
+        ("clip-path: shape(from 0 0)", "The clip-path 'shape(from 0 0)' of an SVG document is not drawn."),
         ("clip-path: circle(9px); filter: none", None),
     ],
 )

@@ -21,7 +21,7 @@ RECTANGLE = '<rect width="50" height="50"/>'
         ('<rect width="calc(10px * 2)" height="9"/>', "calc()"),
         ('<rect width="9" height="9" style="stroke-width: min(3px, 4px)"/>', "min()"),
         (f"<style>rect {{ fill: color-mix(in srgb, red, blue) }}</style>{RECTANGLE}", "color-mix()"),
-        ('<rect width="9" height="9" fill="color(display-p3 1 0 0)"/>', "color()"),
+        ('<rect width="9" height="9" fill="color(rec2020 1 0 0)"/>', "color()"),
         ('<linearGradient id="g" color-interpolation="linearRGB"/>', "linear light"),
         ('<g style="color-interpolation: linearRGB"><radialGradient id="g"/></g>', "linear light"),
         ('<filter id="f"><feTurbulence stitchTiles="stitch"/></filter>', "stitchTiles"),

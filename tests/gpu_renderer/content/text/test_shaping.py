@@ -6,7 +6,7 @@ import pytest
 
 from gpu_renderer.content.text.bidi import levels, visual_order
 from gpu_renderer.content.text.families import Style
-from gpu_renderer.content.text.shaping import clusters, shaped, shaped_width
+from gpu_renderer.content.text.shaping import NO_LIGATURES, clusters, shaped, shaped_width
 from tests.gpu_renderer.fonts import reference_fonts
 
 
@@ -63,30 +63,39 @@ def test_runs_are_reordered_by_level() -> None:
 def test_ligatures_are_off_when_letters_are_spaced() -> None:
     chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
     assert len(shaped("fi", chain)) == 1
-    assert len(shaped("fi", chain, ligatures=False)) == 2
+    assert len(shaped("fi", chain, off=NO_LIGATURES)) == 2
 
 
 def test_spaced_letters_have_no_contextual_forms() -> None:
     chain = reference_fonts().chain(Style("Inter", 400, italic=False))
     alone = [shaped(sign, chain)[0].glyph for sign in "->"]
     assert [glyph.glyph for glyph in shaped("->", chain)] != alone  # an arrow
-    assert [glyph.glyph for glyph in shaped("->", chain, ligatures=False)] == alone
+    assert [glyph.glyph for glyph in shaped("->", chain, off=NO_LIGATURES)] == alone
 
 
 @pytest.mark.parametrize(
     ("text", "spaces"),
-    [("ab", 2), ("مرحبا", 0), ("e\u0301x", 2), ("a\u200bb", 2), ("so\u00adft", 4), ("a\u200db", 2), ("שלום", 4)],
+    [
+        ("ab", 2),
+        ("مرحبا", 0),
+        ("e\u0301x", 2),
+        ("a\u200bb", 2),
+        ("so\u00adft", 4),
+        ("a\x01\x85b", 4),
+        ("a\u200db", 2),
+        ("שלום", 4),
+    ],
 )
 def test_letter_spacing_leaves_joined_letters_marks_and_invisible_characters_alone(text: str, spaces: int) -> None:
     chain = reference_fonts().chain(Style("DejaVu Sans", 400, italic=False))
-    assert sum(glyph.is_spaced for glyph in shaped(text, chain, ligatures=False)) == spaces
+    assert sum(glyph.is_spaced for glyph in shaped(text, chain, off=NO_LIGATURES)) == spaces
 
 
 @pytest.mark.parametrize(("text", "spaces"), [("نص-نص", 0), ("نص/نص", 0), ("نص (نص) نص", 2), ("נץ-נץ", 5)])
 def test_letter_spacing_leaves_signs_in_words_of_joined_letters_alone(text: str, spaces: int) -> None:
     """Measured in Chromium: a sign has the script of its word, also where it comes from another face. Spaces are spaced."""
     chain = reference_fonts().chain(Style("Arial", 400, italic=False))
-    assert sum(glyph.is_spaced for glyph in shaped(text, chain, ligatures=False)) == spaces
+    assert sum(glyph.is_spaced for glyph in shaped(text, chain, off=NO_LIGATURES)) == spaces
 
 
 def test_marks_skin_tones_joined_emoji_and_flags_stay_with_their_base() -> None:
@@ -120,7 +129,7 @@ def test_words_of_an_svg_document_keep_their_places_and_scripts() -> None:
     for text in ("ab Жд cd", "a שלום עולם b", "نص (نص) نص", "12 ab"):
         assert {glyph.start for glyph in shaped(text, chain, by_words=False)} <= set(range(len(text)))
     assert [glyph.start for glyph in shaped("a של בג", chain, by_words=False)] == [0, 1, 6, 5, 4, 3, 2]
-    spaced = [glyph for glyph in shaped("نص (نص) نص", chain, ligatures=False, by_words=False) if glyph.is_spaced]
+    spaced = [glyph for glyph in shaped("نص (نص) نص", chain, off=NO_LIGATURES, by_words=False) if glyph.is_spaced]
     assert len(spaced) == 2
 
 
@@ -143,3 +152,12 @@ def test_levels_in_a_line_from_right_to_left(text: str, found: list[int]) -> Non
 def test_a_line_from_right_to_left_ends_at_the_left() -> None:
     chain = reference_fonts().chain(Style("Inter", 400, italic=False))
     assert [glyph.start for glyph in shaped("ab של!", chain, by_words=False, base="R")] == [5, 4, 3, 2, 0, 1]
+
+
+@pytest.mark.parametrize("control", ["\x01", "\x1f"])
+def test_control_characters_are_the_boxes_of_the_first_family(control: str) -> None:
+    """Measured in Chromium: it looks for them in no other family, some of which draw nothing for them."""
+    chain = reference_fonts().chain(Style("Inter", 600, italic=False))
+    (glyph,) = shaped(control, chain)
+    assert (glyph.styled, glyph.glyph) == (chain.primary, 0)
+    assert glyph.width(48) > 10

@@ -26,6 +26,13 @@ from gpu_renderer.content.vector import css
         ("oklch(62% 0.19 259)", (53, 129, 246, 255)),
         ("oklch(0.7 50% 0.5turn)", (0, 196, 163, 255)),
         ("oklab(0.6 0.1 -0.1)", (159, 99, 186, 255)),
+        ("lab(50% 40 30)", (187, 88, 70, 255)),
+        ("lab(5% 10 3 / .5)", (32, 10, 11, 127.5)),
+        ("lch(60% 80% 0.5turn)", (0, 184, 141, 255)),
+        ("color(srgb 0.5 60% 0.7)", (128, 153, 179, 255)),
+        ("color(srgb-linear 0.5 0.6 0.7)", (188, 203, 218, 255)),
+        ("color(display-p3 0.2 0.3412 0.8)", (38, 88, 212, 255)),
+        ("color(display-p3 1 0.3412 0.2 / 50%)", (255, 68, 24, 127.5)),
     ],
 )
 def test_colours_are_read(text: str, color: tuple[float, ...]) -> None:
@@ -34,6 +41,8 @@ def test_colours_are_read(text: str, color: tuple[float, ...]) -> None:
     assert [channel * 255 for channel in parsed] == pytest.approx(color)
 
 
-@pytest.mark.parametrize("text", ["none", "", "#12345", "#ggg", "rgb(1,2)", "rgb(a,b,c)", "hsl(10%,1%,1%)", "url(#a)"])
+@pytest.mark.parametrize(
+    "text", ["none", "", "#12345", "#ggg", "rgb(1,2)", "rgb(a,b,c)", "hsl(10%,1%,1%)", "color(other 1 1 1)", "url(#a)"]
+)
 def test_what_a_canvas_refuses_is_no_colour(text: str) -> None:
     assert css.parse(text) is None
