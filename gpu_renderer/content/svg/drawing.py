@@ -34,7 +34,6 @@ from gpu_renderer.content.svg.values import (
 from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
-_FILTERS_MAX = 16
 _PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
@@ -161,7 +160,7 @@ class Drawing(Scene):
         if not found:
             self._name_functions("filter", frame.style)
         depth = canvas.save()
-        for name, inside in reversed(found[:_FILTERS_MAX]):
+        for name, inside in reversed(found):
             if name == "url":
                 if not self._open_filter(self.document.referred(f"url({inside})"), canvas, frame, bounds):
                     break

@@ -18,6 +18,7 @@ from gpu_renderer.content.vector.paints import packed
 _ITEM = re.compile(r"\s*([a-zA-Z-]+)\(((?:[^()]|\([^()]*\))*)\)\s*")
 _WORD = re.compile(r"(?:[^\s()]|\([^()]*\))+")
 _LENGTH = re.compile(r"[+-]?[0-9.]")
+FILTERS_MAX: Final = 16
 _SEPIA: Final = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
 _AT_MOST_WHOLE: Final = ("grayscale", "sepia", "invert", "opacity")
 _COLORS: Final = ("grayscale", "sepia", "saturate", "hue-rotate", "invert", "opacity", "brightness", "contrast")
@@ -25,9 +26,9 @@ _KNOWN: Final = (*_COLORS, "blur", "drop-shadow", "url")
 
 
 def filter_list(value: str) -> list[tuple[str, str]]:
-    """Return name and argument of each filter of the property in order; empty where there is none, or one that is not known."""
+    """Return name and argument of each filter of the property in order; empty where there is none, one that is not known, or too many."""
     found = [(match[1].lower(), match[2].strip()) for match in _ITEM.finditer(value)]
-    is_whole = not _ITEM.sub("", value) and all(name in _KNOWN for name, _ in found)
+    is_whole = not _ITEM.sub("", value) and len(found) <= FILTERS_MAX and all(name in _KNOWN for name, _ in found)
     return found if is_whole else []
 
 

@@ -57,8 +57,8 @@ def test_a_list_mixes_functions_and_elements() -> None:
     assert at(square("url(#none) drop-shadow(15px 0 red)"), (80, 50)) == [RED]
 
 
-@pytest.mark.parametrize("value", ["foo(3)", "grayscale(1) foo(3)"])
-def test_a_list_with_a_function_that_is_not_known_is_named_and_filters_nothing(value: str) -> None:
+@pytest.mark.parametrize("value", ["foo(3)", "grayscale(1) foo(3)", "invert() " * 16 + "grayscale(1)"])
+def test_a_list_with_a_function_that_is_not_known_or_with_too_many_is_named_and_filters_nothing(value: str) -> None:
     pixels, lines = svg_pixels(svg(square(value)), reference_fonts())
     assert pixels[1024, 1024].tolist() == BLUISH
-    assert any(value in line for line in lines)
+    assert any(value[:60] in line for line in lines)
