@@ -91,20 +91,25 @@ class Dispatcher(Service):
         """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
 
         As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
-        workers have their turn.
+        workers have their turn. Workers that a slow frame holds are asked about only if there are no others.
         """
         first = self._first_worker % len(living)
-        with_room, full, taken = list[WorkerState](), list[WorkerState](), Counter[str]()
+        with_room, full, slow, taken = list[WorkerState](), list[WorkerState](), list[WorkerState](), Counter[str]()
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1
-            if self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX:
+            is_full = self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX
+            if len(full) >= SPARE_WORKERS if is_full else taken[worker.renderer] >= wanted:
+                continue
+            if self.slow_frames.is_slow(worker):
+                slow.append(worker)
+            elif is_full:
                 full.append(worker)
-            elif taken[worker.renderer] < wanted:
+            else:
                 taken[worker.renderer] += 1
                 with_room.append(worker)
                 if len(with_room) == wanted * renderers:
                     break
-        return {worker.id: worker for worker in (*with_room, *full[:SPARE_WORKERS])}
+        return {worker.id: worker for worker in (*with_room, *full) or slow[: wanted * renderers]}
 
     def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
         """Return the workers with their room, of the candidates that may be given tasks. `loads` counts no copies."""

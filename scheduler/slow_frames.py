@@ -1,7 +1,8 @@
 """A frame cannot be interrupted: make room for an account whose every worker is held by other accounts' slow frames.
 
-A task that waits behind such a frame is copied to an idle worker (`task_watcher.py`). If there is none, the worker is restarted, once for the
-account of the frame: for LIMIT_SECONDS that account then has fewer tasks than the farm has workers, so one worker is left for others.
+No tasks are placed behind such a frame while another worker can take them. One that waits there is copied to a worker that no slow frame
+holds (`task_watcher.py`). If there is none, the worker is restarted, once for the account of the frame: for LIMIT_SECONDS that account then
+has fewer tasks than the farm has workers, so one worker is left for others.
 The limit is in this scheduler's memory, and counts the tasks that this scheduler has submitted.
 """
 
@@ -22,6 +23,9 @@ _log = logs.logger(__name__)
 PATIENCE_SECONDS: Final = 10.0
 """Time that one frame may hold a worker while another account waits there and has no other worker."""
 
+SLOW_SECONDS: Final = 3.0
+"""Time that one frame may take before its worker is left out while others can take tasks: most frames take much less."""
+
 LIMIT_SECONDS: Final = 600.0
 """Time for which an account leaves a worker to others, after a worker was restarted because of its frame."""
 
@@ -41,7 +45,7 @@ class SlowFrames:
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
         if not self._limited_until:
             return jobs
-        tasks_max = max(1, len(self.dependencies.executor.workers()) - 1)
+        tasks_max = len(self.dependencies.executor.workers()) - 1  # none while all others restart
         running = Counter(task.assignment.account_id for task in self.running_tasks)
         admitted: list[OpenJob] = []
         for job in jobs:
@@ -51,6 +55,14 @@ class SlowFrames:
             if job.heads:
                 admitted.append(job)
         return admitted
+
+    def is_slow(self, worker: WorkerState) -> bool:
+        """Return True if the worker has drawn one frame for so long that tasks had better go elsewhere."""
+        if worker.active is None:
+            return False
+        active = self.running_tasks.get(worker.active)
+        moved = worker.moved if active is None else max(worker.moved, active.advanced)
+        return self.dependencies.clock.monotonic() - moved > SLOW_SECONDS
 
     def quiet_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
         """Return the time since the last progress at the task's worker. The arrival of another task there is none."""
@@ -64,6 +76,17 @@ class SlowFrames:
         """Return for how long a frame of another account has held the task's worker; 0 if none does."""
         holder = self._holder(task, states)
         return 0.0 if holder is None else self.quiet_seconds(task, states)
+
+    def is_stuck(self, task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
+        """Return True if the task must not wait any longer behind the frame of another account.
+
+        No slow frame of a limited account is waited for: its next frames are probably as slow.
+        """
+        holder = self._holder(task, states)
+        if holder is None:
+            return False
+        patience = SLOW_SECONDS if holder.assignment.account_id in self._limited_until else PATIENCE_SECONDS
+        return self.quiet_seconds(task, states) > patience
 
     def make_room(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
         """Restart the task's worker if its account has no other; return the task whose frame held the worker, if it was restarted.

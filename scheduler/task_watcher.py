@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -13,10 +13,10 @@ from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.ports import SegmentAssignment, WorkerState, about
+from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
-from scheduler.slow_frames import PATIENCE_SECONDS, SlowFrames
+from scheduler.slow_frames import SlowFrames
 
 _log = logs.logger(__name__)
 
@@ -97,7 +97,7 @@ class RunningTaskWatcher(Service):
     ) -> None:
         now = self.dependencies.clock.monotonic()
         quiet = self.slow_frames.quiet_seconds(running_task, states)
-        if quiet > self.dependencies.settings.frame_seconds_max and self._is_first_at_worker(running_task):
+        if quiet > self.dependencies.settings.frame_seconds_max and self._is_drawn(running_task, states):
             _log.warning(
                 "worker hangs, or draws a frame for too long", worker=running_task.worker_id, **about(assignment)
             )
@@ -114,18 +114,21 @@ class RunningTaskWatcher(Service):
         held = self.slow_frames.held_seconds(running_task, states)
         if held > LOOK_SECONDS:
             self.wake_within(LOOK_SECONDS)
-        if held <= PATIENCE_SECONDS or self._has_copy(running_task):
+        if not self.slow_frames.is_stuck(running_task, states) or self._has_copy(running_task):
             return
-        assignment = running_task.assignment
-        if isinstance(assignment, SegmentAssignment) and await self._copy(running_task, assignment, states):
+        prompt = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
+        if await self._copy(running_task, running_task.assignment, states, prompt):
             return
         holder = self.slow_frames.make_room(running_task, states)
         if holder is not None:
             detail = {"kind": "slow frame", "worker": holder.worker_id}
             await self._write_event(holder.assignment.job_id, "restart worker", detail)
 
-    def _is_first_at_worker(self, running_task: RunningTask) -> bool:
-        """An assignment that waits behind another shows no frames, and is not to blame."""
+    def _is_drawn(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
+        """Return True if the worker draws this assignment: one that waits there shows no frames, and is not to blame."""
+        state = states.get(running_task.worker_id)
+        if state is not None and state.active is not None:
+            return state.active == running_task.assignment.token
         others = self.running_tasks.of_worker(running_task.worker_id)
         return all(other.started >= running_task.started for other in others)
 
@@ -133,30 +136,35 @@ class RunningTaskWatcher(Service):
         return len(self.running_tasks.of_lease(running_task.lease)) > 1
 
     async def _copy(
-        self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
+        self,
+        running_task: RunningTask,
+        assignment: TaskAssignment,
+        states: Mapping[str, WorkerState],
+        prompt: Collection[str] = (),
     ) -> bool:
-        """Submit the assignment to an idle worker of the same renderer as well. The first result counts.
+        """Submit the assignment to the least loaded worker of the same renderer as well. The first result counts.
 
-        Return False if no worker is idle.
+        Only to an idle worker, or to one of `prompt`. Return False if there is none.
         """
         if running_task.worker_id not in states:
             return False
         renderer = states[running_task.worker_id].renderer
-        idle_here = (
-            name for name, state in states.items() if state.renderer == renderer and not self.running_tasks.load(name)
-        )
-        candidates = list(islice(idle_here, COPY_CANDIDATES_MAX))
+        load_here = self.running_tasks.load
+        here = (name for name, state in states.items() if state.renderer == renderer)
+        candidates = islice((name for name in here if name in prompt or not load_here(name)), COPY_CANDIDATES_MAX)
         database, now = self.dependencies.database, self.dependencies.clock.now()
-        usable = partial(workers.usable_workers, now=now, ids=candidates)
-        idle = sorted(name for name, load in (await database.single(usable)).items() if load == 0)
-        if not idle:
+        usable = partial(workers.usable_workers, now=now, ids=list(candidates))
+        found = (await database.single(usable)).items()
+        chosen = min(((load, name) for name, load in found if name in prompt or not load), default=None)
+        if chosen is None:
             return False
+        _, worker_id = chosen
         begun = self.dependencies.clock.monotonic()
         copy = replace(assignment, token=f"{assignment.token}.copy")
-        _log.info("segment copied", **about(assignment), worker=idle[0])
-        await self._write_event(assignment.job_id, "copy segment", {"task": assignment.index, "worker": idle[0]})
-        self.running_tasks.add(RunningTask(copy, running_task.lease, idle[0], begun, begun))
-        self.dependencies.executor.submit(copy, idle[0])
+        _log.info("task copied", **about(assignment), worker=worker_id)
+        await self._write_event(assignment.job_id, "copy segment", {"task": assignment.index, "worker": worker_id})
+        self.running_tasks.add(RunningTask(copy, running_task.lease, worker_id, begun, begun, job=running_task.job))
+        self.dependencies.executor.submit(copy, worker_id)
         return True
 
     async def _write_event(self, job_id: str, event: str, detail: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ class SlowAccount:
         self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._released = False
         monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(task_watcher, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.05)
         monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.02)
         monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.02)
 
@@ -90,6 +90,76 @@ def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_k
             assert (await under_test.ended(hostile)).status == "completed"
             assert "restart worker" in await under_test.events(hostile)
             assert {task.failures for task in await under_test.tasks(hostile)} == {0}, "nobody is to blame"
+
+    asyncio.run(story())
+
+
+def test_jobs_that_arrive_together_are_not_placed_behind_slow_frames_while_a_worker_can_take_them(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowAccount(monkeypatch)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=3) as under_test:
+            hostile = await under_test.create(seconds=3)
+            await slow.holds(3)
+            assert await honest(under_test, 640) == "completed"
+            jobs = [await under_test.create(seconds=9, account_id="acc_b", width=width) for width in (100, 102, 104)]
+            for job in jobs:
+                assert (await under_test.ended(job)).status == "completed"
+                assert "copy segment" not in await under_test.events(job), "nothing waited behind a slow frame"
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
+
+    asyncio.run(story())
+
+
+def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, may_end = SlowAccount(monkeypatch), threading.Event()
+
+    def held_up(assignment: TaskAssignment) -> bool:
+        return assignment.account_id == "acc_b" and not may_end.is_set()
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test:
+            hostile = await under_test.create(seconds=9)
+            await slow.holds(3)
+            waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
+            async with asyncio.timeout(HANG_SECONDS):
+                while (await under_test.events(waiting)).count("copy segment") < 2:  # noqa: ASYNC110 - it is in the database
+                    await asyncio.sleep(0.02)
+            may_end.set()
+            assert (await under_test.ended(waiting)).status == "completed"
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
+
+    asyncio.run(story())
+
+
+def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_restart(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowAccount(monkeypatch)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+            hostile = await under_test.create(seconds=2)
+            await slow.holds(2)
+            assert await honest(under_test, 640) == "completed"
+            executor = under_test.dependencies.executor
+            assert isinstance(executor, InlineExecutor)
+            every_worker = executor.workers
+            monkeypatch.setattr(executor, "workers", lambda: every_worker()[:1])
+            slow._restart(executor._threads["w1"], "w1", True)
+            for width in (320, 160):
+                assert await honest(under_test, width) == "completed"
+            assert not slow.begun.acquire(blocking=False), "the account had no worker"
+            monkeypatch.setattr(executor, "workers", every_worker)
+            await slow.holds(1)
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
 
     asyncio.run(story())
 

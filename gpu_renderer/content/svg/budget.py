@@ -5,6 +5,7 @@ Each cost is counted where the work is done, so no combination of references, cl
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from hashlib import sha256
 from typing import Final
@@ -56,6 +57,10 @@ BLUR_WORK: Final = 82.0
 """Costs of a layer's pixel, cleared and composited, of a mask's, whose luminance is worked out too, and of a blurred layer's, in painted
 pixels of 2.5 ns."""
 
+DASH_WORK: Final = 1_600.0
+DASH_PIXEL_WORK: Final = 500.0
+"""Costs of a dash, and of each pixel of its width where dashes overlap, in the same painted pixels."""
+
 _POINTS_OF_VERB: Final = np.array([1, 1, 2, 2, 3, 0, 0])
 """Points that move, line, quad, conic, cubic, close and done add to a path."""
 
@@ -100,6 +105,11 @@ class Budget:
             Cost.painted, max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
         )
 
+    def spend_dashes(self, canvas: skia.Canvas, count: float, width: float) -> None:
+        """Count dashes of a stroke, which is `width` user units wide."""
+        scale = math.sqrt(abs(_determinant(canvas.getTotalMatrix())))
+        self.spend(Cost.painted, count * (DASH_WORK + DASH_PIXEL_WORK * width * scale))
+
     def spend_crossings(self, path: skia.Path) -> None:
         """Count about how often a path crosses itself, by its control polygons: painting it costs a step for each crossing."""
         if path.countPoints() < SEGMENTS_MIN:
@@ -118,6 +128,10 @@ def _self_crossings(path: skia.Path) -> int:
     is_end[(np.cumsum(counts) - counts)[verbs == skia.Path.kMove_Verb]] = False
     ends = np.flatnonzero(is_end)
     return estimated_crossings(np.stack([points[ends - 1], points[ends]], axis=1))
+
+
+def _determinant(matrix: skia.Matrix) -> float:
+    return float(matrix.getScaleX() * matrix.getScaleY() - matrix.getSkewX() * matrix.getSkewY())
 
 
 def _area(canvas: skia.Canvas) -> float:

@@ -17,7 +17,7 @@ from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_b
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
-from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale
+from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale, spend_dashes
 from gpu_renderer.content.svg.values import (
     Style,
     Viewport,
@@ -228,6 +228,7 @@ class Drawing(Scene):
             if kind == "fill":
                 canvas.drawPath(path, paint)
             else:
+                spend_dashes(self.budget, path, style, frame.viewport, dash_scale, canvas)
                 draw_stroke(path, as_stroke(paint, style, frame.viewport, dash_scale), style, canvas)
 
     def _draw_use(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:

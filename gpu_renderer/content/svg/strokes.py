@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import skia
 
-from gpu_renderer.content.svg.budget import DEPTH_MAX
+from gpu_renderer.content.svg.budget import DEPTH_MAX, Budget
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import context_paints
@@ -35,11 +35,20 @@ def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: f
     paint.setStrokeCap(CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
     paint.setStrokeJoin(JOINS.get(style.get("stroke-linejoin", ""), skia.Paint.kMiter_Join))
     paint.setStrokeMiter(length(style.get("stroke-miterlimit"), 1.0, 4.0))
-    words = style.get("stroke-dasharray", "none").replace(",", " ").split()
-    em, reference = font_size(style), viewport.diagonal
-    dashes = [length(word, reference, -1.0, em) for word in words]
-    set_dashes(paint, dashes, length(style.get("stroke-dashoffset"), reference, 0.0, em), dash_scale)
+    offset = length(style.get("stroke-dashoffset"), viewport.diagonal, 0.0, font_size(style))
+    set_dashes(paint, _dashes(style, viewport), offset, dash_scale)
     return paint
+
+
+def spend_dashes(
+    budget: Budget, path: skia.Path, style: Style, viewport: Viewport, dash_scale: float, canvas: skia.Canvas
+) -> None:
+    """Count the dashes of a path's stroke."""
+    dashes = _dashes(style, viewport)
+    period = sum(dashes) * dash_scale
+    if dashes and min(dashes) >= 0 and period > 0:
+        count = outline_length(path) / period * len(dashes) / 2
+        budget.spend_dashes(canvas, count, _stroke_width(style, viewport))
 
 
 def draw_stroke(path: skia.Path, paint: skia.Paint, style: Style, canvas: skia.Canvas) -> None:
@@ -102,6 +111,11 @@ def vertices(path: skia.Path, joints: frozenset[int] = frozenset()) -> list[Vert
             found[start] = found[start]._replace(arriving=found[-1].arriving)
             found[-1] = found[-1]._replace(leaving=found[start].leaving)
     return found
+
+
+def _dashes(style: Style, viewport: Viewport) -> list[float]:
+    words = style.get("stroke-dasharray", "none").replace(",", " ").split()
+    return [length(word, viewport.diagonal, -1.0, font_size(style)) for word in words]
 
 
 def _stroke_width(style: Style, viewport: Viewport) -> float:

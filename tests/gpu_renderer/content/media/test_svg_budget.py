@@ -89,6 +89,22 @@ def test_many_shapes_of_one_path_are_told_from_lines_that_cross() -> None:
     svg_pixels(svg(f'<path d="{"".join(dots)}"/>'), reference_fonts())
 
 
+def test_dashes_count_by_their_number_and_width() -> None:
+    """Tiny ones would take a second for each of these lines, and wide ones ten."""
+    for dash, width in ((".0003", 0.1), (".01", 40)):
+        line = f'<path d="M0 50h100" stroke="red" stroke-width="{width}" stroke-dasharray="{dash}"/>'
+        with pytest.raises(MediaUndecodable, match="painted"):
+            svg_pixels(svg(line * 60), reference_fonts())
+
+
+def test_dashes_of_a_chart_need_little_of_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, Cost.painted, LIMITS[Cost.painted] // 20)
+    lines = "".join(
+        f'<path d="M0 {y}h100" stroke="red" stroke-width=".2" stroke-dasharray="1 .5"/>' for y in range(100)
+    )
+    svg_pixels(svg(lines), reference_fonts())
+
+
 def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LIMITS, Cost.elements, 5_000)
     marker = '<marker id="m">' + "<circle r='1'/>" * 50 + "</marker>"
