@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from api.dependencies import Work
+from api.dependencies import Reading, Work
 from api.pagination import found
 from console.overview.snapshot import Snapshots
 from console.pages import page
 from console.viewer import CommanderOf, ViewerOf
 from farm_core.controls import queues
+from farm_core.jobs import repository as jobs
 
 router = APIRouter()
 
@@ -26,10 +27,11 @@ SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
 
 
 @router.get("/")
-async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf) -> Response:
-    """Return the overview for operators; an account's first page is its renders."""
+async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf, session: Reading) -> Response:
+    """Return the overview for operators; an account's first page is its renders, or its templates while it has rendered nothing."""
     if not viewer.operator:
-        return RedirectResponse("/console/renders", 303)
+        has_renders = await jobs.count_of_account(session, viewer.account.id) > 0
+        return RedirectResponse("/console/renders" if has_renders else "/console/templates", 303)
     return page(request, "overview/overview.html", snapshot=await snapshots.latest(), title="Overview")
 
 

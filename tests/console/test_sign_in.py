@@ -28,6 +28,12 @@ def test_a_link_signs_in_once_and_never_again(world: World) -> None:
         assert thief.get("/console/account").status_code == 303
 
 
+def test_the_first_page_has_the_templates_until_something_was_rendered(member: Person) -> None:
+    assert member.get("/").headers["location"] == "/console/templates"
+    member.api.job()
+    assert member.get("/").headers["location"] == "/console/renders"
+
+
 def test_looking_at_a_link_does_not_use_it_up(world: World) -> None:
     token = link_token(world, world.account().account_id)
     with browser(world) as client:
