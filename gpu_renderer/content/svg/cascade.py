@@ -29,8 +29,8 @@ _TRANSFORMS = {
 _REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 _VARIABLES_MAX = 16
-_REM = re.compile(rf"({NUMBER.pattern})rem\b", re.IGNORECASE)
-_LIGHT_DARK = re.compile(r"light-dark\(\s*((?:[^(),]|\([^()]*\))+),(?:[^()]|\([^()]*\))*\)", re.IGNORECASE)
+_REM = re.compile(rf"(?<![\d.])({NUMBER.pattern})rem\b", re.IGNORECASE)
+_LIGHT_DARK = re.compile(r"light-dark\(\s*+((?:[^(),]|\([^()]*\))++),(?:[^()]|\([^()]*\))*+\)", re.IGNORECASE)
 """A colour for light screens and one for dark ones, of which pictures show the first."""
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))

@@ -15,7 +15,7 @@ from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
 
-_ITEM = re.compile(r"\s*([a-zA-Z-]+)\(((?:[^()]|\([^()]*\))*)\)\s*")
+_ITEM = re.compile(r"(?<![a-zA-Z-])([a-zA-Z-]++)\(((?:[^()]|\([^()]*+\))*+)\)")
 _WORD = re.compile(r"(?:[^\s()]|\([^()]*\))+")
 _LENGTH = re.compile(r"[+-]?[0-9.]")
 FILTERS_MAX: Final = 16
@@ -28,7 +28,9 @@ _KNOWN: Final = (*_COLORS, "blur", "drop-shadow", "url")
 def filter_list(value: str) -> list[tuple[str, str]]:
     """Return name and argument of each filter of the property in order; empty where there is none, one that is not known, or too many."""
     found = [(match[1].lower(), match[2].strip()) for match in _ITEM.finditer(value)]
-    is_whole = not _ITEM.sub("", value) and len(found) <= FILTERS_MAX and all(name in _KNOWN for name, _ in found)
+    is_whole = (
+        not _ITEM.sub("", value).strip() and len(found) <= FILTERS_MAX and all(name in _KNOWN for name, _ in found)
+    )
     return found if is_whole else []
 
 

@@ -41,7 +41,7 @@ _PREFIXED = frozenset(["clip-path", "filter", "mask", "mask-image", "transform",
 """Properties that browsers read with their old prefix, too."""
 _QUIRKY = frozenset(["font-size", "letter-spacing", "word-spacing", "width", "height"])
 """Properties whose lengths lack their unit in `style` attributes and nowhere else in CSS."""
-_BARE = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0+\.?0*|\.0+)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
+_BARE = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0++(?:\.0*+)?|\.0++)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
 """A number other than 0 without a unit."""
 _BARE_BLUR = re.compile(rf"blur\(\s*{_BARE.pattern}\s*\)", re.IGNORECASE)
 _OUTLINE = re.compile(r"\s*(?:inset|circle|ellipse|polygon|rect|xywh)\((?!.*\()", re.IGNORECASE)

@@ -20,7 +20,7 @@ _COUNTS = (
 )
 _CALL = "|".join(rf"{name}\s*\(\s*{_NUMBER}(?:{_COMMA}{_NUMBER}){{{count - 1}}}\s*\)" for name, count in _COUNTS)
 _ATTRIBUTE = re.compile(rf"\s*(?:(?>{_CALL})[\s,]*+)*+\Z|\s*(?:none|inherit|initial|unset)\s*\Z")
-_ZERO = r"[-+]?(?:0+\.?0*|\.0+)\s*[,)]"
+_ZERO = r"[-+]?(?:0++(?:\.0*+)?|\.0++)\s*[,)]"
 _WITHOUT_UNIT = re.compile(
     rf"(?:translate(?:[XYZ]|3d)?|rotate[XYZ]?|skew[XY]?)\s*\((?:[^(),]*,)*\s*(?!{_ZERO}){_NUMBER}\s*[,)]", re.IGNORECASE
 )

@@ -18,7 +18,7 @@ BLACK = Rgba(0.0, 0.0, 0.0)
 TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
 _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
 _FUNCTION = re.compile(r"(rgba?|hsla?|hwb|oklab|oklch|lab|lch)\(([^()]*)\)\Z")
-_NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(%|deg|turn|rad|grad|)\Z")
+_NUMBER = re.compile(r"([+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?)(%|deg|turn|rad|grad|)\Z")
 _IN_SPACE = re.compile(r"color\(\s*(srgb|srgb-linear|display-p3)\s([^()]*)\)\Z")
 DEGREES = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
 

@@ -6,6 +6,7 @@ import base64
 import io
 import random
 import struct
+import time
 import zlib
 from pathlib import Path
 
@@ -170,3 +171,26 @@ def test_an_ordinary_document_needs_little_of_any_limit(monkeypatch: pytest.Monk
 def test_a_budget_is_of_one_drawing() -> None:
     for _ in range(2):
         Budget().spend(Cost.layers, LIMITS[Cost.layers])
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        f'style="fill: light-dark({" " * LONG}x)"',
+        f'style="fill: lab({"1" * LONG} 1 1)"',
+        f'style="width: {"1" * LONG}"',
+        f'style="filter: {"a" * LONG}"',
+        f'style="filter: a{" " * LONG}a"',
+        f'style="transform: translate({"0" * LONG} 1)"',
+        f'style="transform: {"a" * LONG}"',
+        f'width="1{" " * LONG}!" transform="{"a" * LONG}"',
+    ],
+)
+def test_long_values_of_properties_are_read_once(attributes: str) -> None:
+    """Patterns that give characters back took minutes for a few thousand digits or spaces."""
+    began = time.process_time()
+    svg_pixels(svg(f'<rect height="50" {attributes}/>'), reference_fonts())
+    assert time.process_time() - began < 5
