@@ -97,32 +97,34 @@ def _from_oklab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba
     """Oklab or its polar form, each channel cut to sRGB as a canvas does (CSS Color 4, 9.4)."""
     lightness, unit = parts[0]
     light = min(1.0, max(0.0, lightness / 100.0 if unit == "%" else lightness))
-    if name == "oklch":
-        chroma = max(0.0, parts[1][0] * (0.004 if parts[1][1] == "%" else 1.0))
-        if parts[2][1] == "%":
-            return None
-        angle = math.radians(parts[2][0] * DEGREES[parts[2][1]])
-        a, b = chroma * math.cos(angle), chroma * math.sin(angle)
-    else:
-        a, b = (value * (0.004 if kind == "%" else 1.0) for value, kind in parts[1:3])
-    return _cut(oklab.to_linear(np.array((light, a, b))), alpha)
+    axes = _polar_axes(parts, 0.004) if name == "oklch" else _axes(parts, 0.004)
+    return None if axes is None else _cut(oklab.to_linear(np.array((light, *axes))), alpha)
 
 
 def _from_lab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
     """CIE Lab or its polar form, by the white of D50, each channel cut to sRGB (CSS Color 4, 9.3)."""
-    light = min(100.0, max(0.0, parts[0][0]))
-    if name == "lch":
-        chroma = max(0.0, parts[1][0] * (1.5 if parts[1][1] == "%" else 1.0))
-        if parts[2][1] == "%":
-            return None
-        angle = math.radians(parts[2][0] * DEGREES[parts[2][1]])
-        a, b = chroma * math.cos(angle), chroma * math.sin(angle)
-    else:
-        a, b = (value * (1.25 if kind == "%" else 1.0) for value, kind in parts[1:3])
-    middle = (light + 16.0) / 116.0
-    roots = np.array((middle + a / 500.0, middle, middle - b / 200.0))
+    axes = _polar_axes(parts, 1.5) if name == "lch" else _axes(parts, 1.25)
+    if axes is None:
+        return None
+    middle = (min(100.0, max(0.0, parts[0][0])) + 16.0) / 116.0
+    roots = np.array((middle + axes[0] / 500.0, middle, middle - axes[1] / 200.0))
     xyz = np.where(roots > 6.0 / 29.0, roots**3, (116.0 * roots - 16.0) * 27.0 / 24389.0) * _D50
     return _cut(_FROM_XYZ_D50 @ xyz, alpha)
+
+
+def _axes(parts: list[tuple[float, str]], of_percent: float) -> tuple[float, float]:
+    """Return the two axes of colour that the second and third number state. `of_percent`: what a percent of them is."""
+    (a, a_unit), (b, b_unit) = parts[1:3]
+    return a * (of_percent if a_unit == "%" else 1.0), b * (of_percent if b_unit == "%" else 1.0)
+
+
+def _polar_axes(parts: list[tuple[float, str]], of_percent: float) -> tuple[float, float] | None:
+    """Return the axes of a chroma and a hue; None for a hue in percent."""
+    (chroma, unit), (hue, hue_unit) = parts[1:3]
+    if hue_unit == "%":
+        return None
+    chroma, angle = max(0.0, chroma * (of_percent if unit == "%" else 1.0)), math.radians(hue * DEGREES[hue_unit])
+    return chroma * math.cos(angle), chroma * math.sin(angle)
 
 
 def _from_space(name: str, inside: str) -> Rgba | None:
