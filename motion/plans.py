@@ -10,6 +10,7 @@ from motion.clones import copies
 from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.context import MAX_LAYERS_A_FRAME
+from motion.evaluate.nesting import MAX_NESTING
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent, ShapeContent
@@ -29,7 +30,6 @@ from motion.vocabulary import unknown_to
 
 MAX_LAYERS = MAX_LAYERS_A_FRAME
 """As many as a frame draws: checked while layers are listed, before they are made."""
-MAX_NESTING = 8
 MAX_UNITS = 16
 MAPS = frozenset({"matteLayerId", "mapLayerId", "blurLayerId"})
 """Parameters that name a layer whose picture an effect reads."""

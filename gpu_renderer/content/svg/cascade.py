@@ -45,7 +45,7 @@ class Cascade:
     def __init__(self, document: Document, budget: Budget, fill: str | None, screen: Screen) -> None:
         self._fill = fill
         self._budget = budget
-        blocks = (element for element in document.root.iter() if _is_style_sheet(element, screen))
+        blocks = (element for element in document.root.iter() if _is_stylesheet(element, screen))
         found = [rule for block in blocks for rule in rules("".join(block.itertext()), screen)]
         self._rules = sorted(found, key=lambda rule: rule.selector.weight)
         self._in_place: dict[Element, Style] = {}
@@ -90,7 +90,7 @@ class Cascade:
         return own
 
 
-def _is_style_sheet(element: Element, screen: Screen) -> bool:
+def _is_stylesheet(element: Element, screen: Screen) -> bool:
     """Return True for a `style` element of CSS whose media query holds."""
     kind = (element.get("type") or "text/css").strip().lower()
     return name_of(element) == "style" and kind == "text/css" and is_shown(element.get("media") or "", screen)

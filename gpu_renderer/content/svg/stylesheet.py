@@ -116,12 +116,12 @@ def _rules(text: str, screen: Screen, outer: tuple[Selector, ...] | None, depth:
 def _own_rules(text: str, outer: tuple[Selector, ...] | None) -> Iterator[Rule]:
     """Yield a rule for each selector around a text of declarations."""
     if outer and text.strip():
-        found = declarations(text, in_sheet=True)
+        found = declarations(text, in_stylesheet=True)
         yield from (Rule(selector, found) for selector in outer)
 
 
-def declarations(text: str, *, in_sheet: bool = False) -> Declarations:
-    """Return the known properties of a declaration block, and custom ones. `in_sheet`: of a rule, not of a `style` attribute."""
+def declarations(text: str, *, in_stylesheet: bool = False) -> Declarations:
+    """Return the known properties of a declaration block, and custom ones. `in_stylesheet`: of a rule, not of a `style` attribute."""
     found = Declarations({}, {})
     for part in _DECLARATION.findall(_COMMENT.sub("", text)):
         name, _, value = part.partition(":")
@@ -129,7 +129,7 @@ def declarations(text: str, *, in_sheet: bool = False) -> Declarations:
         name = name if name.startswith("--") else name.lower()
         name = bare if (bare := name.removeprefix(_PREFIX)) in _PREFIXED else name
         kept = _IMPORTANT.sub("", value).strip()
-        if in_sheet and name in _QUIRKY and _BARE.fullmatch(kept):
+        if in_stylesheet and name in _QUIRKY and _BARE.fullmatch(kept):
             continue
         if name.startswith("--") or (name in KNOWN and is_valid(name, kept)):
             (found.normal if kept == value else found.important)[name] = kept
