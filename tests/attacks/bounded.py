@@ -11,8 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def bounded(code: str, *words: str, cpu_seconds: int = 8, memory_mb: int = 1500) -> str:
-    """Return the output of code in a fresh interpreter. Fail if it exceeds its processor time or memory."""
+def bounded(code: str, *words: str, cpu_seconds: int = 30, memory_mb: int = 1500) -> str:
+    """Return the output of code in a fresh interpreter. Fail if it exceeds its processor time or memory.
+
+    The default is four times what the slowest of these takes where two busy hosts share a core; work whose cost grows
+    with the square of its input takes minutes.
+    """
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))

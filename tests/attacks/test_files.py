@@ -116,7 +116,7 @@ def test_chunks_of_more_than_64_mb_together_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_eight_thousand_layers_of_one_name_get_their_ids_in_linear_time() -> None:
+def test_thirty_thousand_layers_of_one_name_get_their_ids_in_linear_time() -> None:
     code = """
         from motion.template import discover
         def layer(number, name):
