@@ -100,8 +100,6 @@ def _expanded(own: Style) -> Style:
     """Return the declarations with shorthands taken apart."""
     if mask := own.pop("mask-image", None):
         own = own | {"mask": mask}
-    if mode := own.pop("mask-mode", None):
-        own = own | {"mask": f"{own.get('mask', 'none')} {mode}"}
     if marker := own.pop("marker", None):
         own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
     if (font := own.pop("font", None)) and (match := _FONT.match(font)):

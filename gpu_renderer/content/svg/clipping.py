@@ -1,4 +1,4 @@
-"""Clip paths as one outline, and masks."""
+"""Clip paths as one outline."""
 
 from __future__ import annotations
 
@@ -10,43 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.svg.budget import DEPTH_MAX, MASK_WORK, Cost
+from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import shown_style
 from gpu_renderer.content.svg.shapes import path_of
-from gpu_renderer.content.svg.values import Style, Viewport, box_matrix, length, origin, placement, transform
+from gpu_renderer.content.svg.values import Viewport, box_matrix, length, origin, placement, transform
 
 SEGMENTS_MAX: Final = 5_000
 _CLOSEST, _FARTHEST = "closest-side", "farthest-side"
 """CSS's words for a radius that reaches a side of the box."""
 _FOLLOWING: Final = 4
-
-
-def draw_mask(scene: Scene, mask: Element, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
-    """Take from the layer that is open what the mask's luminance (or alpha) does not leave. `bounds`: the box of the masked element."""
-    style = scene.cascade.in_place(mask)
-    scene.budget.spend_layer(canvas, MASK_WORK)
-    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn, ColorFilter=_kept(style, frame.style)))
-    canvas.clipRect(filter_region(mask, bounds, frame.viewport))
-    if mask.get("maskContentUnits") == "objectBoundingBox":
-        canvas.concat(box_matrix(bounds))
-    scene.draw_children(mask, canvas, frame.inside(style))
-    canvas.restore()
-
-
-def _kept(style: Style, masked: Style) -> skia.ColorFilter | None:
-    """Return the filter from the mask's colours to coverage, or None if its alpha is the coverage.
-
-    `masked`: the style of the element that is masked, which may state the kind of coverage before the mask does.
-    """
-    stated = [word for word in masked.get("mask", "").split() if word in ("alpha", "luminance")]
-    if [style.get("mask-type"), *stated][-1] == "alpha":
-        return None
-    luminance = skia.LumaColorFilter.Make()
-    is_linear = style.get("color-interpolation") == "linearRGB"
-    return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
 
 
 def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -> skia.Path:
@@ -59,15 +33,17 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -
     return _clipped(scene, clip, frame, bounds, outline)
 
 
-def basic_shape(text: str, box: skia.Rect, em: float) -> skia.Path | None:
-    """Return the outline of a CSS shape over an element's box: circle, ellipse, inset, rect, xywh, polygon or path. None for anything else.
+def basic_shape(text: str, box_of: Callable[[str], skia.Rect], em: float) -> skia.Path | None:
+    """Return the outline of a CSS shape (circle, ellipse, inset, rect, xywh, polygon, path) or box; None for anything else.
 
-    `em`: the font size.
+    `box_of`: gives the box of CSS's word; that of the border where there is none. `em`: the font size.
     """
-    match = _SHAPE.match(text)
-    if match is None:
+    match = _CLIP.match(text)
+    if match is None or not text.strip():
         return None
-    outline = _SHAPES[match[1]](match[2].strip(), box, em)
+    box = box_of(match["before"] or match["after"] or "border-box")
+    inside = skia.Path().addRect(skia.Rect.MakeWH(box.width(), box.height()))
+    outline = _SHAPES[match["shape"]](match["inside"].strip(), box, em) if match["shape"] else inside
     outline.offset(box.x(), box.y())
     return outline
 
@@ -180,7 +156,10 @@ _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "rect": _rect,
     "xywh": _xywh,
 }
-_SHAPE = re.compile(rf"\s*({'|'.join(_SHAPES)})\(([^()]*)\)\s*\Z")
+_BOX: Final = "(?:border|padding|content|margin|fill|stroke|view)-box"
+_CLIP = re.compile(
+    rf"\s*+(?P<before>{_BOX})?\s*+(?:(?P<shape>{'|'.join(_SHAPES)})\((?P<inside>[^()]*+)\))?\s*+(?P<after>{_BOX})?\s*+\Z"
+)
 
 
 def _children_outline(scene: Scene, parent: Element, frame: Frame) -> skia.Path:

@@ -9,15 +9,24 @@ import skia
 
 from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
 from gpu_renderer.content.svg.budget import BLUR_WORK, DEPTH_MAX, LAYER_WORK, Cost, drawn_count
-from gpu_renderer.content.svg.clipping import basic_shape, clip_outline, draw_mask
+from gpu_renderer.content.svg.clipping import basic_shape, clip_outline
 from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
 from gpu_renderer.content.svg.filter_functions import filter_list, function_filter, is_blurring
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
+from gpu_renderer.content.svg.masking import draw_masks, masks_of
 from gpu_renderer.content.svg.scene import Frame, Scene
 from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
-from gpu_renderer.content.svg.strokes import as_stroke, draw_markers, draw_stroke, path_length_scale, spend_dashes
+from gpu_renderer.content.svg.strokes import (
+    as_stroke,
+    draw_markers,
+    draw_stroke,
+    path_length_scale,
+    spend_dashes,
+    stroke_width,
+    stroked,
+)
 from gpu_renderer.content.svg.values import (
     Style,
     Viewport,
@@ -36,6 +45,8 @@ from gpu_renderer.errors import MediaUndecodable
 
 _PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
+_FILL_BOXES = ("fill-box", "content-box", "padding-box")
+"""CSS's words for the box of an element's geometry; those of the border and the margin hold its stroke, too."""
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
 
@@ -78,25 +89,29 @@ class Drawing(Scene):
                 path.addPath(lettering.path, 0, 0)
         return path
 
-    def _bounds(self, element: Element, frame: Frame) -> skia.Rect:
-        """Return the box of an element's geometry in its own user space, without strokes; an empty one where it has none."""
+    def _bounds(self, element: Element, frame: Frame, *, with_stroke: bool = False) -> skia.Rect:
+        """Return the box of an element's geometry in its own user space; an empty one where it has none."""
         if name_of(element) in (*_CONTAINERS, "svg", "use"):
-            return self._children_bounds(element, frame)
+            return self._children_bounds(element, frame, with_stroke=with_stroke)
         if name_of(element) == "image":
             return skia.Rect.MakeXYWH(*_rectangle(element, frame.viewport))
         if name_of(element) == "text":
-            return text_box(letterings(self, element, frame))
-        return self.geometry(element, frame).computeTightBounds()
+            box = text_box(letterings(self, element, frame))
+            return box.makeOutset(*(stroke_width(frame.style, frame.viewport) / 2,) * 2) if with_stroke else box
+        path = self.geometry(element, frame)
+        return (stroked(path, frame.style, frame.viewport) if with_stroke else path).computeTightBounds()
 
-    def _children_bounds(self, element: Element, frame: Frame) -> skia.Rect:
+    def _children_bounds(self, element: Element, frame: Frame, *, with_stroke: bool) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
         outer = frame.style if target is None else shown_style(frame.style, target)
         for child in [target] if target is not None else children(element):
             if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
                 style = self.cascade.computed(child, outer)
-                box = self._bounds(child, frame.inside(style))
-                found.join(placement(style, frame.viewport, partial(skia.Rect, box)).mapRect(box))
+                inside = frame.inside(style)
+                box = self._bounds(child, inside)
+                matrix = placement(style, frame.viewport, partial(skia.Rect, box))
+                found.join(matrix.mapRect(self._bounds(child, inside, with_stroke=True) if with_stroke else box))
         if target is not None:
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
         return found
@@ -119,31 +134,37 @@ class Drawing(Scene):
         style, depth = frame.style, canvas.save()
         if element is not self.document.root:
             canvas.concat(placement(style, frame.viewport, lambda: self._bounds(element, frame)))
-        wanted = {key: self.document.referred(style.get(key)) for key in ("clip-path", "mask")}
-        needs_bounds = any(style.get(key, "none") != "none" for key in (*wanted, "filter"))
+        needs_bounds = any(style.get(key, "none") != "none" for key in ("clip-path", "mask", "filter"))
         bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
-        clip = wanted["clip-path"]
-        outline = clip_outline(self, clip, frame, bounds) if clip is not None else self._clip_shape(style, bounds)
+        outline = self._clip(element, frame, bounds)
         if outline is not None:
             canvas.clipPath(outline, skia.ClipOp.kIntersect, True)
-        if wanted["mask"] is None:
-            self._name_functions("mask", style)
+        masks = masks_of(self, style)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
-        is_apart = wanted["mask"] is not None or style.get("isolation") == "isolate"
+        is_apart = bool(masks) or style.get("isolation") == "isolate"
         is_apart |= outline is not None and self.document.has_blending  # what is clipped blends with nothing around it
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             self.budget.spend_layer(canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
         self._filtered(style.get("filter", "none"), canvas, frame, bounds, paint)
-        if (mask := wanted["mask"]) is not None:
-            draw_mask(self, mask, canvas, frame, bounds)
+        if masks:
+            draw_masks(self, masks, canvas, frame, bounds)
         canvas.restoreToCount(depth)
 
-    def _clip_shape(self, style: Style, bounds: skia.Rect) -> skia.Path | None:
-        """Return the outline of a clip path that is a CSS shape; None for anything else."""
-        shape = basic_shape(style.get("clip-path", "none"), bounds, font_size(style))
+    def _clip(self, element: Element, frame: Frame, bounds: skia.Rect) -> skia.Path | None:
+        """Return the outline that an element is clipped to; None for one that is not."""
+        value = frame.style.get("clip-path", "none")
+        if (wanted := self.document.referred(value)) is not None:
+            return clip_outline(self, wanted, frame, bounds)
+
+        def box_of(word: str) -> skia.Rect:
+            if word == "view-box":
+                return skia.Rect.MakeWH(*frame.viewport)
+            return bounds if word in _FILL_BOXES else self._bounds(element, frame, with_stroke=True)
+
+        shape = basic_shape(value, box_of, font_size(frame.style))
         if shape is None:
-            self._name_functions("clip-path", style)
+            self._name_functions("clip-path", frame.style)
         return shape
 
     def _name_functions(self, name: str, style: Style) -> None:

@@ -40,6 +40,22 @@ def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: f
     return paint
 
 
+def stroke_width(style: Style, viewport: Viewport) -> float:
+    """Return the width of the stroke that a style shows, in user units; 0 for none."""
+    return _stroke_width(style, viewport) if style.get("stroke", "none") != "none" else 0.0
+
+
+def stroked(path: skia.Path, style: Style, viewport: Viewport) -> skia.Path:
+    """Return a path with its stroke around it, as if it had no dashes; the path itself where it has no stroke."""
+    if not stroke_width(style, viewport):
+        return path
+    solid = as_stroke(skia.Paint(), {**style, "stroke-dasharray": "none"}, viewport)
+    around = skia.Path()
+    solid.getFillPath(path, around)
+    around.addPath(path, 0, 0)
+    return around
+
+
 def spend_dashes(
     budget: Budget, path: skia.Path, style: Style, viewport: Viewport, dash_scale: float, canvas: skia.Canvas
 ) -> None:

@@ -24,6 +24,7 @@ INHERITED: Final = frozenset([
 GEOMETRY: Final = frozenset(["x", "y", "width", "height", "cx", "cy", "r", "rx", "ry", "d"])
 ONLY_CSS: Final = GEOMETRY | {
     "translate", "rotate", "scale", "background", "background-color", "font", "font-kerning", "marker", "mask-image", "mask-mode",
+    "mask-composite",
 }  # fmt: skip
 """Properties that no attribute of the same name states."""
 ATTRIBUTES: Final = (INHERITED - ONLY_CSS) | frozenset([

@@ -60,6 +60,55 @@ def test_masks_take_their_kind_from_what_they_mask(mask: str, masked: str, middl
     assert at(MASK.format(mask, masked), (50, 50), (10, 10)) == [middle, NOTHING]
 
 
+LAYERS = (
+    '<mask id="a"><rect width="60" height="100" fill="#fff"/></mask><mask id="b"><rect x="40" width="60" height="100" fill="#fff"/></mask>'
+    '<rect width="100" height="100" fill="red" {}/>'
+)
+"""Masks that show the left and the right side and both show the middle."""
+
+
+@pytest.mark.parametrize(
+    ("masked", "shown"),
+    [
+        ('mask="url(#a), url(#b)"', [RED, RED, RED]),
+        ('style="mask: url(#none), url(#b)"', [NOTHING, RED, RED]),
+        ('style="mask: url(#a) intersect, url(#b)"', [NOTHING, RED, NOTHING]),
+        ('style="mask: url(#a) subtract, url(#b) exclude"', [RED, NOTHING, NOTHING]),
+        ('style="mask-image: url(#a), url(#b); mask-composite: exclude"', [RED, NOTHING, RED]),
+        ('style="mask-image: url(#b), url(#a); mask-composite: subtract, add; mask-mode: alpha"', [NOTHING, NOTHING, RED]),
+    ],
+)  # fmt: skip
+def test_masks_of_several_layers_are_composited_in_order(masked: str, shown: list[list[int]]) -> None:
+    assert at(LAYERS.format(masked), (20, 50), (50, 50), (80, 50)) == shown
+
+
+def test_a_gradient_among_masks_is_named() -> None:
+    _, warnings = svg_pixels(svg(LAYERS.format('style="mask: url(#a), linear-gradient(red, blue)"')), reference_fonts())
+    assert any("linear-gradient(red, blue)" in line for line in warnings)
+
+
+@pytest.mark.parametrize(
+    ("value", "inside", "outside"),
+    [
+        ("fill-box", [(31, 50), (69, 50)], [(28, 50), (72, 50)]),
+        ("content-box", [(31, 50)], [(28, 50)]),
+        ("stroke-box", [(22, 22), (78, 78)], []),
+        ("circle(50%) fill-box", [(31, 50), (50, 69)], [(28, 50), (32, 32)]),
+        ("stroke-box circle(50%)", [(22, 50), (32, 32)], [(23, 23)]),
+        ("circle(50%)", [(22, 50), (32, 32)], [(23, 23)]),
+        ("inset(40px 0 0) view-box", [(50, 42)], [(50, 38)]),
+    ],
+)
+def test_clip_paths_refer_to_the_box_that_they_name(
+    value: str, inside: list[tuple[float, float]], outside: list[tuple[float, float]]
+) -> None:
+    body = (
+        '<rect x="30" y="30" width="40" height="40" fill="red" stroke="red" stroke-width="20" style="clip-path: {}"/>'
+    )
+    assert at(body.format(value), *inside, *outside) == [RED] * len(inside) + [NOTHING] * len(outside)
+    assert at(f"<g>{body}</g>".format(value), *inside, *outside) == [RED] * len(inside) + [NOTHING] * len(outside)
+
+
 @pytest.mark.parametrize(
     ("shape", "inside", "outside"),
     [

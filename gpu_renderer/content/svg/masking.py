@@ -1,0 +1,98 @@
+"""Masks of elements: one or several layers, by luminance or alpha (CSS Masking 1)."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Final, NamedTuple
+
+import skia
+
+from gpu_renderer.content.svg.budget import LAYER_WORK, MASK_WORK
+from gpu_renderer.content.svg.document import Element
+from gpu_renderer.content.svg.filters import filter_region
+from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.values import Style, box_matrix
+
+_OPERATORS: Final = {
+    "add": skia.BlendMode.kSrcOver,
+    "subtract": skia.BlendMode.kSrcOut,
+    "intersect": skia.BlendMode.kSrcIn,
+    "exclude": skia.BlendMode.kXor,
+}
+"""How a layer is composited with those below it, by CSS's word (CSS Masking 1, 7.9)."""
+
+
+class Mask(NamedTuple):
+    """A layer of an element's mask. `kind`: `alpha` or `luminance`, where the masked element states it."""
+
+    element: Element
+    kind: str | None
+    operator: skia.BlendMode
+
+
+def masks_of(scene: Scene, style: Style) -> list[Mask]:
+    """Return the layers of an element's mask, topmost first. What is no `mask` element is named in a warning and left out."""
+    found: list[Mask] = []
+    if "mask" not in style:
+        return found
+    modes, composites = (cycle(style.get(name, "").split(",")) for name in ("mask-mode", "mask-composite"))
+    for layer, mode, composite in zip(_listed(style["mask"]), modes, composites, strict=False):
+        words = f"{layer} {mode} {composite}".split()
+        kinds = [word for word in words if word in ("alpha", "luminance")]
+        operators = [word for word in words if word in _OPERATORS]
+        if (element := scene.document.referred(layer)) is not None:
+            found.append(Mask(element, [None, *kinds][-1], _OPERATORS[["add", *operators][-1]]))
+        elif "(" in layer and "url(" not in layer:
+            scene.warn(f"The mask {layer.strip()[:60]!r} of an SVG document is not drawn.")
+    return found
+
+
+def draw_masks(scene: Scene, masks: list[Mask], canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
+    """Take from the layer that is open what the masks do not leave. `bounds`: the box of the masked element."""
+    if len(masks) == 1:
+        _draw_mask(scene, masks[0], skia.BlendMode.kDstIn, canvas, frame, bounds)
+        return
+    scene.budget.spend_layer(canvas, LAYER_WORK)
+    canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn))
+    *upper, lowest = masks
+    _draw_mask(scene, lowest, skia.BlendMode.kSrcOver, canvas, frame, bounds)
+    for mask in reversed(upper):
+        _draw_mask(scene, mask, mask.operator, canvas, frame, bounds)
+    canvas.restore()
+
+
+def _draw_mask(
+    scene: Scene, mask: Mask, mode: skia.BlendMode, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect
+) -> None:
+    style = scene.cascade.in_place(mask.element)
+    scene.budget.spend_layer(canvas, MASK_WORK)
+    canvas.saveLayer(None, skia.Paint(BlendMode=mode, ColorFilter=_kept(style, mask.kind)))
+    canvas.clipRect(filter_region(mask.element, bounds, frame.viewport))
+    if mask.element.get("maskContentUnits") == "objectBoundingBox":
+        canvas.concat(box_matrix(bounds))
+    scene.draw_children(mask.element, canvas, frame.inside(style))
+    canvas.restore()
+
+
+def _kept(style: Style, kind: str | None) -> skia.ColorFilter | None:
+    """Return the filter from a mask's colours to coverage, or None if its alpha is the coverage.
+
+    `kind`: what the masked element states, which counts before the mask's own.
+    """
+    if (kind or style.get("mask-type")) == "alpha":
+        return None
+    luminance = skia.LumaColorFilter.Make()
+    is_linear = style.get("color-interpolation") == "linearRGB"
+    return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
+
+
+def _listed(value: str) -> list[str]:
+    """Return the parts between the commas that lie outside of parentheses."""
+    parts, depth = [""], 0
+    for character in value:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
