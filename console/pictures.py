@@ -31,9 +31,10 @@ _LATER_WIDTH: Final = 16
 """Width of the placeholder for a picture that can still come. `static/pictures.js` asks again for pictures as wide as this."""
 _NEVER_WIDTH: Final = 160
 _PLACEHOLDER: Final = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90" width="{0}" height="{1}">'
-    '<rect width="160" height="90" fill="#8881"/><g fill="none" stroke="#8886" stroke-width="2" stroke-linejoin="round">'
-    '<rect x="66" y="34" width="28" height="22" rx="3"/><circle cx="74" cy="41" r="2"/><path d="M68 54l9-9 5 5 4-4 7 7"/></g></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 {height}" width="{width}" height="{rows}">'
+    '<rect width="160" height="{height}" fill="#8881"/><g fill="none" stroke="#8886" stroke-width="2" stroke-linejoin="round">'
+    '<g transform="translate(80 {middle})"><rect x="-14" y="-11" width="28" height="22" rx="3"/><circle cx="-6" cy="-4" r="2"/>'
+    '<path d="M-12 9l9-9 5 5 4-4 7 7"/></g></g></svg>'
 )
 
 
@@ -95,10 +96,10 @@ async def _answer(
             still = await request_still(state, subject, options)
     except BadRequest:
         if instead is None:
-            return _placeholder(_NEVER_WIDTH)
+            return _placeholder(_NEVER_WIDTH, subject)
         return await _answer(request, state, instead, options)
     except (FarmError, TimeoutError):
-        return _placeholder(_LATER_WIDTH)
+        return _placeholder(_LATER_WIDTH, subject)
     return Response(still.picture, media_type=still.media_type, headers=headers)
 
 
@@ -106,6 +107,8 @@ def _frame_at(time: float, width: int) -> StillOptions:
     return StillOptions(time=time, width=width, format="jpeg")
 
 
-def _placeholder(width: int) -> Response:
-    picture = _PLACEHOLDER.format(width, width * 9 // 16)
+def _placeholder(width: int, subject: StillSubject) -> Response:
+    """Answer with a picture of the subject's shape, so that nothing on the page moves when the frame comes."""
+    height = 160 * subject.height / subject.width
+    picture = _PLACEHOLDER.format(width=width, height=height, rows=width * height / 160, middle=height / 2)
     return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})

@@ -33,3 +33,13 @@ def test_pictures_that_were_not_drawn_in_time_appear_without_a_reload(
     with drawing(member.api.world, tmp_path):
         page.wait_for_function(DRAWN, timeout=60_000)
     assert page.evaluate("window.stayed")
+
+
+def test_what_stands_for_a_picture_has_its_shape(member: Person, window: Callable[..., Any]) -> None:
+    upright = member.api.template(width=1080, height=1920)
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{upright}")
+    page.wait_for_load_state("networkidle")
+    screen = page.locator(".screen").bounding_box()
+    assert page.locator(".screen img").evaluate("(picture) => picture.naturalWidth") == 16
+    assert screen["width"] == pytest.approx(screen["height"] * 9 / 16, abs=2)
