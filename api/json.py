@@ -34,11 +34,19 @@ class JSONRequest(Request):
         Raises json.JSONDecodeError, or BadRequest for values that JSON allows and the farm does not.
         """
         if not hasattr(self, "_json"):
-            value = parsed((await self.body()).removeprefix(BOM_UTF8))
-            refuse_crowds(value)
-            refuse_control_characters(value)
-            self._json = value
+            self._json = strict_value(await self.body())
         return self._json
+
+
+def strict_value(data: bytes) -> Any:
+    """Return the value of a caller's JSON.
+
+    Raises json.JSONDecodeError, or BadRequest for values that JSON allows and the farm does not.
+    """
+    value = parsed(data.removeprefix(BOM_UTF8))
+    refuse_crowds(value)
+    refuse_control_characters(value)
+    return value
 
 
 JSONDecodeError: Final = json.JSONDecodeError

@@ -12,10 +12,12 @@ from api.stills.schemas import (
     PICTURE,
     FormatQuery,
     FrameQuery,
+    InputsQuery,
     SpriteQuery,
     StillRequest,
     TimeQuery,
     WidthQuery,
+    queried_inputs,
 )
 from farm_core.accounts.scopes import Scope
 from farm_core.stills import Still, StillOptions
@@ -39,10 +41,11 @@ async def get_template_still(
     frame: FrameQuery = None,
     width: WidthQuery = None,
     format: FormatQuery = "png",
+    inputs: InputsQuery = None,
 ) -> Response:
-    """A frame of a template as it was published; without time and frame, its poster."""
+    """A frame of a template, without inputs as it was published; without time and frame, its poster."""
     options = StillOptions(time, frame, width, format)
-    return _picture(await service.of_template(state, caller, id, None, options, origin))
+    return _picture(await service.of_template(state, caller, id, queried_inputs(inputs), options, origin))
 
 
 @router.post(

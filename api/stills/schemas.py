@@ -7,8 +7,10 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import Query
 from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
 
+from api.json import JSONDecodeError, strict_value
 from api.renders.schemas import INPUTS
 from api.shapes import Body
+from farm_core.errors import InvalidInputs
 from farm_core.stills.options import SIDE_MAX, WIDTH_DEFAULT, WIDTH_MIN
 
 Format = Literal["png", "jpeg", "webp"]
@@ -17,6 +19,9 @@ TimeQuery = Annotated[float | None, Query(ge=0, allow_inf_nan=False, description
 FrameQuery = Annotated[int | None, Query(ge=0, description="Frame number from 0, instead of a time.")]
 WidthQuery = Annotated[
     int | None, Query(ge=WIDTH_MIN, le=SIDE_MAX, description=f"Width in pixels; {WIDTH_DEFAULT} when left out.")
+]
+InputsQuery = Annotated[
+    str | None, Query(description='Values by input id, as a JSON object such as `{"headline": "Hello"}`.')
 ]
 FormatQuery = Annotated[Format, Query(description="File format of the picture.")]
 SpriteQuery = Annotated[
@@ -48,3 +53,13 @@ class StillRequest(Body):
     frame: Annotated[StrictInt | None, Field(ge=0, description="Frame number from 0, instead of a time.")] = None
     width: Annotated[StrictInt | None, Field(ge=WIDTH_MIN, le=SIDE_MAX, description="Width in pixels.")] = None
     format: Format = "png"
+
+
+def queried_inputs(text: str | None) -> Any:
+    """Return the inputs that a query names in JSON; None if it names none. Raises InvalidInputs."""
+    if text is None:
+        return None
+    try:
+        return strict_value(text.encode())
+    except JSONDecodeError as error:
+        raise InvalidInputs([("inputs", 'must be a JSON object, such as {"headline": "Hello"}')]) from error

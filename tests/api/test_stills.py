@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,28 @@ def test_a_still_takes_inputs_and_refuses_them_as_a_render_does(own_world: World
     )
     assert size_of(drawn) == ("JPEG", (64, 36))
     assert worker.stills[-1][1] == 3
+
+
+def test_a_query_may_name_inputs_as_json(own_world: World, worker: DummyWork) -> None:
+    ada = own_world.account()
+    path = f"/templates/{text_template(ada)}/still"
+    inputs = {"headline": "Grüße & mehr"}
+    queried = ada.get(path, params={"inputs": json.dumps(inputs), "frame": 3})
+    posted = ada.post(path, json={"inputs": inputs, "frame": 3})
+    assert size_of(queried) == size_of(posted) == ("PNG", (640, 360))
+    ada.get(path, params={"frame": 3})
+    of_query, of_body, published = (assignment.document_key for assignment, _ in worker.stills)
+    assert of_query == of_body != published
+
+
+@pytest.mark.parametrize(
+    ("inputs", "field"), [("headline=Hi", "inputs"), ("", "inputs"), ("[]", "inputs"), ('{"other": 1}', "other")]
+)
+def test_inputs_of_a_query_are_refused_as_those_of_a_body(world: World, inputs: str, field: str) -> None:
+    ada = world.account()
+    answer = ada.get(f"/templates/{text_template(ada)}/still", params={"inputs": inputs})
+    assert (answer.status_code, answer.json()["message"]) == (400, "Invalid inputs.")
+    assert [one["field"] for one in answer.json()["errors"]] == [field]
 
 
 @pytest.mark.parametrize(

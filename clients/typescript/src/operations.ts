@@ -540,7 +540,7 @@ export class Operations {
   }
 
   /** Get Template Still */
-  getTemplateStill(id: string, query: { time?: number; frame?: number; width?: number; format?: "png" | "jpeg" | "webp" } = {}): Promise<Blob> {
+  getTemplateStill(id: string, query: { time?: number; frame?: number; width?: number; format?: "png" | "jpeg" | "webp"; inputs?: string } = {}): Promise<Blob> {
     return this.transport.send<Blob>({ method: "GET", path: `/api/v1/templates/${encodeURIComponent(id)}/still`, query, answer: "file" });
   }
 
