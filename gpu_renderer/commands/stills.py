@@ -75,11 +75,10 @@ def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]
     """Draw the case of each line, in order. Return its output, its warnings or its error, and its milliseconds."""
     with closing(_LastJob(session)) as last:
         for line in lines:
-            started, output = time.perf_counter(), ""
+            started, output = time.perf_counter(), _named_output(line)
             outcome: dict[str, Any]
             try:
                 case = read_case(line)
-                output = str(case.output)
                 outcome = {"warnings": _draw(session, last.open(case.job), case)}
             except Exception as error:  # the command's contract: a bad case stops no other case
                 outcome = {"error": _reason(error)}
@@ -114,6 +113,15 @@ def read_case(line: str) -> Case:
     except ValidationError as error:
         faults = [": ".join((*map(str, fault["loc"]), fault["msg"])) for fault in error.errors()]
         raise CaseRefused("; ".join(faults)) from error
+
+
+def _named_output(line: str) -> str:
+    """Return the output that a line names, even if the line is no case; empty if it names none."""
+    try:
+        output = json.loads(line)["output"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return str(Path(output)) if isinstance(output, str) else ""
 
 
 def _draw(session: RenderSession, opened_job: OpenedJob, case: Case) -> list[str]:

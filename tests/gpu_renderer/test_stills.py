@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gpu_renderer.commands.stills import CaseRefused, read_case
+from gpu_renderer.commands.stills import CaseRefused, read_case, results
 from gpu_renderer.display_list.space.camera import blur_px
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.session import RenderSession
 from motion.snapshot import Camera
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -41,6 +42,14 @@ def test_a_case_says_what_to_draw_and_where_it_goes() -> None:
 def test_a_line_that_is_no_case_is_refused_by_the_key_that_is_wrong(line: str, reason: str) -> None:
     with pytest.raises(CaseRefused, match=reason):
         read_case(line)
+
+
+@pytest.mark.gl
+def test_the_result_of_a_refused_line_names_its_output(session: RenderSession) -> None:
+    lines = ['{"document": "a", "output": "out/b.png", "frame": -1}', '{"output": 5}', "[]", "["]
+    refused = list(results(session, lines))
+    assert [result["output"] for result in refused] == ["out/b.png", "", "", ""]
+    assert all(result["error"] for result in refused)
 
 
 @pytest.mark.gl
