@@ -311,7 +311,10 @@ def choose_font_configuration(folder: Path) -> None:
 
 
 def _misspelled() -> list[str]:
-    """Return a remark on each name in `.env` that is nearly a setting's: it would change nothing, and nobody would notice."""
+    """Return a remark on each name in `.env` that is nearly a setting's: it would change nothing, and nobody would notice.
+
+    Processes that the farm starts inherit what `.env` says, and stay quiet about it: their parent has made the remark.
+    """
     if not Path(ENV_FILE).is_file():
         return []
     with Path(ENV_FILE).open(encoding="utf-8") as file:
@@ -320,7 +323,12 @@ def _misspelled() -> list[str]:
     remarks = []
     for name in written:
         # OpenTelemetry has many variables with names that are alike
-        if name in known or name.startswith("OTEL_") or not (near := get_close_matches(name, known, 1, NEAR)):
+        if (
+            name in known
+            or name in os.environ
+            or name.startswith("OTEL_")
+            or not (near := get_close_matches(name, known, 1, NEAR))
+        ):
             continue
         remarks.append(f"{name} in {ENV_FILE} is no setting; did you mean {near[0]}?")
     return remarks
@@ -334,8 +342,8 @@ def settings() -> Settings:
     and the processes that this one starts.
     """
     try:
-        load_dotenv(ENV_FILE)
         sys.stderr.writelines(f"farm: warning: {remark}\n" for remark in _misspelled())
+        load_dotenv(ENV_FILE)
         return Settings()
     except ValidationError as error:
         faults = [

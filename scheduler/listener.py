@@ -24,6 +24,7 @@ class Listener:
     def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
         self._url = libpq_url(database_url)
         self._wakes = wakes
+        self._away = False
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -42,7 +43,9 @@ class Listener:
             try:
                 await self._listen()
             except psycopg.Error as error:
-                _log.info("listening again soon", error=type(error).__name__)
+                if not self._away:
+                    _log.info("listening again soon", error=type(error).__name__)
+                self._away = True
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _listen(self) -> None:
@@ -50,6 +53,9 @@ class Listener:
             for channel in self._wakes:
                 await connection.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(channel)))
                 self._wake(channel)
+            if self._away:
+                self._away = False
+                _log.info("listening again")
             async for notice in connection.notifies():
                 self._wake(notice.channel)
 

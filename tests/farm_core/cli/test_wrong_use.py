@@ -161,6 +161,9 @@ def test_a_misspelled_name_in_the_env_file_is_named(
     settings()
     warning = "farm: warning: PUBLIC_ORIGN in .env is no setting; did you mean PUBLIC_ORIGIN?\n"
     assert capsys.readouterr().err == warning
+    settings.cache_clear()
+    settings()  # with the environment that a process of the farm inherits
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.thorough
