@@ -63,7 +63,7 @@ CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = claimed.account_i
 JOIN candidates ON candidates.account_id = claimed.account_id
 
 -- adopt_jobs --
--- Jobs whose scheduler went away before it had planned them.
+-- Jobs whose scheduler went away before it had planned them, or waits for storage. An attempt that goes on is one event.
 WITH orphans AS (
     SELECT jobs.id FROM (SELECT job_id, lease_expires_at FROM held_jobs WHERE lease_expires_at < :now ORDER BY lease_expires_at) AS held
     CROSS JOIN LATERAL (
@@ -77,7 +77,9 @@ WITH orphans AS (
     RETURNING jobs.*
 ), told AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt) FROM adopted
+    SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt) FROM adopted WHERE NOT EXISTS (
+        SELECT 1 FROM job_events WHERE job_id = adopted.id AND event = 'adopt' AND detail = jsonb_build_object('attempt', adopted.attempt)
+    )
 )
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
@@ -394,7 +396,7 @@ WITH held AS (
     SELECT tasks.id FROM tasks JOIN held ON held.id = tasks.job_id
     WHERE tasks.status IN ('pending', 'leased') ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 )
-SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker
+SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker, tasks.error
 FROM tasks JOIN open ON open.id = tasks.id
 WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
 

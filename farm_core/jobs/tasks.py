@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
 from farm_core.jobs.events import write_event
-from farm_core.jobs.judge import Fail, Failure, Retry, judge
+from farm_core.jobs.judge import Fail, Failure, FailureKind, Retry, judge
 from farm_core.jobs.sql import Transaction, column, execute, execute_as, in_steps
 
 LEASE_SECONDS: Final = 15.0
@@ -195,7 +195,9 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
             await execute(transaction, "retry_task", values)
-            await write_event(transaction, now, task.job_id, "retry task", detail)
+            # A task tries again every few seconds while storage is away, for days perhaps: that is one event.
+            if failure.kind is not FailureKind.store or task.error != failure.public_message:
+                await write_event(transaction, now, task.job_id, "retry task", detail)
         case Fail():
             ending = {"now": now, "token": token, "error": verdict.public_message}
             await execute(transaction, "fail_task", ending)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from farm_core.audit.log import Actor, Role
 from farm_core.controls import workers as worker_controls
@@ -164,13 +165,35 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
         async with farm(database_url, tmp_path, storage=storage) as under_test:
             server.kill()
             job_id = await under_test.create(seconds=1)
+            holders = set[str | None]()
             async with asyncio.timeout(HANG_SECONDS):
-                while (await under_test.events(job_id)).count("adopt") < 2:  # noqa: ASYNC110 - it is in the database
+                while len(holders) < 4:
+                    holders.add((await under_test.job(job_id)).lease_token)
                     await asyncio.sleep(0.05)
             assert (await under_test.job(job_id)).attempt <= 1
             server.start()
             assert (await under_test.ended(job_id)).status == "completed"
+            assert await under_test.events(job_id) == ["create", "claim", "adopt", "plan", "complete"]
         server.kill()
+
+    with capture_logs() as lines:
+        run(story())
+    assert [line["event"] for line in lines].count("storage does not answer") == 1, "three tries, a line a minute"
+
+
+def test_a_segment_that_finds_storage_away_again_and_again_is_one_event(database_url: str, tmp_path: Path) -> None:
+    kinds = iter((FailureKind.store, FailureKind.store, FailureKind.crash, FailureKind.store))
+    messages = {FailureKind.store: "Storage could not be reached.", FailureKind.crash: "The worker died."}
+
+    def behave(assignment: TaskAssignment) -> Ended | None:
+        kind = next(kinds, None)
+        return None if kind is None else Ended(assignment.token, Failure(kind, messages[kind], "w0"))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, behave=behave) as under_test:
+            job = await under_test.ended(await under_test.create(seconds=1))
+            assert job.status == "completed"
+            assert await under_test.events(job.id) == ["create", "claim", "plan", *["retry task"] * 3, "complete"]
 
     run(story())
 
