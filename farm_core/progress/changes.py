@@ -102,18 +102,24 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
     """
     pool = redis.connection_pool
     own = Redis(connection_pool=ConnectionPool(pool.connection_class, max_connections=2, **pool.connection_kwargs))
+    is_away = False
     try:
         while True:
             try:
                 async with own.pubsub(ignore_subscribe_messages=True) as subscription:
                     await _subscribe(subscription, account_id)
+                    if is_away:
+                        is_away = False
+                        _log.info("listening to changes again")
                     yield None
                     while True:
                         change = await _next_change(subscription)
                         if change is not None:
                             yield change
             except (RedisError, OSError) as error:
-                _log.info("listening to changes again soon", error=type(error).__name__)
+                if not is_away:
+                    is_away = True
+                    _log.info("listening to changes again soon", error=type(error).__name__)
                 await asyncio.sleep(RETRY_SECONDS)
     finally:
         await own.aclose()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from cluster.embedded import valkey
 from farm_core import redis
@@ -258,16 +259,21 @@ def test_a_listener_connects_again_and_says_so(tmp_path: Path, monkeypatch: pyte
         async with redis.connect(server.url) as client:
             heard = listen(client, None)
             assert await anext(heard) is None
+            again = asyncio.ensure_future(anext(heard))
+            await asyncio.sleep(0)
             server.stop()
+            await asyncio.sleep(0.5)  # several attempts
             server = valkey.start(tmp_path / "valkey")
             async with asyncio.timeout(HANG_SECONDS):
-                assert await anext(heard) is None
+                assert await again is None
             await heard.aclose()
 
     try:
-        asyncio.run(story())
+        with capture_logs() as lines:
+            asyncio.run(story())
     finally:
         server.stop()
+    assert [line["event"] for line in lines] == ["listening to changes again soon", "listening to changes again"]
 
 
 async def _heard(heard: AsyncIterator[JobChange | None]) -> JobChange:
