@@ -225,8 +225,8 @@ WITH wanted AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
 ), posted AS (
-    INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
-    SELECT delivery_id, id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
+    INSERT INTO deliveries (id, job_id, account_id, url, body, status, attempt, due_at, attempts, created_at)
+    SELECT delivery_id, id, account_id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
         'error', error, 'renderDurationMs', render_duration_ms), 'due', 0,
         greatest(CAST(:now AS timestamptz), least(CAST(:now AS timestamptz), created_at) + make_interval(secs => :webhook_seconds)), '[]', :now
     FROM ended WHERE callback_url IS NOT NULL
@@ -632,22 +632,30 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- one that is later than the longest attempt before it explains.
 -- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
 -- A moment farther ahead than the longest pause is from before the clock went back: what is due then is due now.
-WITH ready AS (
-    SELECT deliveries.id, deliveries.due_at, jobs.account_id, jobs.request_id, jobs.traceparent,
-        row_number() OVER (PARTITION BY jobs.account_id ORDER BY deliveries.due_at, deliveries.id) AS turn
-    FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
-    WHERE deliveries.status = 'due'
-        AND (due_at <= :now OR due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds))
-        AND (deliveries.lease_expires_at IS NULL OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
-            + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
+-- Accounts with due webhooks are found one after the other by the index, and of each the first few: one can have hundreds of thousands.
+WITH RECURSIVE owners AS (
+    (SELECT account_id FROM deliveries WHERE status = 'due' ORDER BY account_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT following.account_id FROM deliveries AS following
+        WHERE following.status = 'due' AND following.account_id > owners.account_id ORDER BY following.account_id LIMIT 1)
+    FROM owners WHERE owners.account_id IS NOT NULL
 ), busy AS (
-    SELECT jobs.account_id, count(*) AS number FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
-    WHERE deliveries.status = 'due' AND deliveries.lease_expires_at >= :now GROUP BY jobs.account_id
+    SELECT account_id, count(*) AS number FROM deliveries WHERE status = 'due' AND lease_expires_at >= :now GROUP BY account_id
+), ready AS (
+    SELECT first.id, first.due_at, row_number() OVER (PARTITION BY owners.account_id ORDER BY first.due_at, first.id)
+        + coalesce(busy.number, 0) AS turn
+    FROM owners LEFT JOIN busy ON busy.account_id = owners.account_id CROSS JOIN LATERAL (
+        SELECT id, due_at FROM deliveries AS own WHERE status = 'due' AND own.account_id = owners.account_id
+            AND (due_at <= :now OR due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds))
+            AND (lease_expires_at IS NULL OR lease_expires_at < CAST(:now AS timestamptz)
+                + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
+        ORDER BY due_at, id LIMIT :account_max
+    ) AS first
 ), due AS (
-    SELECT deliveries.id, ready.request_id, ready.traceparent FROM deliveries JOIN ready ON ready.id = deliveries.id
-        LEFT JOIN busy ON busy.account_id = ready.account_id
-    WHERE deliveries.status = 'due' AND ready.turn + coalesce(busy.number, 0) <= :account_max
-    ORDER BY deliveries.due_at LIMIT :deliveries_max FOR NO KEY UPDATE OF deliveries SKIP LOCKED
+    SELECT deliveries.id, jobs.request_id, jobs.traceparent FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
+    WHERE deliveries.status = 'due' AND deliveries.id = ANY (ARRAY(
+        SELECT id FROM ready WHERE turn <= :account_max ORDER BY due_at LIMIT :deliveries_max))
+    FOR NO KEY UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,
     due_at = CASE WHEN attempt = 0 OR due_at > :now OR due_at < CAST(:now AS timestamptz) - make_interval(secs => :late_seconds)
@@ -675,7 +683,10 @@ WHERE lease_token = :token AND status = 'due'
 RETURNING id
 
 -- next_delivery --
-SELECT min(greatest(due_at, coalesce(lease_expires_at, due_at))) FROM deliveries WHERE status = 'due'
+SELECT least(
+    (SELECT due_at FROM deliveries WHERE status = 'due' AND lease_expires_at IS NULL ORDER BY due_at LIMIT 1),
+    (SELECT min(greatest(due_at, lease_expires_at)) FROM deliveries WHERE status = 'due' AND lease_expires_at IS NOT NULL)
+)
 
 -- repeat_delivery --
 -- An operator has a webhook posted once more; its earlier attempts stay on record.

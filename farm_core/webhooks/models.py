@@ -21,10 +21,18 @@ class Delivery(SQLModel, table=True):
     __table_args__ = (
         CheckConstraint(f"status IN ({_STATUSES})", name="ck_deliveries_status"),
         Index("deliveries_due", "due_at", postgresql_where=text("status = 'due'")),
+        Index("deliveries_due_by_account", "account_id", "due_at", "id", postgresql_where=text("status = 'due'")),
+        Index(
+            "deliveries_leased",
+            "lease_expires_at",
+            postgresql_where=text("status = 'due' AND lease_expires_at IS NOT NULL"),
+        ),
     )
 
     id: str = Field(primary_key=True)
     job_id: str = Field(foreign_key="jobs.id", unique=True)
+    account_id: str | None = None
+    """Account of the job. None in rows that had ended before the column was added."""
     url: str
     body: dict[str, Any] = json()
     status: str = DeliveryStatus.due

@@ -8,6 +8,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
@@ -108,6 +109,34 @@ def test_open_jobs_know_their_renderers_after_the_migration_and_its_way_back(emp
         )
         found = connection.execute("SELECT job_id FROM open_jobs ORDER BY job_id").fetchall()
     assert found == [("former any",), ("former mine",), ("new any",), ("new mine",)]
+
+
+WEBHOOKS: Final = """
+    INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
+    SELECT id, id, '', '{{}}', '{1}', 0, now(), '[]', now() FROM jobs WHERE id LIKE '{0} %';
+"""
+ACCOUNTS_OF_WEBHOOKS: Final = "SELECT id, account_id FROM deliveries WHERE status = 'due' ORDER BY id"
+
+
+def test_webhooks_of_the_former_release_get_their_account(empty_database_url: str) -> None:
+    config = migrate._config(empty_database_url)
+    command.upgrade(config, "0021")
+    before = catalogue(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(ROWS)
+        for name, status in (("old", "due"), ("ended", "delivered")):
+            connection.execute(OPEN_JOBS.format(name).encode())
+            connection.execute(WEBHOOKS.format(name, status).encode())
+    command.upgrade(config, "0022")
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(OPEN_JOBS.format("new").encode())
+        connection.execute(WEBHOOKS.format("new", "due").encode())
+        connection.execute("UPDATE deliveries SET status = 'due' WHERE id = 'ended any'")
+        found = connection.execute(ACCOUNTS_OF_WEBHOOKS).fetchall()
+    names = ("ended any", "new any", "new mine", "old any", "old mine")
+    assert found == [(name, "a") for name in names]
+    command.downgrade(config, "0021")
+    assert catalogue(empty_database_url) == before
 
 
 def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empty_database_url: str) -> None:

@@ -300,6 +300,44 @@ def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(
     with_accounts(story)
 
 
+CANCELLED: Final = """
+    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+        request_hash, attempt, created_at, finished_at)
+    SELECT 'cancelled' || n, account_id, id, 'cancelled', 0, '{}', 64, 64, 30, 90, 3000, '', '', 0, now(), now()
+    FROM generate_series(CAST(:first AS int), CAST(:last AS int)) AS n CROSS JOIN (SELECT * FROM templates LIMIT 1) AS one
+"""
+DUE: Final = """
+    INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
+    SELECT id, id, '', '{}', 'due', 0, now(), '[]', now() FROM jobs WHERE status = 'cancelled' ON CONFLICT DO NOTHING
+"""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("settle", "statements"),
+    [("VACUUM ANALYZE", ("claim_deliveries", "next_delivery", "shorten_leases")), ("VACUUM", ("claim_deliveries",))],
+)
+def test_a_sender_of_webhooks_reads_no_more_of_thousands_that_are_due_than_of_hundreds(
+    settle: str, statements: Sequence[str], with_accounts: WithAccounts
+) -> None:
+    """One account can cancel batches faster than its receiver answers."""
+
+    async def story(database: Database) -> None:
+        blocks = dict[str, list[int]]()
+        for first, last in ((1, 200), (201, 8000)):
+            async with database.work() as session:
+                await session.execute(text(CANCELLED), {"first": first, "last": last})
+                await session.execute(text(DUE))
+            async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+                await connection.execute(text(settle))
+            for name in statements:
+                blocks.setdefault(name, []).append(await blocks_read(database, name, HISTORY[name]))
+        grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
+        assert grown == {}
+
+    with_accounts(story)
+
+
 PINNED: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
         request_hash, attempt, created_at, renderer)
