@@ -23,10 +23,11 @@ from motion.evaluate.particles import PARTICLES_LIMIT
 from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT
 from motion.evaluate.path_ops.repeater import COPIES_LIMIT
 from motion.evaluate.path_ops.stored import PathOperator
+from motion.evaluate.ribbon import is_ribbon
 from motion.model.composition import Plan
 from motion.model.content import InstanceContent, ParticleContent, ShapeContent
 from motion.model.layer import Layer
-from motion.snapshot import MaskPath, MaskPoint, PathPoint
+from motion.snapshot import MaskPath, MaskPoint, PathPoint, Stroke
 
 Array = NDArray[np.float64]
 _Points = Sequence[PathPoint | MaskPoint | DataPoint]
@@ -38,6 +39,10 @@ _RASTER_MAX_PX: Final = 1 << 25
 """Area of the largest raster of a shape. A larger shape is drawn at a smaller scale."""
 _PAINT_MIN_PX: Final = 1_000
 """Pixels whose painting takes as long as the start of a fill or stroke."""
+_BEYOND_ALL: Final = 1e15
+"""More than any budget allows, for numbers that are too large to be shown."""
+_DASH_MIN_PX: Final = 3.0
+"""Pixels of a dash's width that take as long as its outline."""
 
 
 def particle_count(layer: Layer) -> int:
@@ -110,6 +115,22 @@ def paint_count(layer: Layer) -> int:
     return len(content.fills) + len(content.further_strokes) if isinstance(content, ShapeContent) else 0
 
 
+def dashed_pixels(layer: Layer) -> int:
+    """Return the dashes of the layer's strokes, each counted with the pixels of its width: where dashes overlap, each pixel costs a step."""
+    content = layer.content
+    if not isinstance(content, ShapeContent):
+        return 0
+    strokes = [] if content.stroke is None else [(content.stroke, _largest(layer, "strokeWidth", content.stroke.width))]
+    strokes += [(further, further.width) for further in content.further_strokes]
+    shares = (_dashes_per_px(stroke) * (_DASH_MIN_PX + width) for stroke, width in strokes if _is_pen(stroke))
+    if not (share := sum(shares)):
+        return 0
+    sides = sum(_largest(layer, side, size) for side, size in zip(("width", "height"), DEFAULT_BOX, strict=True))
+    length = max(map(_total_length, _shapes_over_time(layer))) or 2.0 * max(0.0, sides)
+    copies = math.prod(count for _, count in _repeaters(layer, content))
+    return math.floor(min(_BEYOND_ALL, share * length * copies))
+
+
 def expression_length(layer: Layer) -> int:
     """Return the characters of the layer's expressions."""
     return sum(len(moving.expression or "") for moving in layer.moving.values())
@@ -129,6 +150,7 @@ BUDGETS: Final = (
     Budget("fills and strokes", paint_count, 100, 20_000),
     Budget("crossings of its box by its outlines and brush strokes", crossing_count, 10_000, 20_000),
     Budget("crossings of outlines or brush strokes with themselves", self_crossing_count, 100_000_000, 200_000_000),
+    Budget("dashes, each counted with the pixels of its width", dashed_pixels, 5_000_000, 10_000_000),
     Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
     Budget(
         "pixels of copies that fade or change their size, with each fill and stroke",
@@ -199,6 +221,16 @@ def _paints_apart(layer: Layer, operator: PathOperator) -> bool:
     return fades or operator.offset_scale != 1.0 or _moves(layer, operator, "offsetScale")
 
 
+def _is_pen(stroke: Stroke) -> bool:
+    """Return True for a stroke that is no ribbon: those have a limit of their own."""
+    return bool(stroke.dash) and not is_ribbon(stroke.taper, stroke.wave)
+
+
+def _dashes_per_px(stroke: Stroke) -> float:
+    period = sum(stroke.dash)
+    return len(stroke.dash) / 2.0 / period if 0.0 < period < math.inf else 0.0
+
+
 def _moves(layer: Layer, operator: PathOperator, parameter: str) -> bool:
     return f"pathop.{operator.id}.{parameter}" in layer.moving
 
@@ -245,6 +277,11 @@ def _crossings(outlines: Sequence[_Points]) -> float:
         return 0.0
     box = np.ptp(np.concatenate(curves)[:, 0], axis=0)
     return sum(_length(_polygon(curve)) for curve in curves) / max(float(box.max()), 1.0)
+
+
+def _total_length(outlines: Sequence[_Points]) -> float:
+    """Return the length of the curves' control polygons."""
+    return sum(_length(_polygon(_curves(outline))) for outline in outlines if outline)
 
 
 def _brush_crossings(layer: Layer) -> float:

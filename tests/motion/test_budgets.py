@@ -93,6 +93,10 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
     "path": (node("Knot", geometry={"points": curves(3_000)}), "Layer “Knot” has .* crossings .* at most 10,000"),
     "brush": (brushed(30_000, 400.0), "Layer “Sketch” has .* crossings .* brush strokes; at most 10,000"),
     "joins": (brushed(60_000, 0.1, size=300.0), "Layer “Sketch” has .* crossings .* brush strokes; at most 10,000"),
+    "dashes": (
+        node("Lace", "shape", width=1000, height=1000, fx={"stroke": {"width": 1000, "dash": [0.1, 0.1]}}),
+        "Layer “Lace” has 20,060,000 dashes, each counted with the pixels of its width; at most 5,000,000 are allowed.",
+    ),
     "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
 }
 
@@ -133,6 +137,24 @@ def test_an_outline_of_many_points_that_hardly_crosses_itself_is_within_the_limi
 
 def test_a_painting_of_two_hundred_long_brush_strokes_is_within_the_limits() -> None:
     build(document(brushed(500, 4.0, strokes=200)))
+
+
+def dotted(**fx: Any) -> dict[str, Any]:
+    return node(
+        "Lace", "shape", width=1000, height=1000, fx={"stroke": {"width": 4, "dash": [2], "cap": "round"}, **fx}
+    )
+
+
+def test_dashes_count_with_their_copies_and_the_largest_width_of_their_stroke() -> None:
+    copies = {"pathOps": [{"id": "r", "type": "repeater", "copies": 900}]}
+    with pytest.raises(PropertyRefused, match=r"“Lace” has 6,300,000 dashes"):
+        build(document(dotted(**copies)))
+    with pytest.raises(PropertyRefused, match=r"“Lace” has 9,003,000 dashes"):
+        build(document(dotted(), tracks={"Lace": {"strokeWidth": keys((0, 4), (1, 9_000))}}))
+
+
+def test_hundreds_of_dotted_lines_are_within_the_limits() -> None:
+    build(document(*(dotted() | {"id": f"n{number}"} for number in range(400))))
 
 
 def test_layers_beyond_those_of_a_frame_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
