@@ -80,6 +80,10 @@ def mask(points: list[dict[str, float]]) -> dict[str, Any]:
     return {"paths": [{"id": "m", "mode": "add", "points": points, "closed": True}]}
 
 
+def teeth(count: int) -> list[dict[str, float]]:
+    return [{"x": index / 40, "y": 9.0 * (index % 2)} for index in range(count)]
+
+
 ABSURD: dict[str, tuple[dict[str, Any], str]] = {
     "effects": (node("Glare", fx=blurs(20_000)), "Layer “Glare” has 20,000 effects; at most 100 are allowed."),
     "fills": (
@@ -96,6 +100,14 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
     "dashes": (
         node("Lace", "shape", width=1000, height=1000, fx={"stroke": {"width": 1000, "dash": [0.1, 0.1]}}),
         "Layer “Lace” has 20,060,000 dashes, each counted with the pixels of its width; at most 5,000,000 are allowed.",
+    ),
+    "operators": (
+        node("Coil", geometry={"points": teeth(10_000)}, fx={"pathOps": [{"id": "t", "type": "twist"}] * 300}),
+        "Layer “Coil” has 3,000,000 vertices that its path operators make; at most 1,500,000 are allowed.",
+    ),
+    "teeth": (
+        node("Saw", "shape", fx={"pathOps": [{"id": "z", "type": "zigzag", "detail": 200}] * 40}),
+        "Layer “Saw” has 1,959,600 vertices that its path operators make",
     ),
     "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
 }
@@ -131,8 +143,7 @@ def test_a_tangle_in_a_corner_of_a_large_layer_is_refused(layer: dict[str, Any])
 
 
 def test_an_outline_of_many_points_that_hardly_crosses_itself_is_within_the_limits() -> None:
-    wave = [{"x": index / 40, "y": 9.0 * (index % 2)} for index in range(40_000)]
-    build(document(node("Wave", geometry={"points": wave})))
+    build(document(node("Wave", geometry={"points": teeth(40_000)})))
 
 
 def test_a_painting_of_two_hundred_long_brush_strokes_is_within_the_limits() -> None:
