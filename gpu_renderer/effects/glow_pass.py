@@ -76,7 +76,7 @@ def with_glow(
     `frame`: pixels outside cast no glow. `mips`: chain of the sharp picture. `exact`: use the reference's own taps for any width.
     """
     region = layer.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
-    shape = _Silhouette(painter, mips, layer.glow)
+    shape = _Silhouette(painter, mips, layer.glow, layer.region.intersection(limit))
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     across, down = glow_pass.axis_shares
     blurs = {
@@ -89,13 +89,14 @@ def with_glow(
     drawn = glow_cells(region, levels)
     glow_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
     # The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
-    bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else limit
+    bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else None
     if front:
         _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), glow_before), front, bounds)
     _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None, bounds if front else None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    return replace(layer, glow=GlowBuffer(target, levels, region if front else region.intersection(bounds)))
+    shown = region.intersection(bounds) if bounds is not None and not front else region
+    return replace(layer, glow=GlowBuffer(target, levels, shown))
 
 
 def _draw(
@@ -129,12 +130,13 @@ def _draw(
 
 
 class _Silhouette:
-    """Mip chain of the alpha of a picture over its glow."""
+    """Mip chain of the alpha of a picture over its glow, within a region that may be larger than the glow's."""
 
-    def __init__(self, painter: Painter, mips: MipChain, glow: GlowBuffer | None) -> None:
+    def __init__(self, painter: Painter, mips: MipChain, glow: GlowBuffer | None, region: Region) -> None:
         self._painter = painter
         self._mips = mips
         self._glow = glow
+        self._region = region
         self._made: dict[int, Target] = {}
 
     def at(self, levels: int) -> Target:
@@ -154,14 +156,16 @@ class _Silhouette:
         self._painter.pool.give_back(*self._made.values())
 
     def _over_glow(self, alpha: Target, glow: GlowBuffer, levels: int) -> Target:
+        x, y, right, bottom = glow.region.x, glow.region.y, glow.region.right, glow.region.bottom
+        bounds: dict[str, UniformValue] = {"u_bounds": (x, y, right, bottom)} if glow.region != self._region else {}
         return self._painter.applied(
             "effects/glowing_alpha.frag",
             alpha,
-            region=cells(glow.region, levels),
+            region=cells(self._region, levels),
             format="a2",
             textures=glow.textures,
-            defines=glow.defines,
-            uniforms={"u_cell": float(1 << levels), **glow.uniforms},
+            defines={**glow.defines, **({"BOUNDED": 1} if bounds else {})},
+            uniforms={"u_cell": float(1 << levels), **glow.uniforms, **bounds},
         )
 
 

@@ -91,6 +91,27 @@ def test_a_glow_screens_two_lobes_and_keeps_the_layer_on_top(painter: Painter) -
     assert np.abs(found - expected).max() < 1.5 / 255
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_glow_under_a_shadow_reaches_the_frames_edge(painter: Painter, exact: bool) -> None:
+    """effects.md 8.2, `glow`: a Gaussian of the whole chain. The displaced shadow ends before the edge; the picture does not."""
+    source = np.zeros((160, 160, 4))
+    source[120:, 50:110] = (0.2, 0.1, 0, 1)
+    shadow = entry("drop-shadow", distance=12.0, angle=-90.0, softness=8.0, color="#000000", opacity=50.0)
+    glow = entry("glow", radius=14.0, color="#ff8000", intensity=100.0)
+    alpha = np.zeros((160, 160, 1))
+    alpha[:-12] = blurred(source, 8.0)[12:, :, 3:] * 0.5
+    shaded = source + np.concatenate([np.zeros((160, 160, 3)), alpha], axis=2) * (1 - source[..., 3:])
+    color = np.append(linear(np.array([1, 128 / 255, 0])), 1.0)
+    wide, near = (blurred(shaded, 1.15 * 14.0 * factor)[..., 3:] * color for factor in (2.2, 1.0))
+    light = near + 0.4 * wide * (1 - near)
+    difference = np.abs(
+        chained(painter, source, shadow, glow, scene=scene_of(source, exact_blur=exact))
+        - (shaded + light * (1 - shaded[..., 3:]))
+    )
+    difference[145:151] = 0  # in large cells the shadow ends bluntly
+    assert difference.max() < 3 / 255
+
+
 @pytest.mark.parametrize("stack", [("glow", "drop-shadow"), ("drop-shadow", "glow"), ("blur", "glow")])
 def test_light_worked_out_at_a_smaller_size_is_that_of_the_frames_own(painter: Painter, stack: tuple[str, ...]) -> None:
     stored = {"glow": {"radius": 14.0}, "drop-shadow": {"softness": 24.0, "distance": 30.0}, "blur": {"amount": 9.0}}
