@@ -54,6 +54,8 @@ class RayWorker:
     """True while the queue is too short for it: it gets no more assignments, and ends when it is idle."""
     asked: float = 0.0
     """When the actor was last asked for its progress."""
+    answered: bool = True
+    """False while that question is open."""
 
 
 class RayWorkers:
@@ -72,6 +74,7 @@ class RayWorkers:
         self._start_turns: dict[str, asyncio.Semaphore] = {}
         """By node: bounds the workers that start at a time."""
         self._loops: list[asyncio.Task[None]] = []
+        self._polls: set[asyncio.Task[None]] = set()
         self._growth: Growth | None = None
         self._requested: tuple[float, int] | None = None
         """Time and size of the last request to the autoscaler."""
@@ -98,7 +101,7 @@ class RayWorkers:
 
     async def close(self) -> None:
         """Stop asking and starting actors. Those that live stay."""
-        running = [*self._loops, *self._starting.values()]
+        running = [*self._loops, *self._starting.values(), *self._polls]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -178,16 +181,20 @@ class RayWorkers:
     async def _keep_polling(self) -> None:
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            await asyncio.gather(*(self._poll(worker) for worker in self._due(time.monotonic())))
+            for worker in self._due(time.monotonic()):
+                poll = asyncio.create_task(self._poll(worker))  # nobody waits for an actor that does not answer
+                self._polls.add(poll)
+                poll.add_done_callback(self._polls.discard)
 
     def _due(self, now: float) -> list[RayWorker]:
         """Return the actors to ask now. The more actors work, the less often each is asked: at least once a second, like idle ones."""
         workers = list(self._workers.values())
         at_work = sum(1 for worker in workers if worker.tokens)
         pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
-        due = [worker for worker in workers if now - worker.asked >= (pause if worker.tokens else IDLE_POLL_SECONDS)]
+        free = [worker for worker in workers if worker.answered]
+        due = [worker for worker in free if now - worker.asked >= (pause if worker.tokens else IDLE_POLL_SECONDS)]
         for worker in due:
-            worker.asked = now
+            worker.asked, worker.answered = now, False
         return due
 
     async def _poll(self, worker: RayWorker) -> None:
@@ -199,6 +206,8 @@ class RayWorkers:
             return
         except (TimeoutError, RayError):
             return
+        finally:
+            worker.answered = True
         now = time.monotonic()
         worker.state = replace(
             worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, active=report.active,

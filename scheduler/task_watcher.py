@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -29,6 +29,12 @@ RENEWALS_MAX: Final = 1000
 LOOK_SECONDS: Final = 1.0
 """Time between two rounds while a task waits behind a frame of another account that takes longer than this."""
 
+PAUSED_SECONDS: Final = 5.0
+"""A round that comes so much later than due follows a pause: this process was stopped, or its database did not answer."""
+
+SILENT_SECONDS: Final = 15.0
+"""Time beyond FRAME_SECONDS_MAX after which a worker that answers no question is restarted. A frame that hangs is found before, and blamed."""
+
 COPY_CANDIDATES_MAX: Final = 64
 """Idle workers that the database is asked about for one straggler."""
 
@@ -45,17 +51,29 @@ class RunningTaskWatcher(Service):
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}
         """Assignments whose lease is lost, by token, until their worker has stopped them."""
+        self._watched = self._resumed = dependencies.clock.monotonic()
 
     async def tick(self) -> int:
         """Run one round over all running tasks."""
         await self._renew()
+        self._forgive_own_pause()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         for running_task in self.running_tasks:
             if isinstance(running_task.assignment, SegmentAssignment):
                 await self._watch(running_task, running_task.assignment, states)
             await self._relieve(running_task, states)
+        self._restart_silent_workers(states.values())
         await self._restart_blocked_workers()
         return 0
+
+    def _forgive_own_pause(self) -> None:
+        """Hold a pause of this process against no worker: it did not read their progress."""
+        now = self.dependencies.clock.monotonic()
+        if now - self._watched > self.every_seconds + PAUSED_SECONDS:
+            self._resumed = now
+            for running_task in self.running_tasks:
+                running_task.advanced = now
+        self._watched = now
 
     async def _renew(self) -> None:
         leases = sorted(self.running_tasks.leases())
@@ -71,6 +89,14 @@ class RunningTaskWatcher(Service):
                 self.dependencies.executor.cancel(running_task.assignment.token)
                 self._withdrawn[running_task.assignment.token] = running_task
                 self.wake_within(WITHDRAWN_SECONDS)
+
+    def _restart_silent_workers(self, states: Iterable[WorkerState]) -> None:
+        """Restart workers whose process has stopped. Their last answer can name a task that has ended, so no task is to blame."""
+        now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max + SILENT_SECONDS
+        for state in states:
+            if now - max(state.heard, self._resumed) > limit:
+                _log.warning("worker does not answer", worker=state.id)
+                self.dependencies.executor.restart(state.id, is_blameless=True)
 
     async def _restart_blocked_workers(self) -> None:
         """Restart workers that still draw a frame of a withdrawn assignment, if other assignments wait there."""

@@ -1,0 +1,33 @@
+"""A worker whose process is stopped and does not end, as on a machine that hangs."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.acceptance.farm import ROOT, imported, process_farm, uploaded
+
+BUNDLE = ROOT / "examples" / "title-card.motion"
+LOGO = ROOT / "examples" / "media" / "logo.png"
+JOBS = 3
+
+
+@pytest.mark.acceptance
+@pytest.mark.timeout(280)
+def test_a_worker_that_stops_answering_is_replaced_and_jobs_end(tmp_path: Path) -> None:
+    with process_farm(tmp_path / "farm", "--workers", "1", settings={"FRAME_SECONDS_MAX": "5"}) as farm:
+        template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, LOGO)
+        assert (
+            farm.ended(farm.render(template, "before-it-stops", logo=logo, headline="Before"))["status"] == "completed"
+        )
+        (worker,) = farm.processes("actor")
+        worker.send_signal(signal.SIGSTOP)
+        _, left = psutil.wait_procs([worker], timeout=90)
+        assert left == [], "the stopped worker was kept"
+        jobs = [
+            farm.render(template, f"after-it-{number}", logo=logo, headline=f"After {number}") for number in range(JOBS)
+        ]
+        assert [farm.ended(job_id)["status"] for job_id in jobs] == ["completed"] * JOBS
