@@ -23,7 +23,7 @@ def test_a_worker_that_stops_answering_is_replaced_and_jobs_end(tmp_path: Path) 
         assert (
             farm.ended(farm.render(template, "before-it-stops", logo=logo, headline="Before"))["status"] == "completed"
         )
-        (worker,) = farm.processes("actor")
+        (worker,) = (actor for actor in farm.processes("actor") if "RenderActor" in " ".join(actor.cmdline()))
         worker.send_signal(signal.SIGSTOP)
         _, left = psutil.wait_procs([worker], timeout=90)
         assert left == [], "the stopped worker was kept"
