@@ -1,0 +1,56 @@
+"""One scheduler's view of the actors: each is asked by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+from cluster.ray_cluster import RayCluster
+from cluster.ray_workers import RayWorkers
+from cluster.render_actor import ActorReport
+from farm_core.settings import Settings
+from scheduler.report_queue import ReportQueue
+from tests.patience import HANG_SECONDS
+
+REPORT = ActorReport("r", "none", "none", 0, 0)
+
+
+class Cluster:
+    """A node of two slots. The actor of the first one starts, and answers no question."""
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "NodeID": "node", "Resources": {"CPU": 2.0}}]
+
+    async def actor(self, slot: Any) -> Any:
+        async def answer() -> ActorReport:
+            return REPORT
+
+        async def silence() -> None:
+            await asyncio.Event().wait()
+
+        report = silence if slot.name.endswith("-0") else answer
+        return SimpleNamespace(describe=SimpleNamespace(remote=answer), report=SimpleNamespace(remote=report))
+
+
+def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked() -> None:
+    async def story() -> None:
+        gone = asyncio.Event()
+        workers = RayWorkers(Settings(workers=2), cast(RayCluster, Cluster()), ReportQueue(), gone)
+        await workers.start()
+        try:
+            async with asyncio.timeout(HANG_SECONDS):
+                while len(list(workers)) < 2:  # noqa: ASYNC110 - nothing tells of it
+                    await asyncio.sleep(0.01)
+            silent, prompt = sorted(workers, key=lambda worker: worker.slot.name)
+            began = silent.state.heard
+            async with asyncio.timeout(10):  # less than the time that an actor has for one answer
+                for _ in range(3):
+                    heard = prompt.state.heard
+                    while prompt.state.heard == heard:  # noqa: ASYNC110 - as above
+                        await asyncio.sleep(0.01)
+            assert silent.state.heard == began
+        finally:
+            await workers.close()
+
+    asyncio.run(story())
