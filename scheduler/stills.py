@@ -195,5 +195,6 @@ def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
         width=0, height=0, fps=subject.fps, frame_count=subject.frame_count, document_key=None, media={}, template_id="",
         template_document_key=subject.document_key, template_inputs=subject.template_inputs,
         template_targets=subject.template_targets, composition_id=subject.composition_id,
-        duration_seconds=subject.duration_seconds,
+        duration_seconds=subject.duration_seconds, format="mp4", transparent=False, has_sound=False, request_id=None,
+        traceparent=None, stored_bytes=0, storage_limit=None,
     )  # fmt: skip

@@ -49,14 +49,14 @@ class ClaimedJob:
     template_targets: Mapping[str, Any]
     composition_id: str | None
     duration_seconds: float
-    format: str = "mp4"
-    transparent: bool = False
-    has_sound: bool = False
-    request_id: str | None = None
-    traceparent: str | None = None
-    stored_bytes: int = 0
+    format: str
+    transparent: bool
+    has_sound: bool
+    request_id: str | None
+    traceparent: str | None
+    stored_bytes: int
     """Bytes that the account had in storage when the job was claimed."""
-    storage_limit: int | None = None
+    storage_limit: int | None
 
 
 @dataclass(frozen=True, slots=True)

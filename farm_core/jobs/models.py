@@ -128,7 +128,7 @@ class Job(SQLModel, table=True):
     warnings: list[dict[str, Any]] | None = json(nullable=True)
     """Content that the video leaves out (motion/notices.py): partly known at ingest, complete at the end of the job."""
     meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
-    """Object that the caller attached to the job: returned with it, never read."""
+    """Object that the caller attached to the job: returned with it, never read. Not called `metadata`, which the tables' base class has."""
     request_id: str | None = None
     """Id of the request that created the job: the logs of its scheduler and workers have it too."""
     traceparent: str | None = None

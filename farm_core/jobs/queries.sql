@@ -51,7 +51,7 @@ WITH candidates AS MATERIALIZED (
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
     FROM best WHERE jobs.ctid = best.version
     RETURNING jobs.*
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'claim', 'processing' FROM claimed
 )
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
@@ -75,7 +75,7 @@ WITH orphans AS (
         lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
     FROM orphans WHERE jobs.id = orphans.id
     RETURNING jobs.*
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt) FROM adopted WHERE NOT EXISTS (
         SELECT 1 FROM job_events WHERE job_id = adopted.id AND event = 'adopt' AND detail = jsonb_build_object('attempt', adopted.attempt)
@@ -143,7 +143,7 @@ WITH wanted AS (
     FROM planned JOIN unnest(CAST(:task_job_ids AS text[]), CAST(:indexes AS int[]), CAST(:kinds AS text[]),
         CAST(:first_frames AS int[]), CAST(:frame_counts AS int[])) AS task(job_id, index, kind, first_frame, frame_count)
         ON task.job_id = planned.id
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned WHERE segments IS NOT NULL
 ), counted AS (
@@ -221,7 +221,7 @@ WITH wanted AS (
     WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
     RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms, jobs.created_at,
         jobs.video_key, wanted.video_url, wanted.detail, wanted.delivery_id, wanted.video_bytes
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
 ), posted AS (
@@ -444,7 +444,7 @@ WITH orphans AS (
     UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
     FROM orphans WHERE tasks.id = orphans.id
     RETURNING tasks.id, tasks.job_id, tasks.index
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT rescued.job_id, :now, 'rescue task', jobs.status, jsonb_build_object('task', rescued.index)
     FROM rescued JOIN jobs ON jobs.id = rescued.job_id ORDER BY rescued.job_id, rescued.index
@@ -524,7 +524,7 @@ WITH held AS (
     UPDATE tasks SET status = 'pending', segment_key = NULL, finished_at = NULL, report = NULL, worker = NULL
     FROM stranded WHERE tasks.job_id = stranded.id AND tasks.status = 'done'
     RETURNING tasks.job_id
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT DISTINCT job_id, CAST(:now AS timestamptz), 'unpin', 'processing' FROM undone
 )
 SELECT job_id FROM undone
@@ -737,7 +737,7 @@ WITH held AS (
 ), ranked AS (
     UPDATE jobs SET priority = :priority FROM held WHERE jobs.id = held.id AND jobs.priority <> :priority
     RETURNING jobs.id, jobs.status, held.priority AS former
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, 'set priority', status, jsonb_build_object('from', former, 'to', CAST(:priority AS int)) FROM ranked
 )
@@ -756,7 +756,7 @@ WITH stored AS (
         created_at, priority
     FROM jsonb_populate_recordset(CAST(NULL AS jobs), CAST(:jobs AS jsonb))
     ON CONFLICT DO NOTHING RETURNING id, account_id
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'create', 'queued' FROM stored
 ), counted AS (
     INSERT INTO usage (account_id, period, render_jobs)
@@ -783,7 +783,7 @@ WITH former AS (
         callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
     FROM former
     RETURNING id, account_id
-), told AS (
+), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT former.id, CAST(:now AS timestamptz), 'retry', former.status, jsonb_build_object('job', former.new_id) FROM former
     UNION ALL

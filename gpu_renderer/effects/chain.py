@@ -157,10 +157,11 @@ def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) 
 
 @cached_by_identity(KEPT_MAX)
 def _passes_of(effects: tuple[EffectSnapshot, ...], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
-    routes = (Route.GPU_ONLY,) if after_baking else (Route.GPU, Route.GPU_ONLY)
     found = ((find(entry.type), entry) for entry in effects)
     passes = [
-        (effect, resolve(effect, entry)) for effect, entry in found if effect is not None and effect.route in routes
+        (effect, resolve(effect, entry))
+        for effect, entry in found
+        if effect is not None and (effect.route is Route.GPU_ONLY if after_baking else effect.route.is_spatial)
     ]
     return tuple([(effect, values) for effect, values in passes if not effect.is_idle(values)])
 

@@ -112,7 +112,7 @@ class AudioSpectrum(Effect):
 
     def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
         count = values.whole("bands", 1, 128)
-        levels = np.resize(_numbers(values.filled("magnitudes")) or [0.0], count)
+        levels = np.resize(_numbers(values.stored("magnitudes")) or [0.0], count)
         tall, step, bottom = values.number("maxHeight"), canvas.width / count, float(canvas.height)
         mode = values.whole("displayMode")
         if mode == 1:
@@ -131,14 +131,14 @@ class AudioSpectrum(Effect):
 @effect("audio-waveform")
 class AudioWaveform(Effect):
     def is_idle(self, values: EffectValues) -> bool:
-        return super().is_idle(values) or len(_numbers(values.filled("samples"))) < 2
+        return super().is_idle(values) or len(_numbers(values.stored("samples"))) < 2
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         with drawing(canvas, composite=values.whole("composite"), opacity=values.fraction("opacity")) as on:
             self._draw(on, canvas, values)
 
     def _draw(self, on: skia.Canvas, canvas: Canvas, values: EffectValues) -> None:
-        samples, middle = np.array(_numbers(values.filled("samples"))), canvas.height / 2
+        samples, middle = np.array(_numbers(values.stored("samples"))), canvas.height / 2
         swing, step = 0.5 * values.number("maxHeight"), canvas.width / len(samples)
         at = [(step * (k + 0.5), float(sample) * swing) for k, sample in enumerate(samples)]
         paint = _gradient(values, middle - swing, middle + swing, "outsideColor", "insideColor", "outsideColor")

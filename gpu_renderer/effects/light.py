@@ -205,7 +205,7 @@ class RadialShadow(Effect):
 
 def _light(values: EffectValues) -> tuple[float, float, float]:
     """Return the direction to the light: x right, y down, z towards the viewer."""
-    azimuth = values.radians("angle") + (math.pi if values.filled("direction") == "down" else 0.0)
+    azimuth = values.radians("angle") + (math.pi if values.stored("direction") == "down" else 0.0)
     altitude = math.radians(min(90.0, max(0.0, values.number("altitude"))))
     return math.cos(azimuth) * math.cos(altitude), math.sin(azimuth) * math.cos(altitude), math.sin(altitude)
 

@@ -103,7 +103,7 @@ def _vector(value: ParameterValue, default: float) -> Vector:
 @effect("apply-color-lut")
 class ApplyColorLut(Effect):
     def draw(self, chain: EffectChain, values: EffectValues) -> None:
-        table = LookupTable.read(values.filled("lut"))
+        table = LookupTable.read(values.stored("lut"))
         if table is None:
             return
         # The reference uploads one table a layer: a later effect reads the first one's, by its own size and domain.
@@ -118,7 +118,7 @@ class ApplyColorLut(Effect):
         )
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        table = LookupTable.read(values.filled("lut"))
+        table = LookupTable.read(values.stored("lut"))
         if table is None:
             return
         volume = canvas.texture(table.floats(), *table.packed_size, format="f4", channels=3)

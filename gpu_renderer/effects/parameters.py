@@ -11,9 +11,11 @@ from typing import Any
 from motion.snapshot import ParameterValue
 
 UNITS = ("number", "px", "%", "°", "s", "fps", "x", "Hz", "stops")
-"""Units of numbers, of which "number" is none. Those in px scale with the raster of a baked layer; positive angles are clockwise on screen."""
+"""Units of numbers; "number" has none. Those in px scale with the raster of a baked layer; positive angles are clockwise on screen."""
 EXCESS = 4.0
+"""A number can lie outside its range by this many widths of the range."""
 UNRANGED_MAX = 1e5
+"""Largest number without a range."""
 DEGREES_MAX = 3.6e7
 ENDLESS = frozenset({"evolution", "phase", "seed", "noisePhase"})
 """Keys of numbers that run on with time or choose a pattern. They cost nothing, however large they are."""
@@ -75,7 +77,7 @@ class Parameter:
         raise ValueError(f"{key} cannot be {kind} {rest}")
 
     def bounded(self, value: float) -> float:
-        """Return the value, held within five times the range of its control: absurd numbers must not cost without end.
+        """Return the value, held within EXCESS widths of its range: absurd numbers must not cost without end.
 
         Angles and numbers like an evolution go on and on, and cost nothing.
         """

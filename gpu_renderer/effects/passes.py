@@ -155,7 +155,7 @@ class EffectChain(Surface):
         return self._common
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters in output px; colours carry the opacity that belongs to them."""
+        """Parameters with lengths as they are stored; colours carry the opacity that belongs to them."""
         found = dict[str, UniformValue](values.uniforms())
         effect = values.effect
         for key, opacity in effect.folded.items():

@@ -15,8 +15,8 @@
 
 The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. A state of `idle`,
 `idle_baked` or `invalid` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader declares a
-parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool for flags) and
-gets it, in the pixels of the route.
+parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool for flags).
+Lengths have the unit of its `place()`: layer px in screen space, canvas px on the layer's canvas.
 
 An effect that needs more than a shader and its parameters also has a class with that code and nothing else:
 

@@ -95,7 +95,7 @@ class Glass(Effect):
 class StrobeLight(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         period = max(0.001, values.number("strobePeriod"))
-        time = values.filled("time")
+        time = values.stored("time")
         seconds = float(time) if isinstance(time, (int, float)) else 0.0
         is_off = (seconds % period) / period >= values.fraction("strobeDuty")
         return is_off or values.number("intensity") <= 0

@@ -162,7 +162,7 @@ class EffectValues:
     """True for raster kernels, which read `#rgb` and `#rrggbb` alone (effects.md 6)."""
 
     def number(self, key: str) -> float:
-        """A number; 0 where the stored value is none. Lengths come in the pixels of the route."""
+        """A number; 0 where the stored value is none. Lengths are multiplied by `length_scale`."""
         value = self.by_key[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return 0.0
@@ -211,8 +211,8 @@ class EffectValues:
         pairs = value if isinstance(value, tuple) else ()
         return [(float(p[0]), float(p[1])) for p in pairs if _is_pair(p)]  # type: ignore[index, arg-type]
 
-    def filled(self, key: str) -> ParameterValue:
-        """A value as it is stored."""
+    def stored(self, key: str) -> ParameterValue:
+        """A value of any type, as it is stored."""
         return self.by_key[key]
 
     def are_in(self, states: Sequence[State]) -> bool:

@@ -13,7 +13,7 @@ uniform vec2 u_frame_size;
 uniform vec4 u_box;
 uniform vec2 u_layer_size;
 uniform bool u_mirrored;
-uniform vec2 u_length_scale;
+uniform vec2 u_length_scale;  // texels per output px (3.6): 1, except in the buffers of planes
 #ifdef IN_PLACE
 layout(location = 0) inout vec4 f_color;
 #else

@@ -15,7 +15,6 @@ from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array, of_h
 from motion.color_text import NAMES
 
 BLACK = Rgba(0.0, 0.0, 0.0)
-TRANSPARENT = Rgba(0.0, 0.0, 0.0, 0.0)
 _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
 _FUNCTION = re.compile(r"(rgba?|hsla?|hwb|oklab|oklch|lab|lch)\(([^()]*)\)\Z")
 _NUMBER = re.compile(r"([+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?)(%|deg|turn|rad|grad|)\Z")

@@ -99,7 +99,7 @@ def test_the_layers_clock_drives_the_timecode_unless_it_is_told_not_to_and_a_tra
     assert values("timecode", clock=2.5).number("time") == 2.5
     assert values("timecode", {"followCompTime": False, "time": 1.0}, clock=2.5).number("time") == 1
     assert values("timecode", animated={"time": 4.0}, clock=2.5).number("time") == 4
-    assert values("strobe-light", clock=0.75).filled("time") == 0.75
+    assert values("strobe-light", clock=0.75).stored("time") == 0.75
 
 
 def test_lengths_alone_scale_with_the_raster() -> None:
