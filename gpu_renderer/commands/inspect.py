@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -127,29 +127,30 @@ def _layer_lines(layers: list[dict[str, Any]], indent: str) -> Iterator[str]:
 
 def _snapshot(evaluated: Snapshot, indent: str) -> Iterator[str]:
     yield f"{indent}{evaluated.width:g}x{evaluated.height:g}, background {evaluated.background}"
+    yield from _changed(evaluated, indent + "  ", ("width", "height", "background", "layers"))
     for layer in evaluated.layers:
         yield from _layer(layer, indent)
 
 
 def _layer(layer: LayerSnapshot, indent: str) -> Iterator[str]:
     yield f"{indent}{layer.id}: {layer.name!r}, {type(layer.source).__name__}{'' if layer.visible else ', not shown'}"
+    indent += "    "
     placed = layer.transform if isinstance(layer.transform, Transform2D) else layer.transform.flat
-    yield f"{indent}    at {placed.x:g}, {placed.y:g}, rotation {placed.rotation:g}, scale {placed.scale_x:g} {placed.scale_y:g}"
-    for name, value in _set(layer):
-        yield f"{indent}    {name}: {value}"
+    yield f"{indent}at {placed.x:g}, {placed.y:g}, rotation {placed.rotation:g}, scale {placed.scale_x:g} {placed.scale_y:g}"
+    yield from _changed(layer.transform, indent, ("x", "y", "rotation", "scale_x", "scale_y", "flat"))
+    yield from _changed(layer, indent, ("id", "name", "source", "transform", "visible"))
     if isinstance(layer.source, CompositionSource):
-        yield from _snapshot(layer.source.composition, indent + "    ")
-        return
-    for name, value in _set(layer.source):
-        yield f"{indent}    {name}: {value}"
+        yield from _snapshot(layer.source.composition, indent)
+    else:
+        yield from _changed(layer.source, indent, ())
 
 
-def _set(record: object) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a record that are not at their defaults."""
+def _changed(record: object, indent: str, without: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each other field of a record that is not at its default."""
     for field in dataclasses.fields(record):  # type: ignore[arg-type]  # every snapshot record is a dataclass
         value = getattr(record, field.name)
-        if field.name not in ("id", "name", "source", "transform", "visible") and value != field.default:
-            yield field.name, _short(value)
+        if field.name not in without and value != field.default:
+            yield f"{indent}{field.name}: {_short(value)}"
 
 
 def _short(value: object) -> str:

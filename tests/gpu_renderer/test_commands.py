@@ -224,6 +224,17 @@ def test_inspect_prints_an_evaluated_frame(tmp_path: Path, capsys: pytest.Captur
     assert "at 70, 45" in capsys.readouterr().out
 
 
+def test_an_evaluated_frame_shows_the_whole_placement_of_its_layers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doc = document(layer("flat", skew=12, anchorX=5), layer("deep", z=50), layer("eye", __kind="camera"))
+    assert main(["inspect", str(write_document(tmp_path, doc)), "--time", "0"]) == 0
+    output = capsys.readouterr().out
+    assert all(
+        words in output for words in ("skew: 12", "anchor_x: 5", "matrix: (1.0, 0.0, 0.0, 80.0", "camera: Camera(")
+    )
+
+
 def test_the_rendered_video_plays_to_its_end(tmp_path: Path) -> None:
     main(["render", str(write_document(tmp_path, moving_square())), "-o", str(tmp_path / "a.mp4")])
     with av.open(str(tmp_path / "a.mp4")) as container:
