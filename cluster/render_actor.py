@@ -178,7 +178,7 @@ def _sandboxed_runner(
 ) -> TaskRunner:
     """Make the renderer on the calling thread, which then drops what drawing does not need."""
     from cluster import sandbox  # noqa: PLC0415 - see above
-    from cluster.execution import task_runner  # noqa: PLC0415
+    from cluster.segment_maker import task_runner  # noqa: PLC0415
 
     runner = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
     sandbox.enter(settings, scratch)

@@ -11,8 +11,11 @@ import orjson
 
 from cluster.devices import device_index
 from cluster.media_cache import MediaCache
-from cluster.task_runner import OnProgress, ShouldStop, StillPicture
+from cluster.task_runner import OnProgress, ShouldStop, StillPicture, TaskRunner
+from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
 from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
@@ -135,6 +138,14 @@ class SessionSegmentMaker:
         idle = [key for key, opened in documents.items() if opened not in self._in_use]
         for key in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
             documents.pop(key).close()
+
+
+def task_runner(
+    worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
+) -> TaskRunner:
+    """Return a worker's runner. Its GL context belongs to the calling thread, which must execute all assignments."""
+    storage = storage_of(settings, Links(farm_secret(settings)))
+    return TaskRunner(worker_id, SessionSegmentMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 
 def _warm(session: RenderSession) -> None:

@@ -53,7 +53,7 @@ def read_document(data: bytes) -> Document:
 
 
 def read_file(path: Path) -> Document:
-    """Return the same of a file on disk; of a bundle only the chunks come into memory, however large its media are.
+    """Return the document in a file on disk. Of a bundle only the chunks come into memory, however large its media are.
 
     Raises OSError, too, where the file cannot be read.
     """

@@ -287,7 +287,7 @@ def _copied(draft: Draft) -> list[Draft]:
 
 
 def _in_scene(cloning: Cloning, prefix: str) -> Cloning:
-    """Return the same, with the ids that the drivers have as layers."""
+    """Return the cloning with the ids that its drivers have as layers."""
     path_id, driver_id = (wanted and prefix + wanted for wanted in (cloning.path_id, cloning.driver_id))
     return replace(cloning, path_id=path_id, driver_id=driver_id)
 

@@ -57,8 +57,8 @@ def _extent(levels: npt.NDArray[np.uint8]) -> tuple[int, int]:
     return (max(0, int(content_box[0]) - 1), min(len(levels), int(content_box[-1]) + 2)) if len(content_box) else (0, 0)
 
 
-def tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:
-    """Return the smallest rung of the ladder that holds the requested scale, else the highest."""
+def raster_tier(requested: float, *, continuous: bool = False, width: float = 1.0, height: float = 1.0) -> float:
+    """Return the format's smallest raster scale that is at least the requested one, else its largest (compositing.md 2.6)."""
     ladder = CONTINUOUS_TIERS if continuous else TIERS
     allowed = [step for step in ladder if step <= 4 or width * height * step * step <= CONTINUOUS_AREA_PX_MAX]
     return next((step for step in allowed if step >= requested), allowed[-1])

@@ -8,7 +8,7 @@ from gpu_renderer import effects
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content import masks
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, supersample, tier
+from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, raster_tier, supersample
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
@@ -130,7 +130,7 @@ class LayerContents:
         width, height = self.rasters.box(layer.source)
         if isinstance(layer.source, ParticleSource):
             return field_scale(step.raster_scale, width, height)
-        scale = tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
+        scale = raster_tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         return supersample(scale, max(width, height, 1.0))
 
     def _on_frame(self, raster: Raster, placed: PlacedMesh) -> Image | None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content import masks
-from gpu_renderer.content.raster import Raster, tier
+from gpu_renderer.content.raster import Raster, raster_tier
 from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.gaussian import canvas_boxes
@@ -68,7 +68,7 @@ _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """How the content of a baked layer is rasterised: canvas px per layer px, and how far its effects reach, layer px.
+    """Rasterisation of a baked layer: canvas px per layer px, and the distance that its effects draw outside it, layer px.
 
     For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `mask_scale`: canvas px
     per layer px of its masks, which the reference paints as if the layer were not scaled (compositing.md 2.5); None for
@@ -104,7 +104,7 @@ def needs_baking(layer: LayerSnapshot) -> bool:
 
 
 def container_padding_px(layer: LayerSnapshot) -> float:
-    """How far the box and the mask of a container are stretched on every side, layer px.
+    """Return the distance by which the box and the mask of a container grow on every side, layer px.
 
     Its raster effects are not drawn, and yet it counts as baked: all effects and styles make room (compositing.md 2.4).
     """
@@ -118,7 +118,7 @@ def keeps_color(layer: LayerSnapshot) -> bool:
 
 
 def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float, *, requested: float = 1.0) -> Baking:
-    """Scale and reach of a baked layer of width x height layer px.
+    """Return the rasterisation of a baked layer of width x height layer px.
 
     `requested`: output px per layer px, at least `output_scale`; of a 3D layer as it is projected (layers.md 5.3).
 
@@ -130,9 +130,9 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     if isinstance(layer.source, (ImageSource, SvgSource)):
         quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
         return Baking(PICTURE_OVERSAMPLING * quality, bleed)
-    scale = tier(requested, continuous=layer.continuous_raster, width=width, height=height)
+    scale = raster_tier(requested, continuous=layer.continuous_raster, width=width, height=height)
     longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
-    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, tier(output_scale))
+    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, raster_tier(output_scale))
 
 
 def bake(
@@ -200,7 +200,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Masks:
-    """How the masks of a layer are painted on its canvas."""
+    """Painter of a layer's masks on its canvas."""
 
     raster: Raster
     masking: Masking

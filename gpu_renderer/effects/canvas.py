@@ -317,7 +317,7 @@ class Canvas(Surface):
         return field
 
     def heights(self, native: WindowKernels, smoothness: int) -> npt.NDArray[np.float32]:
-        """Return the same as an array of shape (rows, columns), made by native kernels."""
+        """Return the height field of `luma_field` as an array of shape (rows, columns), made by native kernels."""
         margin, threads = min(FIELD_RADIUS_MAX_PX, smoothness), self.painter.thread_count
         return native.heights(self.straight_pixels(), margin, thread_count=threads)
 

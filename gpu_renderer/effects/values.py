@@ -77,7 +77,7 @@ State = tuple[Condition, ...]
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What the catalogue says of an effect. `registry.Effect` adds how it is drawn."""
+    """Entry of an effect in the catalogue. `registry.Effect` adds how it is drawn."""
 
     id: str
     family: str

@@ -163,7 +163,9 @@ class EvaluationContext:
         self.stack = stack
         self.clones: dict[str, Clone | None] = {}
         self.guides: dict[str, Guide | None] = {}
+        """Results of `clone_places.py`, by layer."""
         self.combined: dict[str, CombinedOutline | None] = {}
+        """Results of live booleans (`shapes.py`), by layer."""
         self._bar_frame: int | None = None
         self._times: dict[str, float] = {}
         self._values: dict[str, Values] = {}
@@ -205,7 +207,7 @@ class EvaluationContext:
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
     def unstretched(self, layer: Layer, time: float, *, exact: bool = False) -> float:
-        """Return the same before the layer's own steps, stretch, reversal and freezing."""
+        """Return a time of this context as the layer's own steps, stretch, reversal and freezing find it."""
         time -= layer.delay
         for unit in layer.remapped_by:
             time = self.remapped(unit, time)

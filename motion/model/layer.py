@@ -72,7 +72,7 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class WideTime:
-    """Copies of a layer one frame apart, as many after as before it as it says."""
+    """Copies of a layer one frame apart: so many ahead of its time, and so many behind it."""
 
     id: str
     ahead: float = 2.0
@@ -93,7 +93,7 @@ Part = Literal["placement", "effects", "source", "mesh"]
 
 @dataclass(slots=True, eq=False)
 class Constants:
-    """What evaluation has found of a layer to be the same at every time, so that it is made once. It changes no result."""
+    """Cache of what evaluation has found to be the same at every time of a layer. It changes no result."""
 
     parts: dict[Part, object] = field(default_factory=dict)
     """Parts of its snapshot (`motion/evaluate/constant_parts.py`)."""

@@ -75,7 +75,7 @@ class _Place:
         return self.layer.time.stretched(moved)
 
     def unstretched(self, time: float) -> float:
-        """Return the same without the layer's own stretch."""
+        """Return a time of the layer's composition as the layer's own stretch finds it."""
         time -= self.layer.delay
         for unit in self.layer.remapped_by:
             time = self.context.remapped(unit, time)

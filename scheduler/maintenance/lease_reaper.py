@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from farm_core.jobs import tasks, workers
-from farm_core.jobs.leases import shorten_leases
+from farm_core.jobs.clock_steps import shorten_leases
 from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.dependencies import Dependencies

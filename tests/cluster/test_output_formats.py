@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cluster.execution import task_runner
+from cluster.segment_maker import task_runner
 from cluster.task_runner import TaskRunner
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.settings import ROOT, Settings

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cluster.execution import task_runner
 from cluster.render_thread import RenderThread
+from cluster.segment_maker import task_runner
 from cluster.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
