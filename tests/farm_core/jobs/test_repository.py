@@ -12,6 +12,7 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.controls.jobs import create_again_by_id
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import repository
@@ -61,6 +62,21 @@ ASKED: Final[Mapping[str, Any]] = {
     "has_sound": True, "callback_url": "https://example.com/hook?a=b", "idempotency_key": "key-12345", "meta": {"order": 7},
     "request_id": "req_1", "traceparent": "00-1-2-01", "priority": 2, "reserved_ms": 3_000_000_000,
 }  # fmt: skip
+FILLED_LATER: Final = {
+    "status", "progress", "document_key", "media", "composition_id", "composition_seconds", "renderer", "plan_key", "ingest_bytes", "video_key",
+    "receipt_key", "error", "warnings", "render_duration_ms", "attempt", "lease_token", "lease_expires_at", "started_at", "finished_at",
+}  # fmt: skip
+OF_ONE_REQUEST: Final = {"id", "created_at", "idempotency_key", "request_id", "traceparent", "batch_id", "batch_index"}
+
+
+def test_each_field_that_a_request_fills_is_in_the_tests_below() -> None:
+    asked = Job(**ASKED)
+    unset = {
+        name
+        for name, field in Job.model_fields.items()
+        if not field.is_required() and getattr(asked, name) == field.get_default()
+    }
+    assert unset == FILLED_LATER | {"batch_id", "batch_index"}
 
 
 def test_a_new_job_is_stored_as_it_was_asked_for_beside_columns_of_a_later_release(database_url: str) -> None:
@@ -75,6 +91,22 @@ def test_a_new_job_is_stored_as_it_was_asked_for_beside_columns_of_a_later_relea
             assert stored is not None
             assert stored.model_dump() == asked.model_dump()
             assert await session.scalar(text("SELECT later FROM jobs")) == 7
+
+    on_a_database(database_url, body)
+
+
+def test_a_job_that_is_created_again_asks_for_the_same(database_url: str) -> None:
+    async def body(database: Database, _: Account, template: Template) -> None:
+        async with database.work() as session:
+            failed = await repository.create(session, rows.job(template, **ASKED))
+            ending = text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at")
+            await session.execute(ending)
+            new_id = (await create_again_by_id(session, [failed.id]))[failed.id]
+        async with database.work() as session:
+            again = await session.get(Job, new_id)
+            assert again is not None
+            left_out = FILLED_LATER | OF_ONE_REQUEST
+            assert again.model_dump(exclude=left_out) == failed.model_dump(exclude=left_out)
 
     on_a_database(database_url, body)
 
