@@ -6,8 +6,10 @@ import io
 import json
 import wave
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -26,6 +28,9 @@ from tests.gpu_renderer.documents import Record, document, layer, track
 
 SOUND = "https://media.example/tone.wav"
 Farm = tuple[TaskRunner, LocalStorage]
+OF_SEGMENTS: Final[Mapping[str, Any]] = {"width": 162, "height": 92, "fps": 25, "format": "mov", "transparent": True}
+OF_FRAMES_OR_SOUND: Final = {"frame_count", "composition_id", "duration_seconds", "has_sound"}
+"""Fields of a video format that change which frames there are and what they show, which their own keys say, or the file's sound."""
 
 
 def test_the_farm_and_the_renderer_know_the_same_formats() -> None:
@@ -105,6 +110,18 @@ def render_video(
 @pytest.mark.gl
 @pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")
 class TestWorkers:
+    def test_segments_of_other_outputs_have_other_keys(self, farm: Farm) -> None:
+        video = VideoFormat(160, 90, 30, 30, None, 1.0, "webm")
+        assert {field.name for field in fields(VideoFormat)} == OF_SEGMENTS.keys() | OF_FRAMES_OR_SOUND
+        keys = set()
+        for changed in ({}, *({name: value} for name, value in OF_SEGMENTS.items())):
+            assignment = SegmentAssignment("t", "s", "j", "frozen/a.json", {}, replace(video, **changed), 0, 1)
+            done = farm[0].execute(assignment, lambda _: None, lambda: False)
+            assert isinstance(done, Finished)
+            assert not done.cached
+            keys.add(done.key)
+        assert len(keys) == 1 + len(OF_SEGMENTS)
+
     @pytest.mark.parametrize("name", ["mp4", "mp4-h265", "mp4-av1", "webm", "mov"])
     def test_videos_have_pictures_and_sound(self, farm: Farm, tmp_path: Path, name: str) -> None:
         path, done = render_video(farm, tmp_path, name)
