@@ -21,7 +21,14 @@ from scheduler.listener import Listener
 from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
 from scheduler.maintenance.queue_auditor import QueueAuditor
-from scheduler.maintenance.retention import HistoryReaper, ResultReaper, ScratchReaper, SegmentReaper, UploadReaper
+from scheduler.maintenance.retention import (
+    HistoryReaper,
+    ResultReaper,
+    RowReaper,
+    ScratchReaper,
+    SegmentReaper,
+    UploadReaper,
+)
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
@@ -55,7 +62,7 @@ class Scheduler:
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies),
+            ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies), RowReaper(dependencies),
             QueueAuditor(dependencies), self.clock_keeper,
         )  # fmt: skip
         self.listener = Listener(

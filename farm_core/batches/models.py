@@ -21,6 +21,7 @@ class Batch(SQLModel, table=True):
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
         Index("batches_newest_first", "account_id", text("created_at DESC"), text("id DESC")),
+        Index("batches_of_template", "template_id"),
     )  # fmt: skip
 
     id: str = Field(primary_key=True)

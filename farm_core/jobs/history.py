@@ -1,4 +1,4 @@
-"""Delete jobs that have ended, with their tasks, events and webhooks, and find the stored objects that nothing refers to."""
+"""Delete rows that have had their time (ended jobs, their batches, deleted templates), and find objects that nothing refers to."""
 
 from __future__ import annotations
 
@@ -29,6 +29,30 @@ async def delete_jobs(transaction: Transaction, job_ids: Sequence[str]) -> Delet
     keys = {key for row in rows for key in (row.video_key, row.receipt_key, row.document_key, *(row.media_keys or ()))}
     segments = {key for row in rows for key in row.segment_keys or ()}
     return DeletedJobs(len(rows), frozenset(keys - {None}), frozenset(segments))
+
+
+async def delete_batches(
+    transaction: Transaction, after: str, before: datetime, rows_max: int
+) -> tuple[str | None, int]:
+    """Of the next `rows_max` batches by their ids, delete those that were created before the moment and have no job any more.
+
+    Returns the last id that was looked at (None: there was none) and how many went.
+    """
+    values = {"after": after, "before": before, "rows_max": rows_max}
+    (row,) = await execute(transaction, "delete_batches", values)
+    return row.last, row.deleted
+
+
+async def delete_templates(
+    transaction: Transaction, after: str, before: datetime, rows_max: int
+) -> tuple[str | None, int]:
+    """Do the same for templates that were deleted before the moment and that no job or batch refers to.
+
+    A render that is being created can have read its template just before it was deleted: leave such requests time to end.
+    """
+    values = {"after": after, "before": before, "rows_max": rows_max}
+    (row,) = await execute(transaction, "delete_templates", values)
+    return row.last, row.deleted
 
 
 async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None = None) -> set[str]:

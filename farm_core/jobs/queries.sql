@@ -837,6 +837,34 @@ SELECT doomed.video_key, doomed.receipt_key, doomed.document_key,
     (SELECT array_agg(segment_key) FROM gone_tasks WHERE job_id = doomed.id AND segment_key IS NOT NULL) AS segment_keys
 FROM doomed JOIN gone ON gone.id = doomed.id
 
+-- delete_batches --
+-- Of the next batches by their ids, those that were created before the moment and have no job any more go. The row names the last id
+-- that was looked at, null after the last batch.
+WITH page AS (
+    SELECT id, created_at FROM batches WHERE id > :after ORDER BY id LIMIT :rows_max
+), doomed AS (
+    SELECT batches.id FROM page JOIN batches ON batches.id = page.id
+    WHERE page.created_at < :before AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.batch_id = page.id)
+    FOR UPDATE OF batches SKIP LOCKED
+), gone AS (
+    DELETE FROM batches USING doomed WHERE batches.id = doomed.id RETURNING 1
+)
+SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
+
+-- delete_templates --
+-- The same for templates that were deleted before the moment and that no job or batch refers to.
+WITH page AS (
+    SELECT id, deleted_at FROM templates WHERE id > :after ORDER BY id LIMIT :rows_max
+), doomed AS (
+    SELECT templates.id FROM page JOIN templates ON templates.id = page.id
+    WHERE page.deleted_at < :before AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.template_id = page.id)
+        AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.template_id = page.id)
+    FOR UPDATE OF templates SKIP LOCKED
+), gone AS (
+    DELETE FROM templates USING doomed WHERE templates.id = doomed.id RETURNING 1
+)
+SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
+
 -- needed_keys --
 -- A job refers to its objects until it has ended before the moment (for ever, without one). Each reference is found by its own index.
 -- A receipt is needed with its video, the document of a deleted template with the jobs of the template.

@@ -1,4 +1,4 @@
-"""Delete what has expired: uploads, results, documents and media, finished jobs, segments above the cache's budget."""
+"""Delete what has expired: uploads, results, documents and media, finished jobs, their batches, deleted templates, surplus segments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
-from farm_core.jobs.history import delete_jobs, expired_jobs, needed_keys
+from farm_core.jobs.history import delete_batches, delete_jobs, delete_templates, expired_jobs, needed_keys
 from farm_core.jobs.shared_objects import delete_unneeded
 from farm_core.telemetry import logs
 from farm_core.usage.stored import forget_deleted
@@ -101,6 +101,29 @@ class HistoryReaper(Service):
         async with self.dependencies.database.connection() as connection:
             expired = await expired_jobs(connection, before, BATCH)
             return (await delete_jobs(connection, expired)).jobs if expired else 0
+
+
+class RowReaper(Service):
+    """Delete batches whose jobs are gone, and deleted templates that no job or batch refers to, in small transactions."""
+
+    every_seconds = 3600.0
+
+    async def tick(self) -> int:
+        """Run one pass over all batches, then over all templates: batches refer to templates."""
+        now = self.dependencies.clock.now()
+        lifetime = timedelta(days=self.dependencies.settings.result_days)
+        for table, delete_rows, before in (
+            ("batches", delete_batches, now - lifetime), ("templates", delete_templates, now - SPARED)
+        ):  # fmt: skip
+            after: str | None = ""
+            number = 0
+            while after is not None and not self._stopping:
+                page = partial(delete_rows, after=after, before=before, rows_max=BATCH)
+                after, deleted = await self.dependencies.database.single(page)
+                number += deleted
+            if number:
+                _log.info("deleted rows that nothing needs", table=table, rows=number)
+        return 0
 
 
 class ScratchReaper(Service):

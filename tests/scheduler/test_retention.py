@@ -15,6 +15,7 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.assets.models import Asset
+from farm_core.batches.models import Batch
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Segment, Task
 from farm_core.jobs.queue_models import AccountQueue
@@ -28,6 +29,7 @@ from scheduler.maintenance.retention import (
     BATCH,
     HistoryReaper,
     ResultReaper,
+    RowReaper,
     ScratchReaper,
     SegmentReaper,
     UploadReaper,
@@ -281,6 +283,60 @@ OLD_JOBS = """
     )
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT id || '.0', id, 0, 'render', 0, 30, 'done', 1, now() FROM old
+"""
+
+
+def batch(name: str, template_id: str, created_at: datetime) -> Batch:
+    return Batch(
+        id=f"batch_{name}", account_id="acc_a", template_id=template_id, request_hash="", row_count=1, refused=[],
+        created_at=created_at,
+    )  # fmt: skip
+
+
+@pytest.mark.service
+def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_to_them(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database, clock = Database(database_url), ManualClock(LATER + timedelta(hours=2))
+        storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        templates = [template(name, deleted=True) for name in ("gone", "rendered", "batched", "just-read", "young")]
+        templates[-1].deleted_at = clock.now() - timedelta(minutes=30)
+        async with database.work() as session:
+            session.add_all([template("live", deleted=False), *templates])
+            await session.flush()
+            session.add(batch("of-jobs", "tpl_live", NOW))
+            session.add(batch("old", "tpl_gone", NOW))
+            session.add(batch("young", "tpl_batched", LATER))
+            await session.flush()
+            session.add_all([job("open", "tpl_rendered", None), job("ended", "tpl_live", LATER)])
+            await session.flush()
+            (await session.get_one(Job, "job_ended")).batch_id = "batch_of-jobs"
+            await session.execute(text(MANY_TEMPLATES))
+        limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
+        reaper = RowReaper(parts_for(limited, storage, [], tmp_path, clock))
+        with psycopg.connect(database_url) as render:
+            render.execute("SELECT 1 FROM templates WHERE id = 'tpl_just-read' FOR KEY SHARE")
+            await reaper.tick()
+        kept = {"tpl", "tpl_live", "tpl_rendered", "tpl_batched", "tpl_young"}
+        async with database.reading() as session:
+            assert set(await session.scalars(select(col(Template.id)))) == kept | {"tpl_just-read"}
+            assert set(await session.scalars(select(col(Batch.id)))) == {"batch_of-jobs", "batch_young"}
+        await reaper.tick()
+        async with database.reading() as session:
+            assert set(await session.scalars(select(col(Template.id)))) == kept
+        await limited.close()
+        await database.close()
+
+    asyncio.run(story())
+
+
+MANY_TEMPLATES = """
+    INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,
+        updated_at, deleted_at)
+    SELECT 'many' || n, 'acc_a', 'n', 64, 64, 30, 1, '[]', '{}', 'documents/many', now(), now(), now()
+    FROM generate_series(1, 3000) AS n
 """
 
 
