@@ -24,6 +24,7 @@ from farm_core.errors import IdempotencyConflict, InvalidInputs, UpgradeRequired
 from farm_core.ids import new_id
 from farm_core.jobs.repository import NewJob, ShownJob
 from farm_core.templates.models import Template
+from farm_core.usage.stored import FREE_BYTES, json_bytes
 
 ROWS_AT_ONCE: Final = 50
 """Rows after which other requests have their turn: checking and storing a thousand takes tenths of a second."""
@@ -154,7 +155,9 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, batch: 
     repeated = await _repeat(session, caller, batch.idempotency_key, batch.request_hash)
     if repeated is not None:
         return repeated
-    await renders.respect_quota(session, state, account, sum(job["reserved_ms"] for job in jobs))
+    sizes = [json_bytes(job["inputs"], job["meta"]) for job in jobs]
+    counted = sum(size for size in [*sizes, json_bytes(batch.refused)] if size > FREE_BYTES)
+    await renders.respect_quota(session, state, account, sum(job["reserved_ms"] for job in jobs), counted)
     fresh = Batch(**batch.model_dump())  # a repeated transaction adds it again
     await repository.create(session, fresh, jobs)
     return batch

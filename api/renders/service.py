@@ -43,7 +43,7 @@ from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE, RESET
-from farm_core.usage.stored import check_room
+from farm_core.usage.stored import FREE_BYTES, check_room, json_bytes
 from motion.timing import frame_count
 
 _SHOWN: Final = select(*repository.SHOWN).where(
@@ -211,19 +211,21 @@ async def _reserve(session: AsyncSession, state: AppState, caller: Caller, job: 
     repeated = await _repeat(session, caller, job.idempotency_key, job.request_hash)
     if repeated is not None:
         return repeated
-    await respect_quota(session, state, account, job.reserved_ms)
+    await respect_quota(session, state, account, job.reserved_ms, json_bytes(job.inputs, job.meta))
     return await repository.create(session, job)
 
 
-async def respect_quota(session: AsyncSession, state: AppState, account: Account, reserved_ms: int) -> None:
-    """Check the render time and the storage that are left. Raises UpgradeRequired or QuotaExceeded.
+async def respect_quota(
+    session: AsyncSession, state: AppState, account: Account, reserved_ms: int, input_bytes: int
+) -> None:
+    """Check the render time and the storage that are left for new jobs. Raises UpgradeRequired or QuotaExceeded.
 
     The caller holds the account's lock.
     """
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    await check_room(session, account.id, limits.max_storage_bytes)
+    await check_room(session, account.id, limits.max_storage_bytes, input_bytes if input_bytes > FREE_BYTES else 1)
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes

@@ -33,6 +33,7 @@ from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
+from farm_core.usage.stored import check_room
 
 router = APIRouter(prefix="/renders")
 
@@ -141,10 +142,11 @@ def _matching(viewer: Viewer, filters: Filters) -> JobFilter:
 
 
 async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilter, now: datetime) -> None:
-    """Raise QuotaExceeded if the renders that would be created again do not fit the account's month."""
+    """Raise QuotaExceeded if the account's storage is full or the renders that would be created again do not fit its month."""
     limits = limits_of(viewer.account)
     if not limits.api_enabled:
         raise UpgradeRequired
+    await check_room(session, viewer.account.id, limits.max_storage_bytes)
     quota = limits.monthly_render_minutes
     if quota is None:
         return

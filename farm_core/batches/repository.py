@@ -18,6 +18,7 @@ from farm_core.jobs.models import Job
 from farm_core.jobs.repository import SHOWN, NewJob, ShownJob, create_all
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.progress.reader import JobRow
+from farm_core.usage.stored import FREE_BYTES, charge, json_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,16 @@ class Totals:
 
 
 async def create(session: AsyncSession, batch: Batch, jobs: Sequence[NewJob]) -> None:
-    """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock."""
+    """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock.
+
+    The faults of refused rows, which name fields as the caller wrote them, count in the account's storage from a kilobyte on.
+    """
     session.add(batch)
     await session.flush()
     stored = await create_all(session, jobs)
     assert len(stored) == len(jobs), "jobs of a batch have no idempotency keys of their own"
+    if (size := json_bytes(batch.refused)) > FREE_BYTES:
+        await charge(session, batch.account_id, f"batches/{batch.id}", size, None)
 
 
 async def with_key(session: AsyncSession, account_id: str, idempotency_key: str) -> Batch | None:

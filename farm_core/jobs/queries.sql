@@ -746,7 +746,7 @@ SELECT id FROM ranked
 -- create_jobs --
 -- Stores queued jobs (an array of rows as JSON), their first events and their count in the month, and wakes the schedulers. The row
 -- names the stored jobs; no row if none was: a job whose idempotency key its account has used already is left out. Columns that a later
--- release adds get their defaults.
+-- release adds get their defaults. Inputs and metadata of more than a kilobyte count in the account's storage: Postgres keeps them.
 WITH stored AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
         reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
@@ -755,7 +755,10 @@ WITH stored AS (
         reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
         created_at, priority
     FROM jsonb_populate_recordset(CAST(NULL AS jobs), CAST(:jobs AS jsonb))
-    ON CONFLICT DO NOTHING RETURNING id, account_id
+    ON CONFLICT DO NOTHING
+    RETURNING id, account_id, octet_length(CAST(inputs AS text)) + coalesce(octet_length(CAST(metadata AS text)), 0) AS bytes
+), charged AS (
+    INSERT INTO object_charges (account_id, key, bytes) SELECT account_id, 'inputs/' || id, bytes FROM stored WHERE bytes > 1024
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'create', 'queued' FROM stored
 ), counted AS (
@@ -782,7 +785,9 @@ WITH former AS (
     SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
         callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
     FROM former
-    RETURNING id, account_id
+    RETURNING id, account_id, octet_length(CAST(inputs AS text)) + coalesce(octet_length(CAST(metadata AS text)), 0) AS bytes
+), charged AS (
+    INSERT INTO object_charges (account_id, key, bytes) SELECT account_id, 'inputs/' || id, bytes FROM again WHERE bytes > 1024
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT former.id, CAST(:now AS timestamptz), 'retry', former.status, jsonb_build_object('job', former.new_id) FROM former
@@ -820,7 +825,7 @@ ORDER BY finished_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
 -- delete_jobs --
 -- Jobs that have ended go with everything that belongs to them. Foreign keys are checked when all rows are gone.
 WITH doomed AS (
-    SELECT id, video_key, receipt_key, document_key, media FROM jobs
+    SELECT id, account_id, video_key, receipt_key, document_key, media FROM jobs
     WHERE id = ANY(:job_ids) AND finished_at IS NOT NULL ORDER BY id FOR UPDATE
 ), gone_deliveries AS (
     DELETE FROM deliveries USING doomed WHERE deliveries.job_id = doomed.id
@@ -828,6 +833,12 @@ WITH doomed AS (
     DELETE FROM tasks USING doomed WHERE tasks.job_id = doomed.id RETURNING tasks.job_id, tasks.segment_key
 ), gone_events AS (
     DELETE FROM job_events USING doomed WHERE job_events.job_id = doomed.id
+), queues AS (
+    SELECT account_id FROM account_queues WHERE account_id = ANY(ARRAY(SELECT account_id FROM doomed))
+    ORDER BY account_id FOR NO KEY UPDATE
+), gone_charges AS (
+    DELETE FROM object_charges USING doomed JOIN queues ON queues.account_id = doomed.account_id
+    WHERE object_charges.account_id = doomed.account_id AND object_charges.key = 'inputs/' || doomed.id
 ), gone AS (
     DELETE FROM jobs USING doomed WHERE jobs.id = doomed.id RETURNING jobs.id
 )
@@ -843,9 +854,15 @@ FROM doomed JOIN gone ON gone.id = doomed.id
 WITH page AS (
     SELECT id, created_at FROM batches WHERE id > :after ORDER BY id LIMIT :rows_max
 ), doomed AS (
-    SELECT batches.id FROM page JOIN batches ON batches.id = page.id
+    SELECT batches.id, batches.account_id FROM page JOIN batches ON batches.id = page.id
     WHERE page.created_at < :before AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.batch_id = page.id)
     FOR UPDATE OF batches SKIP LOCKED
+), queues AS (
+    SELECT account_id FROM account_queues WHERE account_id = ANY(ARRAY(SELECT account_id FROM doomed))
+    ORDER BY account_id FOR NO KEY UPDATE
+), gone_charges AS (
+    DELETE FROM object_charges USING doomed JOIN queues ON queues.account_id = doomed.account_id
+    WHERE object_charges.account_id = doomed.account_id AND object_charges.key = 'batches/' || doomed.id
 ), gone AS (
     DELETE FROM batches USING doomed WHERE batches.id = doomed.id RETURNING 1
 )

@@ -25,7 +25,8 @@ class Usage(SQLModel, table=True):
 class ObjectCharge(SQLModel, table=True):
     """An object in storage that counts against an account: once for each account that uses it, until it is deleted.
 
-    Keys are those of storage; presets, which lie in the database, have `presets/<id>`.
+    Keys are those of storage. What lies in the database has `presets/<id>`, `inputs/<id of a job>` (with its metadata) or
+    `batches/<id>` (faults of refused rows).
     """
 
     __tablename__ = "object_charges"

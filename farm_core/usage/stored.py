@@ -1,16 +1,17 @@
-"""Objects that accounts have in storage, and the limit of their size.
+"""Objects that accounts have in storage, or as large values in the database, and the limit of their size.
 
 Triggers keep the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check reads one row for
 any number of objects. Charge an object in the transaction that stores the row which names it. The scheduler's
 statements charge the objects that it stores (videos, frozen documents, media). These can exceed the limit by the work
-in flight; nothing new is accepted then.
+in flight; nothing new is accepted then. Inputs and metadata of jobs are charged by the statements that create and delete jobs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
+import orjson
 from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,13 +23,21 @@ from farm_core.jobs.sql import Transaction, execute
 from farm_core.usage.models import ObjectCharge
 
 KIND: Final = "storage_bytes"
-FULL: Final = "The account's storage is full. Delete templates or presets, or wait until uploads and results expire."
+FULL: Final = "The account's storage is full. Delete templates or presets, or wait until uploads and renders expire."
+
+FREE_BYTES: Final = 1024
+"""Inputs and metadata of a job that do not count (`create_jobs` and `create_again` have the number, too)."""
 
 
 async def stored_bytes(session: AsyncSession, account_id: str) -> int:
     """Return how many bytes the account has in storage."""
     kept = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
     return int(await session.scalar(kept) or 0)
+
+
+def json_bytes(*values: Any) -> int:
+    """Return about how many bytes the values take in the database."""
+    return sum(len(orjson.dumps(value)) for value in values)
 
 
 async def check_room(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from farm_core.audit.log import Actor, Role
+from farm_core.controls import jobs
+from farm_core.db.database import Database
 from tests.api import media
 from tests.api.world import Someone, World, picture, template_body, text_template
 
@@ -104,6 +108,41 @@ def test_a_full_account_creates_no_renders_until_there_is_room(world: World) -> 
         assert refusal(answer) == FULL
     world.limit(ada.account_id, maxStorageBytes=None)
     assert ada.render(template, inputs={}).status_code == 201
+
+
+def test_large_inputs_count_until_their_renders_are_deleted(own_world: World) -> None:
+    ada = own_world.account()
+    template = text_template(ada)
+    before = stored(ada)
+    assert ada.render(template, inputs={"headline": "short"}).status_code == 201
+    assert stored(ada) == before, "an ordinary render counts with its video alone"
+    assert ada.render(template, inputs={"headline": "x" * 5_000}, metadata={"note": "x" * 3_000}).status_code == 201
+    rows = [{"inputs": {"headline": letter * 10_000}} for letter in "ab"]
+    rows.append({"inputs": {"headline": "c", "y" * 7_000: "no input"}})
+    made = ada.post("/batches", json={"templateId": template, "rows": rows, "partial": True})
+    assert made.json()["totals"]["refused"] == 1
+    assert before + 35_000 < stored(ada) < before + 35_500
+    assert ada.post(f"/batches/{made.json()['batchId']}/cancel").json() == {
+        "batchId": made.json()["batchId"], "cancelled": 2,
+    }  # fmt: skip
+    assert stored(ada) > before + 35_000, "cancelled renders are kept for as long as others"
+    assert asyncio.run(retry_all(own_world, ada)) == 2
+    assert stored(ada) > before + 55_000, "renders that an operator creates again have inputs of their own"
+    own_world.limit(ada.account_id, maxStorageBytes=stored(ada) + 10_000)
+    for answer in (
+        ada.render(template, inputs={"headline": "x" * 20_000}),
+        ada.post("/batches", json={"templateId": template, "rows": [{"inputs": {"headline": "x" * 6_000}}] * 2}),
+    ):
+        assert refusal(answer) == FULL
+    assert ada.render(template, inputs={"headline": "short"}).status_code == 201
+
+
+async def retry_all(world: World, someone: Someone) -> int:
+    database = Database(str(world.settings.database_url))
+    try:
+        return await jobs.retry(database, Actor("olga", Role.operator), jobs.JobFilter(account_id=someone.account_id))
+    finally:
+        await database.close()
 
 
 def test_lists_select_no_column_that_they_do_not_show(own_world: World) -> None:

@@ -250,6 +250,8 @@ def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_w
             )
             await session.flush()
             session.add(Delivery(id="d", job_id="job_told", url="http://x.example/", body={}, attempts=[]))
+            inputs = [f"inputs/{name}" for name in ("old7", "old3000", "job_young")]
+            session.add_all(ObjectCharge(account_id="acc_a", key=key, bytes=2000) for key in inputs)
         limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
         reaper = HistoryReaper(
             parts_for(limited, LocalStorage(tmp_path, Links(b"x")), [], tmp_path, ManualClock(LATER))
@@ -265,7 +267,7 @@ def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_w
             for table in (Task, JobEvent):
                 assert await session.scalar(select(func.count()).select_from(table)) == 0
             queue = await session.get_one(AccountQueue, "acc_a")
-            assert queue.completed == 2
+            assert (queue.completed, queue.stored_bytes) == (2, 2000)
         await database.close()
 
     asyncio.run(story())
@@ -306,6 +308,10 @@ def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_to_the
         async with database.work() as session:
             session.add_all([template("live", deleted=False), *templates])
             await session.flush()
+            session.add_all(
+                ObjectCharge(account_id="acc_a", key=key, bytes=2000)
+                for key in ("batches/batch_old", "batches/batch_young")
+            )
             session.add(batch("of-jobs", "tpl_live", NOW))
             session.add(batch("old", "tpl_gone", NOW))
             session.add(batch("young", "tpl_batched", LATER))
@@ -323,6 +329,9 @@ def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_to_the
         async with database.reading() as session:
             assert set(await session.scalars(select(col(Template.id)))) == kept | {"tpl_just-read"}
             assert set(await session.scalars(select(col(Batch.id)))) == {"batch_of-jobs", "batch_young"}
+            assert (await session.get_one(AccountQueue, "acc_a")).stored_bytes == 2000, (
+                "faults count until their batch goes"
+            )
         await reaper.tick()
         async with database.reading() as session:
             assert set(await session.scalars(select(col(Template.id)))) == kept
