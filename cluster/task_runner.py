@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cluster.assembly import write_file
 from cluster.media_cache import BYTES_MAX, MediaCache
-from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
@@ -108,6 +108,7 @@ class TaskRunner:
         self._storage = storage
         self._scratch = scratch
         self._media = MediaCache(storage, scratch / "media", media_bytes_max)
+        self._storage_lines = logs.OnceAMinute()
 
     def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
         """Execute the assignment and return its one report. Nothing is raised."""
@@ -125,7 +126,8 @@ class TaskRunner:
             )
         except Exception as error:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
-            _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
+            if not isinstance(error, StorageUnavailable) or self._storage_lines.is_due():
+                _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
             return Ended(assignment.token, failure_of(error, self.worker_id))
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
@@ -219,7 +221,7 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
         case ObjectMissing():
             return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
         case StorageUnavailable():
-            return Failure(FailureKind.store, "Storage could not be reached.", worker_id)
+            return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case _:
             return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
 

@@ -18,12 +18,12 @@ from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
-from farm_core.telemetry.logs import in_a_line
+from farm_core.telemetry.logs import OnceAMinute, in_a_line
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, ingest
 from scheduler.planner import Planner
-from scheduler.service import REPEAT_SECONDS, Service
+from scheduler.service import Service
 
 _log = logs.logger(__name__)
 
@@ -58,7 +58,7 @@ class Claimer(Service):
         self._claimed_jobs: Counter[str] = Counter()
         """Claimed jobs by account."""
         self._next_adoption = 0.0
-        self._next_storage_line = 0.0
+        self._storage_lines = OnceAMinute()
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
@@ -141,19 +141,13 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._fail(job, str(failure))
         except StorageUnavailable as error:
-            self._log_storage_away(error)
+            if self._storage_lines.is_due():  # the messages of jobs differ by keys
+                _log.warning("storage does not answer", error=in_a_line(error))
             await self._hand_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
             # The boundary of a preparation: after any error the job goes back for one of a few more attempts.
             _log.warning("preparation failed", error=in_a_line(error))
             await self._hand_back(job, counted=True)
-
-    def _log_storage_away(self, error: StorageUnavailable) -> None:
-        """Log that storage is away, once a minute: many jobs try again every few seconds, and their messages differ by keys."""
-        now = self.dependencies.clock.monotonic()
-        if now >= self._next_storage_line:
-            self._next_storage_line = now + REPEAT_SECONDS
-            _log.warning("storage does not answer", error=in_a_line(error))
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))

@@ -88,6 +88,7 @@ class Collector(Service):
         self.claimer = claimer
         self.job_completer = JobCompleter(dependencies)
         self._unwritten: list[Report] = []
+        self._storage_lines = logs.OnceAMinute()
 
     async def tick(self) -> int:
         """Write the reports that have arrived. Keep them for the next tick if a store is away. Return the number of ended tasks."""
@@ -185,7 +186,8 @@ class Collector(Service):
     async def _judge(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
-        _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
+        if report.failure.kind is not FailureKind.store or self._storage_lines.is_due():
+            _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
         percent = await self.dependencies.progress.percent(job_id)
         async with self.dependencies.database.work() as session:
             verdict = await tasks.judge_task(session, now, running_task.lease, report.failure)

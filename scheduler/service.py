@@ -8,15 +8,13 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from farm_core.telemetry import logs
-from farm_core.telemetry.logs import in_a_line
+from farm_core.telemetry.logs import REPEAT_SECONDS, in_a_line
 from scheduler.dependencies import Dependencies
 
 _log = logs.logger(__name__)
 
 RETRY_SECONDS: Final = 0.5
 """Pause after a tick that failed, for example because Postgres is away."""
-REPEAT_SECONDS: Final = 60.0
-"""Time for which the same failure of a service is not logged again: a night without Postgres would fill the disk."""
 
 
 class Service(ABC):

@@ -11,5 +11,6 @@ WORDS: Final = {
     Wait.SUSPENDED_ACCOUNT: "Waiting: an operator has suspended this account",
     Wait.PAUSED_ACCOUNT: "Waiting: an operator has paused this account",
     Wait.NO_WORKER: "Waiting: no worker takes work now",
+    Wait.STORAGE: "Waiting: storage does not answer",
     Wait.BUSY_WORKERS: "Waiting for a worker",
 }

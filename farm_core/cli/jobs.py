@@ -143,9 +143,8 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
         delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
         now = SystemClock().now()
         listed = _listed([(job, account.name)], await progress.percents([job]), now)
-        waits = (
-            await waits_for(session, account, now) if is_waiting(job.status, (one.status for one in tasks)) else None
-        )
+        is_held = not is_waiting(job.status, (one.status for one in tasks))
+        waits = None if is_held else await waits_for(session, account, now, tasks)
         return report(listed, job, tasks, list(events), delivery, now, waits and waiting(waits, account.name))
 
 

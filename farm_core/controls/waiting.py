@@ -13,7 +13,8 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.controls import queues
 from farm_core.controls.models import DrainedNode
-from farm_core.jobs.models import Worker
+from farm_core.jobs.judge import STORAGE_AWAY
+from farm_core.jobs.models import Task, Worker
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
 
@@ -25,6 +26,7 @@ class Wait(Enum):
     SUSPENDED_ACCOUNT = auto()
     PAUSED_ACCOUNT = auto()
     NO_WORKER = auto()
+    STORAGE = auto()
     BUSY_WORKERS = auto()
 
 
@@ -35,8 +37,8 @@ def is_waiting(job_status: str, task_statuses: Iterable[str]) -> bool:
     return job_status == JobStatus.queued or (job_status == JobStatus.processing and planned)
 
 
-async def waits_for(session: AsyncSession, account: Account, now: datetime) -> Wait:
-    """Return why no worker holds anything of the account's waiting jobs."""
+async def waits_for(session: AsyncSession, account: Account, now: datetime, tasks: Iterable[Task]) -> Wait:
+    """Return why no worker holds anything of the account's waiting job with these tasks."""
     if await queues.paused_since(session) is not None:
         return Wait.PAUSED_FARM
     if account.suspended_at is not None:
@@ -51,4 +53,11 @@ async def waits_for(session: AsyncSession, account: Account, now: datetime) -> W
         col(Worker.restart_requested_at).is_(None),
         rested,
     )
-    return Wait.NO_WORKER if await session.scalar(takes_work.limit(1)) is None else Wait.BUSY_WORKERS
+    if await session.scalar(takes_work.limit(1)) is None:
+        return Wait.NO_WORKER
+    return Wait.STORAGE if any(map(_found_storage_away, tasks)) else Wait.BUSY_WORKERS
+
+
+def _found_storage_away(task: Task) -> bool:
+    """Return True if the task waits since an attempt that found storage away."""
+    return task.status == TaskStatus.pending and task.not_before is not None and task.error == STORAGE_AWAY

@@ -9,6 +9,7 @@ from typing import Final
 FAILURES_MAX: Final = 3
 STORE_PAUSE_SECONDS: Final = 2.0
 """Storage has been tried for a while already when its absence is reported."""
+STORAGE_AWAY: Final = "Storage could not be reached."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
 
 

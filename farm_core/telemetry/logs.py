@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import time
 from collections.abc import MutableMapping
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ _SECRET_VALUES: Final = re.compile(
     r"|(?<=signature=)[^&\s\"']+|(?<=X-Amz-Signature=)[^&\s\"']+|(?<=://)[^/\s@]+:[^/\s@]+(?=@)",
     re.IGNORECASE,
 )
+REPEAT_SECONDS: Final = 60.0
+"""Time for which the same failure is not logged again: a night without a store would fill the disk."""
 HIDDEN: Final = "[hidden]"
 
 bind = structlog.contextvars.bind_contextvars
@@ -63,6 +66,21 @@ def logger(name: str) -> structlog.stdlib.BoundLogger:
     """A logger: `log.info("what happened", job_id=..., frames=...)`."""
     found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
     return found
+
+
+class OnceAMinute:
+    """Turns for lines that would repeat many times a second while a store is away."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def is_due(self) -> bool:
+        """Return True, and then False for a minute."""
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + REPEAT_SECONDS
+        return True
 
 
 def request_id() -> str | None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pytest
 from PIL import Image
+from structlog.testing import capture_logs
 
 from cluster.segment_maker import OPENED_MAX, SessionSegmentMaker
 from cluster.task_runner import TaskRunner
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.ports import Finished, SegmentAssignment, VideoFormat
+from scheduler.ports import Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer.documents import document, layer, track
 
 VIDEO = VideoFormat(64, 36, 30, 30, None, 1.0)
@@ -56,3 +58,20 @@ def test_a_worker_deletes_old_media_above_its_budget_but_none_of_open_documents(
     assert kept == [f"{number}.png" for number in range(4, OPENED_MAX + 4)]
     for number in (4, 0):
         rendered(number, 2)
+
+
+@pytest.mark.gl
+def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    runner = TaskRunner(
+        "w", SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True)), storage, tmp_path / "scratch"
+    )
+    waiting = [segment(storage, number, 0) for number in range(4)]
+    shutil.rmtree(tmp_path / "storage" / "partial")
+    (tmp_path / "storage" / "partial").touch()  # nothing can be stored
+    storage.delete("frozen/0.json")
+    with capture_logs() as lines:
+        reports = [runner.execute(one, lambda _: None, lambda: False) for one in (*waiting, waiting[0])]
+    kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
+    assert kinds == ["crash", "store", "store", "store", "crash"]
+    assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]

@@ -195,7 +195,10 @@ def test_a_segment_that_finds_storage_away_again_and_again_is_one_event(database
             assert job.status == "completed"
             assert await under_test.events(job.id) == ["create", "claim", "plan", *["retry task"] * 3, "complete"]
 
-    run(story())
+    with capture_logs() as lines:
+        run(story())
+    failed = [line["kind"] for line in lines if line["event"] == "attempt failed"]
+    assert failed == ["store", "crash"], "a minute has one line about storage"
 
 
 def test_many_jobs_at_once_are_each_settled_once_and_the_account_is_charged_for_all(

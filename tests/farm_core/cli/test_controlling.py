@@ -158,11 +158,24 @@ def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command)
     assert "paused" not in command("queue")[1]
 
 
+async def job_one_found_storage_away(database: Database) -> None:
+    async with database.work() as session:
+        (await session.get_one(Job, "job_one")).status = "processing"
+        session.add(
+            Task(
+                id="job_one.0", job_id="job_one", index=0, kind="render", first_frame=0, frame_count=90, status="pending",
+                error="Storage could not be reached.", not_before=utc_now(),
+            )
+        )  # fmt: skip
+
+
 def test_a_job_says_what_it_waits_for_and_what_to_do(command: Command, database_url: str) -> None:
     def shown() -> str:
         return " ".join(command("jobs", "show", "job_one")[1].split())
 
     assert "Waits for a worker. `./farm queue` shows what else waits" in shown()
+    on(database_url, job_one_found_storage_away)
+    assert "Waits: storage did not answer. It tries again every few seconds" in shown()
     command("workers", "drain", "--node", "n")
     assert "Waits: no worker takes work. `./farm workers` shows why" in shown()
     command("queue", "pause", "--account", "studio")
