@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Final
 
 import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from api.app_state import AppState
 from api.dependencies import AppStateOf
@@ -44,30 +46,45 @@ _SHOWN: Final = (
 @router.get("/events")
 async def events(request: Request, viewer: ViewerOf, state: AppStateOf, view: str = "") -> Response:
     """Return the stream. A page opens one, and closes it while nobody looks at the page."""
-    hub: Hub = request.app.state.hub
-    if hub.count_of(viewer.account_id) >= STREAMS_PER_ACCOUNT:
-        raise RateLimited(RETRY_SECONDS, "Too many pages of this account are open. Close some of them.")
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
-    stream = _stream(hub, state, viewer, snapshots)
-    return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    return _Stream(request.app.state.hub, viewer.account_id, partial(_events, state, viewer, snapshots))
 
 
-async def _stream(hub: Hub, state: AppState, viewer: Viewer, snapshots: Snapshots | None) -> AsyncIterator[str]:
+class _Stream(StreamingResponse):
+    """Events of an open page, which is counted and begins to listen in one step: a burst of pages does not pass the limit."""
+
+    def __init__(self, hub: Hub, account_id: str | None, events_of: Callable[[Listener], AsyncIterator[str]]) -> None:
+        super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        self._hub = hub
+        self._account_id = account_id
+        self._events_of = events_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events until the page is closed. Raises RateLimited."""
+        if self._hub.count_of(self._account_id) >= STREAMS_PER_ACCOUNT:
+            raise RateLimited(RETRY_SECONDS, "Too many pages of this account are open. Close some of them.")
+        async with self._hub.listening(self._account_id) as listener:
+            self.body_iterator = self._events_of(listener)
+            await super().__call__(scope, receive, send)
+
+
+async def _events(
+    state: AppState, viewer: Viewer, snapshots: Snapshots | None, listener: Listener
+) -> AsyncIterator[str]:
     now = time.monotonic()
     ends, next_check = now + LIFETIME_SECONDS, now + ALIVE_SECONDS
-    async with hub.listening(viewer.account_id) as listener:
-        yield "retry: 2000\n\n"
-        while (now := time.monotonic()) < ends:
-            if now >= next_check:
-                if not await may_still_see(state, viewer):
-                    return  # the browser opens the next stream, which is refused
-                next_check = now + ALIVE_SECONDS
-            if snapshots is not None:
-                yield await snapshots.latest_html(_figures)
-                await asyncio.sleep(LIVE_SECONDS)
-            else:
-                async for text in _changes(listener):
-                    yield text
+    yield "retry: 2000\n\n"
+    while (now := time.monotonic()) < ends:
+        if now >= next_check:
+            if not await may_still_see(state, viewer):
+                return  # the browser opens the next stream, which is refused
+            next_check = now + ALIVE_SECONDS
+        if snapshots is not None:
+            yield await snapshots.latest_html(_figures)
+            await asyncio.sleep(LIVE_SECONDS)
+        else:
+            async for text in _changes(listener):
+                yield text
 
 
 async def _changes(listener: Listener) -> AsyncIterator[str]:

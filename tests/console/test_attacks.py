@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -198,3 +200,16 @@ def test_the_open_pages_of_an_account_are_limited_and_others_open_theirs(
         assert [next(text) for text in texts] == ["retry: 2000\n\n"] * 2
         assert status(member) == 429
         assert [status(operator) for _ in range(3)] == [200] * 3
+
+
+def test_a_burst_of_pages_does_not_pass_the_limit(member: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.live.endpoints.STREAMS_PER_ACCOUNT", 2)
+    together = Barrier(16)
+    with ExitStack() as opened, ThreadPoolExecutor(16) as pool:
+        client = opened.enter_context(member.api.world.new_client(cookies=member.client.cookies))
+
+        def status(_: int) -> int:
+            together.wait()
+            return opened.enter_context(client.stream("GET", "/console/events")).status_code
+
+        assert sorted(pool.map(status, range(16))) == [200] * 2 + [429] * 14
