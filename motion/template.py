@@ -38,6 +38,7 @@ MAX_ID_CHARACTERS = 64
 HINTS_MAX = 10
 """Unknown names of inputs for which the nearest known one is looked up: each look takes a while with many inputs."""
 NO_SOURCE: Final = "it has no source"
+_SCHEME: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]{1,19}://")
 MEDIA_KINDS: Final = frozenset({"image", "media"})
 MAX_IMPORTED = 1000
 """Inputs of an imported template, as of a published one."""
@@ -333,6 +334,8 @@ def source_fault(source: str) -> str | None:
         return "its source was only available in the browser session that made it (blob:)"
     if lowered.startswith(("assets/", "./assets/", "motion-blob:")):
         return "its source is a file inside the bundle, and files in bundles are not read"
+    if scheme := _SCHEME.match(lowered):
+        return f"its source begins with {scheme[0]}, which is not fetched: only http and https are"
     return "its source is a local file"
 
 

@@ -114,6 +114,6 @@ def _refuse_unusable(key: str, doc: Record) -> None:
     for field, (_, largest) in NUMBERS.items():
         value = finite(doc.get(field))
         if doc.get(field) is not None and (value is None or not 0 < value <= largest):
-            raise PropertyRefused(
-                f"The composition's {field} must be above 0 and at most {largest:g}.", f"comps.{key}.{field}"
-            )
+            # An import has smaller limits of its own: only a number above this one is told of it.
+            bound = f"at most {largest:g}" if value is not None and value > largest else "a number above 0"
+            raise PropertyRefused(f"The composition's {field} must be {bound}.", f"comps.{key}.{field}")

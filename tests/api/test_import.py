@@ -119,6 +119,12 @@ def test_a_composition_over_the_limits_is_refused(world: World, change: dict[str
     assert next(iter(change)) in str(answer.json()["message"])
 
 
+def test_a_composition_without_a_height_is_told_of_no_limit_that_an_import_does_not_have(world: World) -> None:
+    stored = {**PROJECT, "comps": {"comp_root": {**PROJECT["comps"]["comp_root"], "height": 0}}}
+    answer = imported(world.account(), bundle(stored))
+    assert (answer.status_code, answer.json()["message"]) == (400, "The composition's height must be a number above 0.")
+
+
 @pytest.mark.parametrize("source", ["http://10.0.0.1/x.png", "HTTP://10.0.0.1/x.png"])
 def test_a_source_that_is_not_public_must_be_replaced(world: World, source: str) -> None:
     made = imported(world.account(), bundle(document(layer("n1", "Photo", "image", src=source)))).json()

@@ -222,13 +222,16 @@ def test_layers_that_cannot_be_fetched_are_listed_with_reasons_unless_a_field_re
     doc = document(
         node("e", "image", name="Empty"),
         node("f", "image", name="File", src="C:\\pictures\\a.png"),
+        node("d", "image", name="Disk", src="file:///pictures/a.png"),
+        node("t", "image", name="Transfer", src="FTP://example.com/a.png"),
         node("b", "video", name="Session", src="blob:x"),
         node("c", "image", name="Cloud", src="/files/a?exp=1"),
         node("n", "image", name="Input", src=""),
     )
     reasons = dict(unrenderable_layers(doc, [field("media")]))
-    assert list(reasons) == ["Empty", "File", "Session"]
-    assert "local file" in reasons["File"]
+    assert list(reasons) == ["Empty", "File", "Disk", "Transfer", "Session"]
+    assert "local file" in reasons["File"] and "local file" in reasons["Disk"]
+    assert reasons["Transfer"] == "its source begins with ftp://, which is not fetched: only http and https are"
 
 
 def test_the_sources_of_a_render_are_known_in_advance() -> None:
