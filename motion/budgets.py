@@ -19,16 +19,17 @@ from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
 from motion.evaluate.nesting import MAX_NESTING
 from motion.evaluate.outline_growth import DataPoint
+from motion.evaluate.painting import TAPER_PATHS, WAVE_PATHS
 from motion.evaluate.particles import PARTICLES_LIMIT
 from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT
 from motion.evaluate.path_ops.points import STEPS_LIMIT
 from motion.evaluate.path_ops.repeater import COPIES_LIMIT
 from motion.evaluate.path_ops.stored import PathOperator
-from motion.evaluate.ribbon import is_ribbon
+from motion.evaluate.ribbon import cost_px, is_ribbon
 from motion.model.composition import Plan
 from motion.model.content import InstanceContent, ParticleContent, ShapeContent
 from motion.model.layer import Layer
-from motion.snapshot import MaskPath, MaskPoint, PathPoint, Stroke
+from motion.snapshot import MaskPath, MaskPoint, PathPoint, Stroke, Wave
 
 Array = NDArray[np.float64]
 _Points = Sequence[PathPoint | MaskPoint | DataPoint]
@@ -43,6 +44,7 @@ _PAINT_MIN_PX: Final = 1_000
 _SUBDIVIDING: Final = frozenset({"zigzag", "roundCorners", "roughen"})
 _BEYOND_ALL: Final = 1e15
 """More than any budget allows, for numbers that are too large to be shown."""
+_RIBBON_PATHS: Final = frozenset({*TAPER_PATHS.values(), *WAVE_PATHS.values()})
 _DASH_MIN_PX: Final = 3.0
 """Pixels of a dash's width that take as long as its outline."""
 
@@ -138,13 +140,26 @@ def dashed_pixels(layer: Layer) -> int:
         return 0
     strokes = [] if content.stroke is None else [(content.stroke, _largest(layer, "strokeWidth", content.stroke.width))]
     strokes += [(further, further.width) for further in content.further_strokes]
-    shares = (_dashes_per_px(stroke) * (_DASH_MIN_PX + width) for stroke, width in strokes if _is_pen(stroke))
-    if not (share := sum(shares)):
+    if not (share := sum(_dashes_per_px(stroke) * (_DASH_MIN_PX + width) for stroke, width in strokes)):
         return 0
-    sides = sum(_largest(layer, side, size) for side, size in zip(("width", "height"), DEFAULT_BOX, strict=True))
-    length = max(map(_total_length, _shapes_over_time(layer))) or 2.0 * max(0.0, sides)
-    copies = math.prod(count for _, count in _repeaters(layer, content))
-    return math.floor(min(_BEYOND_ALL, share * length * copies))
+    length = max(map(_total_length, _shapes_over_time(layer))) or _circumference(layer)
+    return math.floor(min(_BEYOND_ALL, share * length * _copies(layer, content)))
+
+
+def ribbon_pixels(layer: Layer) -> int:
+    """Return the pixels of the sides of the layer's tapered and waved strokes as `cost_px` counts them, about 0.05 us each."""
+    content = layer.content
+    if not isinstance(content, ShapeContent) or not (waves := list(_ribbon_waves(layer, content))):
+        return 0
+    growth = min(RUNS_POINT_LIMIT, math.prod(_points_of_each(layer, operator) for operator in content.operators))
+    most, bare = 0.0, [(_circumference(layer), _PRIMITIVE_POINTS)]
+    for outlines in _shapes_over_time(layer):
+        runs = [(_total_length([outline]), _samples(outline)) for outline in outlines if outline] or bare
+        most = max(
+            most,
+            sum(cost_px(min(_BEYOND_ALL, length), growth * points, *wave) for wave in waves for length, points in runs),
+        )
+    return math.floor(min(_BEYOND_ALL, most * _copies(layer, content)))
 
 
 def expression_length(layer: Layer) -> int:
@@ -167,6 +182,7 @@ BUDGETS: Final = (
     Budget("crossings of its box by its outlines and brush strokes", crossing_count, 10_000, 20_000),
     Budget("crossings of outlines or brush strokes with themselves", self_crossing_count, 100_000_000, 200_000_000),
     Budget("dashes, each counted with the pixels of its width", dashed_pixels, 5_000_000, 10_000_000),
+    Budget("pixels of the sides of tapered and waved strokes", ribbon_pixels, 100_000_000, 200_000_000),
     Budget("points of outlines after their path operators", point_count, 100_000, 1_000_000),
     Budget("vertices that its path operators make", operated_points, 1_500_000, 3_000_000),
     Budget(
@@ -233,6 +249,10 @@ def _repeaters(layer: Layer, content: ShapeContent) -> list[tuple[PathOperator, 
     return [(one, math.floor(min(float(COPIES_LIMIT), copies))) for one, copies in counted if copies >= 2.0]
 
 
+def _copies(layer: Layer, content: ShapeContent) -> int:
+    return min(RUNS_POINT_LIMIT, math.prod(count for _, count in _repeaters(layer, content)))
+
+
 def _points_of_each(layer: Layer, operator: PathOperator) -> int:
     """Return the most points that the operator makes of one."""
     if operator.type not in _SUBDIVIDING:
@@ -247,9 +267,26 @@ def _paints_apart(layer: Layer, operator: PathOperator) -> bool:
     return fades or operator.offset_scale != 1.0 or _moves(layer, operator, "offsetScale")
 
 
-def _is_pen(stroke: Stroke) -> bool:
-    """Return True for a stroke that is no ribbon: those have a limit of their own."""
-    return bool(stroke.dash) and not is_ribbon(stroke.taper, stroke.wave)
+def _circumference(layer: Layer) -> float:
+    return 2.0 * max(0.0, _largest(layer, "width", DEFAULT_BOX[0]) + _largest(layer, "height", DEFAULT_BOX[1]))
+
+
+def _ribbon_waves(layer: Layer, content: ShapeContent) -> Iterator[tuple[float, float]]:
+    """Yield the largest amount and the shortest length of the waves of each stroke that is a ribbon at some time, px; 0 and infinity without."""
+    for stroke in filter(None, (content.stroke, *content.further_strokes)):
+        moves = stroke is content.stroke and not _RIBBON_PATHS.isdisjoint(layer.moving)
+        if moves or is_ribbon(stroke.taper, stroke.wave):
+            wave = stroke.wave or Wave(0.0, 0.0, 0.0)
+            amounts = _values(layer, WAVE_PATHS["amount"], wave.amount) if moves else [wave.amount]
+            lengths = _values(layer, WAVE_PATHS["wavelength"], wave.wavelength) if moves else [wave.wavelength]
+            yield max(map(abs, amounts)), min((one for one in lengths if one > 0.0), default=math.inf)
+
+
+def _samples(outline: _Points) -> int:
+    """Return the number of points that a waved ribbon takes: one of a straight segment."""
+    curves = _curves(outline)
+    is_bent = (curves[:, 1:] != curves[:, :1]).any(axis=(1, 2))
+    return len(outline) + 63 * int((is_bent | np.roll(is_bent, -1)).sum())
 
 
 def _dashes_per_px(stroke: Stroke) -> float:
@@ -262,10 +299,14 @@ def _moves(layer: Layer, operator: PathOperator, parameter: str) -> bool:
 
 
 def _largest(layer: Layer, path: str, default: float) -> float:
-    """Return the largest value of a number: the stored one, or those of its keyframes."""
+    return max(_values(layer, path, default))
+
+
+def _values(layer: Layer, path: str, default: float) -> list[float]:
+    """Return the values of a number: the stored one, or those of its keyframes."""
     moving = layer.moving.get(path)
     keys = () if moving is None or moving.track is None else moving.track.keys
-    return max((key.value for key in keys), default=layer.numbers.get(path, default))
+    return [key.value for key in keys] or [layer.numbers.get(path, default)]
 
 
 def _geometric_sum(ratio: float, count: int) -> float:

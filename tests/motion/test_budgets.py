@@ -84,6 +84,10 @@ def teeth(count: int) -> list[dict[str, float]]:
     return [{"x": index / 40, "y": 9.0 * (index % 2)} for index in range(count)]
 
 
+def wavy(amount: float, wavelength: float) -> dict[str, Any]:
+    return {"width": 4, "wave": {"amount": amount, "wavelength": wavelength}}
+
+
 ABSURD: dict[str, tuple[dict[str, Any], str]] = {
     "effects": (node("Glare", fx=blurs(20_000)), "Layer “Glare” has 20,000 effects; at most 100 are allowed."),
     "fills": (
@@ -100,6 +104,28 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
     "dashes": (
         node("Lace", "shape", width=1000, height=1000, fx={"stroke": {"width": 1000, "dash": [0.1, 0.1]}}),
         "Layer “Lace” has 20,060,000 dashes, each counted with the pixels of its width; at most 5,000,000 are allowed.",
+    ),
+    "dashes of a stroke that would be tapered on a path": (
+        node(
+            "Trim",
+            "shape",
+            width=1000,
+            height=1000,
+            fx={"stroke": {"width": 1000, "dash": [0.1, 0.1], "taper": {"startWidth": 0, "startLength": 1}}},
+        ),
+        "Layer “Trim” has 20,060,000 dashes, each counted with the pixels of its width; at most 5,000,000 are allowed.",
+    ),
+    "waves": (
+        node("Sea", geometry={"points": teeth(3_000)}, fx={"strokes": [wavy(400, 0.5)] * 90}),
+        "Layer “Sea” has 1,[0-9]{3},[0-9]{3},[0-9]{3} pixels of the sides of tapered and waved strokes; at most 100,000,000",
+    ),
+    "waves of copies": (
+        node(
+            "Choir",
+            geometry={"points": teeth(90)},
+            fx={"stroke": wavy(9, 0.5), "pathOps": [{"id": "r", "type": "repeater", "copies": 999}]},
+        ),
+        "Layer “Choir” has .* pixels of the sides of tapered and waved strokes",
     ),
     "operators": (
         node("Coil", geometry={"points": teeth(10_000)}, fx={"pathOps": [{"id": "t", "type": "twist"}] * 300}),
@@ -166,6 +192,23 @@ def test_dashes_count_with_their_copies_and_the_largest_width_of_their_stroke() 
 
 def test_hundreds_of_dotted_lines_are_within_the_limits() -> None:
     build(document(*(dotted() | {"id": f"n{number}"} for number in range(400))))
+
+
+def test_waves_count_by_their_largest_amount_and_shortest_length() -> None:
+    sea = node("Sea", geometry={"points": teeth(3_000)}, fx={"stroke": wavy(10, 200)})
+    build(document(sea))
+    tracks = {"strokeWaveAmount": keys((0, 10), (1, 4_000)), "strokeWaveWavelength": keys((0, 200), (1, 0.5))}
+    with pytest.raises(PropertyRefused, match=r"“Sea” has .* pixels of the sides of tapered and waved strokes"):
+        build(document(sea, tracks={"Sea": tracks}))
+
+
+def test_hundreds_of_waved_and_tapered_lines_are_within_the_limits() -> None:
+    line = [
+        {"x": 200.0 * x, "y": 9.0 * x, "inX": 200.0 * x - 60, "inY": 0.0, "outX": 200.0 * x + 60, "outY": 0.0}
+        for x in range(12)
+    ]
+    stroke = wavy(12, 40) | {"taper": {"startWidth": 0, "startLength": 0.3}, "dash": [12, 6]}
+    build(document(*(node(f"n{number}", geometry={"points": line}, fx={"stroke": stroke}) for number in range(400))))
 
 
 def test_layers_beyond_those_of_a_frame_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
