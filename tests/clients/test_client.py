@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,52 @@ def test_what_would_be_done_twice_is_not_repeated(tmp_path: Path) -> None:
     with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(NoAnswer):
         farm.import_template(tmp_path / "a.motion")
     assert len(transport.keys) == 1
+
+
+class Downloads(httpx.BaseTransport):
+    """A finished render, of which each answer is the next of these: bytes, a status, or an error after the first bytes."""
+
+    def __init__(self, *answers: bytes | int | httpx.TransportError) -> None:
+        self.answers = list(answers)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = self.answers.pop(0)
+        if isinstance(answer, int):
+            return httpx.Response(answer, json={}, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})
+        return httpx.Response(200, content=answer if isinstance(answer, bytes) else _broken_off(answer))
+
+
+def _broken_off(error: httpx.TransportError) -> Iterator[bytes]:
+    yield b"half of "
+    raise error
+
+
+def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
+    lost = httpx.RemoteProtocolError("lost")
+    with FarmClient("http://farm", transport=Downloads(lost, 503, 429, b"video")) as farm:
+        assert farm.download("job_1", tmp_path / "a.mp4").read_bytes() == b"video"
+    with FarmClient("http://farm", transport=Downloads(*[lost] * 6)) as farm, pytest.raises(NoAnswer, match="lost"):
+        farm.download("job_1", tmp_path / "b.mp4")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
+
+
+def test_the_asynchronous_client_tries_a_download_again(tmp_path: Path) -> None:
+    class Answers(httpx.AsyncBaseTransport):
+        lost = True
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            async def broken_off() -> AsyncIterator[bytes]:
+                yield b"half of "
+                raise httpx.RemoteProtocolError("lost")
+
+            content, self.lost = (broken_off() if self.lost else b"video"), False
+            return httpx.Response(200, content=content)
+
+    async def run() -> None:
+        async with AsyncFarmClient("http://farm", transport=Answers()) as farm:
+            assert (await farm.download("job_1", tmp_path / "a.mp4")).read_bytes() == b"video"
+
+    asyncio.run(run())
 
 
 def test_the_asynchronous_client_does_the_same(ada: Someone) -> None:

@@ -16,7 +16,7 @@ from render_farm_client import calls
 from render_farm_client.calls import Call
 from render_farm_client.errors import RenderFailed
 from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
-from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
+from render_farm_client.retrying import answered, base_url, headers, lost, part_of, pause_after, poll_pauses
 
 Answer = TypeVar("Answer")
 
@@ -134,20 +134,7 @@ class AsyncFarmClient:
 
     async def download(self, job_id: str, path: str | Path) -> Path:
         """Write the MP4 of a completed render to a file, whole or not at all."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + ".part")
-        async with self._http.stream(
-            "GET", f"/renders/{calls.segment(job_id)}/download", follow_redirects=True
-        ) as answer:
-            if not answer.is_success:
-                await answer.aread()
-                answered(calls.job(job_id), answer)
-            with part.open("wb") as file:
-                async for chunk in answer.aiter_bytes():
-                    file.write(chunk)
-        part.replace(target)
-        return target
+        return await self._send(calls.download(job_id, Path(path)))
 
     async def create_batch(
         self, template_id: str, rows: Sequence[Mapping[str, Any]], *, output: Mapping[str, Any] | None = None,
@@ -211,13 +198,27 @@ class AsyncFarmClient:
         return found
 
     async def _sent(self, call: Call[Any]) -> tuple[httpx.Response | None, httpx.TransportError | None]:
+        try:
+            return await (self._asked(call) if call.target is None else self._streamed(call.path, call.target)), None
+        except httpx.TransportError as error:
+            return None, error
+
+    async def _asked(self, call: Call[Any]) -> httpx.Response:
         with ExitStack() as files:
             file = None if call.file is None else {"file": (call.file.name, files.enter_context(call.file.open("rb")))}
-            try:
-                answer = await self._http.request(
-                    call.method, call.path, json=call.json, params=call.params, data=call.data, files=file,
-                    headers=dict(call.headers),
-                )  # fmt: skip
-            except httpx.TransportError as error:
-                return None, error
-        return answer, None
+            return await self._http.request(
+                call.method, call.path, json=call.json, params=call.params, data=call.data, files=file,
+                headers=dict(call.headers),
+            )  # fmt: skip
+
+    async def _streamed(self, path: str, target: Path) -> httpx.Response:
+        with part_of(target) as part:
+            async with self._http.stream("GET", path, follow_redirects=True) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                    return answer
+                with part.open("wb") as file:
+                    async for chunk in answer.aiter_bytes():
+                        file.write(chunk)
+            part.replace(target)
+        return answer

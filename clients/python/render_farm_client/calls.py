@@ -20,7 +20,7 @@ PAGE = 100
 
 @dataclass(frozen=True)
 class Call(Generic[Answer]):
-    """A request. `repeats` says that it may be sent again after a lost answer."""
+    """A request. `repeats` says that it may be sent again after a lost answer; `target` is the file for the answer's bytes."""
 
     method: str
     path: str
@@ -31,6 +31,7 @@ class Call(Generic[Answer]):
     file: Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeats: bool = True
+    target: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,11 @@ def validate(body: Mapping[str, Any]) -> Call[Validation]:
 def job(job_id: str) -> Call[Job]:
     """Read a render."""
     return Call("GET", f"/renders/{segment(job_id)}", lambda answer: models.job(answer.json()))
+
+
+def download(job_id: str, target: Path) -> Call[Path]:
+    """Write the file of a completed render to `target`."""
+    return Call("GET", f"/renders/{segment(job_id)}/download", lambda _: target, target=target)
 
 
 def cancel(job_id: str) -> Call[Job]:

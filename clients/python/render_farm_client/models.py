@@ -87,6 +87,7 @@ class BatchRow:
     error: str | None
     errors: Sequence[Record]
     metadata: Record | None
+    warnings: Sequence[Record] = ()
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def batch(raw: Record) -> Batch:
     rows = [
         BatchRow(
             one["index"], one["status"], one.get("jobId"), one.get("progress", 0.0), one.get("error"),
-            one.get("errors", ()), one.get("metadata"),
+            one.get("errors", ()), one.get("metadata"), one.get("warnings", ()),
         )
         for one in raw["items"]
     ]  # fmt: skip

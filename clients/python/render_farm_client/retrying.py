@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -36,13 +38,24 @@ def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) ->
     if answer is None:
         return _pause(attempt) if call.repeats else None
     if answer.status_code == 429:
-        return max(float(answer.headers.get("Retry-After", 0)), _pause(attempt))
+        return max(_asked_pause(answer), _pause(attempt))
     return _pause(attempt) if answer.status_code >= 500 and call.repeats else None
 
 
 def lost(call: Call[Any], error: httpx.TransportError) -> NoAnswer:
     """Return the error for a farm that does not answer."""
     return NoAnswer(f"{call.method} {error.request.url}: no answer: {error}")
+
+
+@contextmanager
+def part_of(target: Path) -> Iterator[Path]:
+    """Yield the file to write before `target` is there, in a folder that exists. Nothing of it is left."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def poll_pauses() -> Iterator[float]:
@@ -65,6 +78,14 @@ def headers(key: str | None, token: str | None) -> dict[str, str]:
     """Return the credential."""
     credential = key or token
     return {} if credential is None else {"Authorization": f"Bearer {credential}"}
+
+
+def _asked_pause(answer: httpx.Response) -> float:
+    """Seconds of the header Retry-After; 0 for a date, which proxies may send."""
+    try:
+        return float(answer.headers.get("Retry-After", 0))
+    except ValueError:
+        return 0.0
 
 
 def _pause(attempt: int) -> float:
