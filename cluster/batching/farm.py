@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +16,13 @@ from render_farm_client import ApiError, BatchRow, FarmClient, NoAnswer
 from render_farm_client.retrying import poll_pauses
 
 from cluster.batching.manifest import Manifest
-from cluster.batching.rows import Row
+from cluster.batching.rows import Outcome, Row
 from farm_core.failure import Failure
 from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
 
 ROWS_MAX: Final = 1000
+FILE_GONE: Final = (403, 404, 409)
+"""Answers for a video that is no longer there, or whose link has expired. The command, begun again, renders the row again."""
 
 
 class BatchFailed(Failure):
@@ -75,7 +78,7 @@ class FarmRenderer:
             return [f"--transparent is not possible in {name}, which has no transparency"]
         return []
 
-    def render(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+    def render(self, rows: Sequence[Row]) -> Iterator[Outcome]:
         """Each row when its video is there, or with why it is not. Raises BatchFailed where rows are refused."""
         try:
             resumed = {} if self._begins_again else self._under_way(rows)
@@ -116,23 +119,27 @@ class FarmRenderer:
         self._manifest.begin(rows, self.identity, batch.batch_id)
         return batch.batch_id
 
-    def _awaited(self, batch_id: str, rows: Mapping[int, Row]) -> Iterator[tuple[Row, str | None]]:
+    def _awaited(self, batch_id: str, rows: Mapping[int, Row]) -> Iterator[Outcome]:
         """Each row of the batch when it has ended."""
         waiting = dict(rows)
         for pause in poll_pauses():
             for item in self._farm.batch_rows(batch_id):
                 if item.index in waiting and item.status in ("completed", "failed", "cancelled", "refused"):
-                    row = waiting.pop(item.index)
-                    yield row, self._fetched(item, row)
+                    yield self._fetched(item, waiting.pop(item.index))
             if not waiting:
                 return
             time.sleep(pause)
 
-    def _fetched(self, item: BatchRow, row: Row) -> str | None:
+    def _fetched(self, item: BatchRow, row: Row) -> Outcome:
         if item.status != "completed" or item.job_id is None:
-            return item.error or f"the render was {item.status}"
-        self._farm.download(item.job_id, row.path)
-        return None
+            return Outcome(row, item.error or f"the render was {item.status}")
+        try:
+            self._farm.download(item.job_id, row.path)
+        except ApiError as error:
+            if error.code is not None or error.status not in FILE_GONE:
+                raise
+            return Outcome(row, f"the video cannot be fetched: {error}")
+        return Outcome(row, warnings=[one["message"] for one in item.warnings])
 
     def _row_faults(self, row: Row) -> Iterator[str]:
         for name, text in row.cells.items():
@@ -204,7 +211,6 @@ def _is_address(text: str) -> bool:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
-    return True

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cluster.batching.rows import Row
+from cluster.batching.rows import Outcome, Row
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local import LocalMedia, fields_by_id, read_local, with_inputs
 from gpu_renderer.commands.local_files import format_of, write
@@ -59,17 +59,16 @@ class LocalRenderer:
                 found += [f"line {row.number}: {line}" for line in error.message.splitlines()]
         return found
 
-    def render(self, rows: Sequence[Row]) -> Iterator[tuple[Row, str | None]]:
+    def render(self, rows: Sequence[Row]) -> Iterator[Outcome]:
         """Each row when its video is there, or with why it is not."""
         if not rows:
             return
         session = self._stack.enter_context(RenderSession(options.default_session_options(self._arguments.machine())))
         for row in rows:
             try:
-                self._write(session, row)
-                yield row, None
+                yield Outcome(row, warnings=self._write(session, row))
             except (DocumentError, RenderError, OSError) as error:
-                yield row, str(error)
+                yield Outcome(row, str(error))
 
     def _values(self, row: Row) -> dict[str, str]:
         return {name: value for name, value in row.cells.items() if name in self._inputs}
@@ -88,7 +87,8 @@ class LocalRenderer:
             return [f"line {row.number}: --transparent is not possible in {name}, which has no transparency"]
         return []
 
-    def _write(self, session: RenderSession, row: Row) -> None:
+    def _write(self, session: RenderSession, row: Row) -> Sequence[str]:
+        """Write the row's video; return the warnings."""
         size = (self._output.get("width"), self._output.get("height"), self._output.get("fps"))
         job = LocalJob(
             file=Path(self._arguments.template), format_name=format_of(row.path, self._format),
@@ -97,4 +97,4 @@ class LocalRenderer:
         )  # fmt: skip
         opened_job = job.open(session)
         with opened_job.opened as opened:
-            write(session, opened_job, range(opened.frame_count), row.path, shows_progress=False)
+            return write(session, opened_job, range(opened.frame_count), row.path, shows_progress=False)[1]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.batching.rows import Row
+from cluster.batching.rows import Outcome, Row
 
 
 class Manifest:
@@ -53,11 +53,13 @@ class Manifest:
             self._rows[str(row.path)] = _entry(row, identity, "rendering", None) | {"batch": batch, "place": place}
         self._write()
 
-    def note(self, row: Row, identity: str, error: str | None) -> None:
+    def note(self, outcome: Outcome, identity: str) -> None:
         """Record the result of a row."""
+        row, error = outcome.row, outcome.error
         former = self._rows.get(str(row.path), {})
-        batch = {name: former[name] for name in ("batch", "place") if name in former}
-        self._rows[str(row.path)] = _entry(row, identity, "failed" if error else "done", error) | batch
+        kept = {name: former[name] for name in ("batch", "place") if name in former}
+        entry = _entry(row, identity, "failed" if error else "done", error) | kept
+        self._rows[str(row.path)] = entry | ({"warnings": list(outcome.warnings)} if outcome.warnings else {})
         self._write()
 
     def _write(self) -> None:

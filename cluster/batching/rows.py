@@ -35,6 +35,15 @@ class Row:
     path: Path
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A row whose video is there, or why it is not; the warnings say what the video leaves out."""
+
+    row: Row
+    error: str | None = None
+    warnings: Sequence[str] = ()
+
+
 def unused_columns(rows: Sequence[Row], pattern: str, inputs: Collection[str]) -> list[str]:
     """Return a remark on each column that is neither an input nor part of the pattern: a misspelled name changes no video."""
     used, columns = {*inputs, *_names(pattern)}, dict.fromkeys(name for row in rows for name in row.cells)
@@ -51,16 +60,23 @@ def read_rows(path: Path, pattern: str) -> list[Row]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file, strict=True)
         try:
-            lines = [(reader.line_num, dict(line.items())) for line in reader]
+            names = list(reader.fieldnames or [])
+            lines = [(reader.line_num, line) for line in reader if any(line.values())]  # spreadsheets leave empty rows
         except (csv.Error, UnicodeDecodeError) as error:
             raise RowsRefused([f"{path} is not a CSV file in UTF-8: {error}"]) from error
-    names = reader.fieldnames or []
+    if not any(names):
+        raise RowsRefused([f"{path} has no names of columns in its first line"])
     if len(names) == 1 and (other := next((sign for sign in ";\t" if sign in names[0]), None)):
         raise RowsRefused([f"{path} has {other!r} between its columns: save it with commas"])
     faults = [
         f"--out names a column {name!r}, and the file has {', '.join(names)}"
         for name in _names(pattern)
         if name not in names
+    ]
+    faults += [
+        f"the file has {count} columns {name!r}: give each its own name"
+        for name, count in Counter(names).items()
+        if count > 1 and name
     ]
     faults += [f"line {number} has more cells than there are names" for number, line in lines if None in line]
     if faults or not lines:

@@ -85,20 +85,23 @@ def _output(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest: Manifest) -> int:
-    """Render the rows with a progress bar; return the number of failed ones."""
+    """Render the rows with a progress bar; return the number of failed ones. A warning is printed once, for its first row."""
     columns = (
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f} videos"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    failed = 0
+    failed, shown = 0, set[str]()
     with Progress(*columns, console=Console(stderr=True)) as bar:
         line = bar.add_task("", total=len(rows))
-        for row, error in renderer.render(rows):
-            manifest.note(row, renderer.identity, error)
-            failed += error is not None
-            if error is not None:
-                bar.console.print(f"line {row.number}: {error}", markup=False)
+        for outcome in renderer.render(rows):
+            manifest.note(outcome, renderer.identity)
+            failed += outcome.error is not None
+            if outcome.error is not None:
+                bar.console.print(f"line {outcome.row.number}: {outcome.error}", markup=False, soft_wrap=True)
+            for warning in [one for one in outcome.warnings if one not in shown]:
+                shown.add(warning)
+                bar.console.print(f"line {outcome.row.number}: warning: {warning}", markup=False, soft_wrap=True)
             bar.advance(line)
     return failed

@@ -16,7 +16,7 @@ import pytest
 
 from cluster.batching.farm import BatchFailed
 from cluster.batching.manifest import Manifest
-from cluster.batching.rows import RowsRefused, read_rows, unused_columns
+from cluster.batching.rows import Outcome, RowsRefused, read_rows, unused_columns
 from cluster.commands import batch, template
 from cluster.commands.batch import NoProject
 from farm_core.settings import ROOT
@@ -53,12 +53,22 @@ def test_rows_name_their_files_and_stay_in_their_folder(tmp_path: Path) -> None:
     assert [dict(row.cells) for row in rows] == [{"name": "Ada", "headline": "Hi\nyou"}, {"name": "../Bob/x"}]
 
 
+def test_rows_that_a_spreadsheet_leaves_empty_make_no_video(tmp_path: Path) -> None:
+    table = write_table(tmp_path, "\ufeffname,headline\r\n,\r\nAda,Hi\r\n,\r\n,\r\n")
+    rows = read_rows(table, f"{tmp_path}/{{row}}-{{name}}.mp4")
+    assert [(row.number, row.path.name) for row in rows] == [(3, "0001-Ada.mp4")]
+
+
 @pytest.mark.parametrize(
     ("text", "pattern", "words"),
     [
         ("name\nAda\nAda\n", "{name}.mp4", "several rows write"),
         ("name\nAda\n", "{nome}.mp4", "a column 'nome'"),
         ("name\n", "{name}.mp4", "no rows"),
+        ("name,headline\n,\n", "{name}.mp4", "no rows"),
+        ("", "{row}.mp4", "no names of columns in its first line"),
+        ("\nname\nAda\n", "{name}.mp4", "no names of columns in its first line"),
+        ("name,name\nAda,Bob\n", "{name}.mp4", "2 columns 'name': give each its own name"),
         ("name\nAda,Bob\n", "{name}.mp4", "more cells"),
         ("name;headline\nAda;Hello\n", "{name}.mp4", "';' between its columns: save it with commas"),
         ("name\nAda\n", "{name.mp4", "--out"),
@@ -91,9 +101,13 @@ def test_a_batch_without_a_service_is_checked_rendered_and_resumed(
 ) -> None:
     title = documents.layer("Title", __kind="text", content="Hello", fontSize=20, color="#ffffff")
     title["components"].append({"id": "x", "type": "Text", "props": {"content": "Hello"}})
-    project = documents.write_document(tmp_path, documents.document(documents.layer("square"), title, seconds=0.2))
+    logo = documents.layer("Logo", __kind="image", src="https://example.com/no-such.png")
+    project = documents.write_document(
+        tmp_path, documents.document(documents.layer("square"), title, logo, seconds=0.2)
+    )
     rows, out = write_table(tmp_path, "name,title\na,Ada\nb,Bob\n"), str(tmp_path / "out" / "{name}.mp4")
     assert batch.run(arguments(batch, str(project), str(rows), "--out", out)) == 0
+    assert capsys.readouterr().err.count("line 2: warning: There is nothing at https://example.com/no-such.png") == 1
     with av.open(str(tmp_path / "out/a.mp4")) as video:
         assert sum(1 for _ in video.decode(video=0)) == 6
     held = json.loads((tmp_path / "out/manifest.json").read_text())["videos"]
@@ -126,8 +140,8 @@ def test_a_manifest_knows_rows_by_what_they_hold(tmp_path: Path) -> None:
     rows = read_rows(write_table(tmp_path, "name\na\nb\n"), f"{tmp_path}/{{name}}.mp4")
     manifest = Manifest.beside(rows)
     rows[0].path.write_bytes(b"video")
-    manifest.note(rows[0], "template", None)
-    manifest.note(rows[1], "template", "it failed")
+    manifest.note(Outcome(rows[0]), "template")
+    manifest.note(Outcome(rows[1], "it failed"), "template")
     assert [one["line"] for one in json.loads(manifest.path.read_text())["videos"].values()] == [2, 3]
     again = Manifest.beside(rows)
     assert [again.has(row, "template") for row in rows] == [True, False]
@@ -139,10 +153,11 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
     ada = own_world.account()
     key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
     where = ("--server", own_world.origin, "--key", key)
-    rows = write_table(tmp_path, "name,photo,size\na,none.png,big\n")
+    rows = write_table(tmp_path, "name,photo,size\na,none.png,big\nb,,nan\n")
     with pytest.raises(RowsRefused) as refused:
         batch.run(arguments(batch, ada.template(), str(rows), "--out", f"{tmp_path}/{{name}}.mp4", *where))
-    assert "size must be a number" in str(refused.value) and "neither an address nor a file" in str(refused.value)
+    assert all(f"line {line}: size must be a number" in str(refused.value) for line in (2, 3))
+    assert "neither an address nor a file" in str(refused.value)
     wrong = write_table(tmp_path, "name\na\n")
     with pytest.raises(RowsRefused, match="headline"):
         batch.run(arguments(batch, text_template(ada), str(wrong), "--out", f"{tmp_path}/{{name}}.mp4", *where))
@@ -180,12 +195,18 @@ def test_a_format_that_does_not_fit_is_refused_before_any_row_is_queued(
 
 def end(world: World, ada: Someone, headline: str, status: str) -> None:
     """End the newest render with this headline, as a scheduler does."""
-    found = [one["jobId"] for one in ada.get("/renders").json()["items"] if one["metadata"]["line"] == LINES[headline]]
-    video = world.settings.data_folder / "storage" / "objects" / "results" / f"{found[0]}.mp4"
+    job = job_of(ada, headline)
+    video = world.settings.data_folder / "storage" / "objects" / "results" / f"{job}.mp4"
     video.parent.mkdir(parents=True, exist_ok=True)
     video.write_bytes(headline.encode())
     fields = {"error": "It failed."} if status == "failed" else {"video_key": f"results/{video.name}", "progress": 100}
-    world.move(found[0], status, **fields)
+    world.move(job, status, **fields)
+
+
+def job_of(ada: Someone, headline: str) -> str:
+    """Return the id of the newest render with this headline."""
+    renders = ada.get("/renders").json()["items"]
+    return str(next(one["jobId"] for one in renders if one["metadata"]["line"] == LINES[headline]))
 
 
 LINES: Final = {"ada": 2, "bob": 3, "cem": 4}
@@ -227,6 +248,30 @@ def test_a_killed_batch_awaits_what_the_farm_renders_already(own_world: World, t
     end(own_world, ada, "cem", "completed")
     assert "2 of 3 videos are there already" in third.communicate(timeout=HANG_SECONDS)[1]
     assert (third.returncode, renders(), (out / "cem.mp4").read_text()) == (0, 4, "cem")
+
+
+@pytest.mark.service
+def test_a_row_says_what_its_video_leaves_out_and_a_lost_video_fails_no_other(own_world: World, tmp_path: Path) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    rows, out = write_table(tmp_path, "headline\nada\nbob\ncem\n"), tmp_path / "out"
+    words = ("batch", text_template(ada), str(rows), "--out", f"{out}/{{headline}}.mp4")
+    command = [sys.executable, "-m", "farm_core", *words, "--server", own_world.origin, "--key", key]
+    begun = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + HANG_SECONDS
+    while ada.get("/renders").json()["total"] < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    own_world.database.execute("""UPDATE jobs SET warnings = '[{"code": "left_out", "message": "No logo."}]'""")
+    own_world.move(job_of(ada, "ada"), "completed", video_key="results/not-there.mp4", progress=100)
+    end(own_world, ada, "bob", "completed")
+    end(own_world, ada, "cem", "completed")
+    printed = begun.communicate(timeout=HANG_SECONDS)[1]
+    assert "line 2: the video cannot be fetched: 404" in printed
+    assert begun.returncode == 1 and printed.count("warning: No logo.") == 1
+    videos = json.loads((out / "manifest.json").read_text())["videos"]
+    assert [one["status"] for one in videos.values()] == ["failed", "done", "done"]
+    assert [one.get("warnings") for one in videos.values()] == [None, ["No logo."], ["No logo."]]
 
 
 @needs_gl[0]
