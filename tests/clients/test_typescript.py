@@ -29,6 +29,30 @@ const unreliable = async (...given) => {
   if (++sent === 1) throw new TypeError("the answer was lost");
   return answer;
 };
+const limited = (statuses) => {
+  const seen = [];
+  const answers = async (...given) => {
+    seen.push(statuses[0]);
+    const status = statuses.shift();
+    if (status === "lost") throw new TypeError("the answer was lost");
+    const headers = { "Retry-After": "Fri, 01 Jan 2027 00:00:00 GMT" };
+    return status === undefined ? fetch(...given) : Response.json({}, { status, headers });
+  };
+  return [new FarmClient({ server, token, fetch: answers }), seen];
+};
+const [checking, checks] = limited([429, "lost", 503]);
+const { valid } = await checking.validateRender({ templateId: template, inputs: {} });
+const [making, makes] = limited([429, "lost"]);
+let unmade = "";
+try { await making.createKey({ name: "twice" }); } catch (error) { unmade = error.message; }
+const growing = async (url) => {
+  const first = Math.max(0, Number(url.searchParams.get("offset")) - 1);
+  const items = Array.from({ length: 100 }, (_, index) => ({ jobId: `job_${first + index}` }));
+  return Response.json({ items, total: 200, limit: 100, offset: 0 });
+};
+const grown = [];
+for await (const one of new FarmClient({ server, token, fetch: growing }).renders()) grown.push(one.jobId);
+const once = grown.length === new Set(grown).size;
 const farm = new FarmClient({ server, token, fetch: unreliable });
 const job = await farm.createRender({ templateId: template, inputs: { headline: "Hi" } });
 const all = [];
@@ -41,7 +65,9 @@ catch (error) { if (error instanceof ApiError) [code, message] = [`${error.statu
 const cancelled = await farm.cancelRender(job.jobId);
 let ended = "";
 try { await farm.wait(job.jobId); } catch (error) { ended = error.message; }
-console.log(JSON.stringify({ job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended }));
+const tried = { valid, checks: checks.length, unmade, makes, once };
+const made = { job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended };
+console.log(JSON.stringify({ ...made, ...tried }));
 """
 
 
@@ -71,3 +97,6 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     assert result["message"] == "400: Invalid inputs.\n  none: is not an input of this template"
     assert result["cancelled"] == "cancelled"
     assert "cancelled" in result["ended"]
+    assert (result["valid"], result["checks"]) == (True, 4)
+    assert (result["unmade"], result["makes"]) == ("the answer was lost", [429, "lost"])
+    assert result["once"]

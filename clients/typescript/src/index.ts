@@ -41,21 +41,25 @@ export class FarmClient extends Operations {
 
   /** All renders, newest first. */
   renders(): AsyncGenerator<JobRecord> {
-    return all((query) => this.listRenders(query));
+    return all((query) => this.listRenders(query), (job) => job.jobId);
   }
 
   /** All templates, newest first. */
   templates(): AsyncGenerator<TemplateRecord> {
-    return all((query) => this.listTemplates(query));
+    return all((query) => this.listTemplates(query), (template) => template.id);
   }
 }
 
+/** Each item once: items made meanwhile move others to later pages. */
 async function* all<Item>(
   list: (query: { limit: number; offset: number }) => Promise<{ items: Item[]; total: number }>,
+  idOf: (item: Item) => string,
 ): AsyncGenerator<Item> {
+  const seen = new Set<string>();
   for (let offset = 0; ; offset += PAGE) {
     const page = await list({ limit: PAGE, offset });
-    yield* page.items;
+    yield* page.items.filter((item) => !seen.has(idOf(item)));
+    for (const item of page.items) seen.add(idOf(item));
     if (page.items.length === 0 || offset + page.items.length >= page.total) return;
   }
 }

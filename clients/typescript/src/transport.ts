@@ -18,7 +18,7 @@ export interface Options {
   key?: string;
   /** A session token instead of a key. */
   token?: string;
-  /** Attempts of a request that may be repeated; 4 by default. */
+  /** Attempts of a request; 4 by default. */
   attempts?: number;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -51,6 +51,7 @@ export class ApiError extends Error {
 }
 
 const FIRST_PAUSE_MS = 250;
+const MADE_TWICE = ["/api/v1/keys", "/api/v1/templates", "/api/v1/templates/import"];
 
 export class Transport {
   private readonly fetch: typeof fetch;
@@ -66,7 +67,8 @@ export class Transport {
 
   /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports. */
   async send<Answer>(call: Call): Promise<Answer> {
-    const attempts = mayRepeat(call) ? (this.options.attempts ?? 4) : 1;
+    const attempts = this.options.attempts ?? 4;
+    const repeated = mayRepeat(call) ? [429, 502, 503, 504] : [429]; // 429: nothing was done
     for (let attempt = 1; ; attempt++) {
       let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1);
       try {
@@ -75,10 +77,10 @@ export class Transport {
           return (call.answer === "json" ? await response.json() : await response.blob()) as Answer;
         }
         const error = new ApiError(response.status, await readFailure(response));
-        if (attempt >= attempts || ![429, 502, 503, 504].includes(response.status)) throw error;
-        pause = 1000 * Number(response.headers.get("Retry-After") ?? pause / 1000);
+        if (attempt >= attempts || !repeated.includes(response.status)) throw error;
+        pause = Math.max(pause, 1000 * Number(response.headers.get("Retry-After")) || 0); // NaN: a proxy's date
       } catch (error) {
-        if (error instanceof ApiError || attempt >= attempts) throw error;
+        if (error instanceof ApiError || attempt >= attempts || !mayRepeat(call)) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
@@ -103,8 +105,9 @@ export class Transport {
   }
 }
 
+/** False for what a second request would make again. */
 function mayRepeat(call: Call): boolean {
-  return call.method !== "POST" || call.idempotencyKey !== undefined;
+  return call.method !== "POST" || call.idempotencyKey !== undefined || !MADE_TWICE.includes(call.path);
 }
 
 function bodyOf(call: Call): BodyInit | undefined {
