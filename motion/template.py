@@ -40,6 +40,7 @@ HINTS_MAX = 10
 NO_SOURCE: Final = "it has no source"
 _SCHEME: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]{1,19}://")
 MEDIA_KINDS: Final = frozenset({"image", "media"})
+NO_URL: Final = "must be a public http(s) URL"
 MAX_IMPORTED = 1000
 """Inputs of an imported template, as of a published one."""
 _SUFFIX_DIGITS = 6
@@ -380,7 +381,7 @@ def _value_fault(field: InputField, value: object, url_fault: Callable[[str], st
     if not value.strip():
         return "is required" if field.required else "must not be empty"
     if not value.lower().startswith(("http://", "https://")):
-        return "must be a public http(s) URL"
+        return NO_URL
     return url_fault(value) if url_fault else None
 
 

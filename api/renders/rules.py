@@ -18,11 +18,12 @@ from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import MEDIA_KINDS, InputField, validate
+from motion.template import MEDIA_KINDS, NO_URL, InputField, validate
 
 LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""
 
+NO_URL_BUT_A_NAME: Final = f"{NO_URL}. POST /v1/assets uploads a file and answers its URL."
 NO_UPLOAD: Final = "must be an upload of this account that has not expired"
 
 
@@ -86,7 +87,8 @@ def _row_faults(
     if fields is None:
         return [one for one in unfit if values[one[0]] is not None]
     given = {name: value for name, value in values.items() if value is not None}
-    found = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
+    faults = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
+    found = [(field, NO_URL_BUT_A_NAME if message == NO_URL else message) for field, message in faults]
     urls = {field.id: url for field in fields if field.kind == "image" and isinstance(url := given.get(field.id), str)}
     found += [(name, NO_PICTURE) for name, url in urls.items() if (key := uploads.get(url)) and not is_picture(key)]
     named = {field for field, _ in found}

@@ -12,21 +12,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.app_state import AppState
-from api.renders.rules import NO_UPLOAD
+from api.renders.rules import NO_UPLOAD, NO_URL_BUT_A_NAME
 from console.playground.defaults import shown_fields
 from console.uploads import ShownUpload
 from farm_core.errors import BadRequest
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import MEDIA_KINDS, Target
+from motion.template import MEDIA_KINDS, NO_URL, Target
 
 PREFIX: Final = "input."
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
 
-_NO_PUBLIC_URL: Final = "must be a public http(s) URL"  # as motion and farm_core/net begin their faults
 _NO_ADDRESS: Final = "must be an upload, or an address on the internet that begins with https://"
 _NO_UPLOAD: Final = "is an upload that has expired or that belongs to another account. Upload the file again."
 
@@ -101,7 +100,8 @@ def _explained(kind: str, message: str) -> str:
     if kind == "number":
         return _NO_NUMBER if message == "must be a number" else message
     if kind in MEDIA_KINDS:
-        return _NO_UPLOAD if message == NO_UPLOAD else message.replace(_NO_PUBLIC_URL, _NO_ADDRESS, 1)
+        known = {NO_UPLOAD: _NO_UPLOAD, NO_URL_BUT_A_NAME: _NO_ADDRESS}
+        return known.get(message) or message.replace(NO_URL, _NO_ADDRESS, 1)
     return message
 
 

@@ -71,6 +71,7 @@ def test_every_fault_is_named_at_once_and_nothing_is_queued(world: World) -> Non
         ({"photo": "http://private.example.com/x"}, "photo", "private address"),
         ({"photo": "http://[::1]/x"}, "photo", "IPv6"),
         ({"photo": "/files/assets/x.png"}, "photo", "public http(s) URL"),
+        ({"photo": "photo.png"}, "photo", "POST /v1/assets uploads a file"),
         ({**PHOTO, "size": True}, "size", "must be a number"),
         ({**PHOTO, "size": "7"}, "size", "must be a number"),
         ({**PHOTO, "headline": None}, "headline", "null"),

@@ -60,6 +60,9 @@ def test_failures_are_typed(farm: FarmClient, ada: Someone, tmp_path: Path) -> N
         farm.render(template, {"headline": 7, "extra": "?"})
     assert refused.value.status == 400
     assert {fault.field for fault in refused.value.errors} == {"headline", "extra"}
+    with pytest.raises(ApiError) as small:
+        farm.still(template, width=3)
+    assert str(small.value) == "400: Bad Request\n  width: must be at least 16"
     job = farm.render(template, {})
     with pytest.raises(ApiError) as early:
         farm.download(job.job_id, tmp_path / "x.mp4")

@@ -29,7 +29,10 @@ class ApiError(Exception):
         self.request_id: str | None = body.get("requestId")
         self.body = body
         faults = "".join(f"\n  {fault.field}: {fault.message}" for fault in self.errors)
-        super().__init__(f"{status}: {self.message}{faults}")
+        # A list of messages repeats the faults.
+        super().__init__(
+            f"{status}: {body.get('error') if faults and message != self.message else self.message}{faults}"
+        )
 
 
 class NoAnswer(Exception):

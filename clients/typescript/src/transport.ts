@@ -39,7 +39,8 @@ export class ApiError extends Error {
     const message = body["message"];
     const errors = (body["errors"] ?? []) as FieldFault[];
     const faults = errors.map((fault) => `\n  ${fault.field}: ${fault.message}`).join("");
-    super(`${status}: ${Array.isArray(message) ? message.join("; ") : String(message ?? "no reason given")}${faults}`);
+    const said = Array.isArray(message) ? (faults ? body["error"] : message.join("; ")) : message; // a list repeats the faults
+    super(`${status}: ${String(said ?? "no reason given")}${faults}`);
     this.name = "ApiError";
     this.errors = errors;
   }
