@@ -143,7 +143,9 @@ class IdempotencyConflict(Conflict):
     code = "idempotency_conflict"
 
     def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was used with another request body.")
+        super().__init__(
+            "This Idempotency-Key was used with another request body. Send a new key with each new request."
+        )
 
 
 class PayloadTooLarge(FarmError):

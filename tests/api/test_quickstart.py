@@ -103,6 +103,7 @@ def test_the_blocks_for_curl_python_and_node_end_with_an_mp4(rendering: World, f
     run(["bash", "-eu"], BLOCKS["bash"], folder, FARM=farm, TOKEN=token_of(ada))
     key = token_of(ada.new_key())
     run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)
+    run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)  # again: each run is a new render
     made = ["hello-curl.mp4", "hello-python.mp4"]
     if node := shutil.which("node"):
         run([node, "--input-type=module", "-"], BLOCKS["js"], folder, FARM=farm, KEY=key)
@@ -112,11 +113,14 @@ def test_the_blocks_for_curl_python_and_node_end_with_an_mp4(rendering: World, f
 
 
 @needs_curl
-def test_curl_ends_with_the_reason_if_a_render_fails_or_the_token_is_wrong(failing: World, folder: Path) -> None:
+def test_the_blocks_end_with_the_reason_if_a_render_fails_or_the_token_is_wrong(failing: World, folder: Path) -> None:
     farm = f"{failing.origin}/api/v1"
     shell = ["bash", "-eu", "-o", "pipefail"]
     assert "409" in run(shell, BLOCKS["bash"], folder, 22, FARM=farm, TOKEN=token_of(failing.account()))
     assert "401" in run(shell, BLOCKS["bash"], folder, 22, FARM=farm, TOKEN="wrong")
+    key = token_of(failing.account().new_key(ALL_SCOPES))
+    printed = run([sys.executable, "-"], BLOCKS["python"], folder, 1, FARM=farm, KEY=key)
+    assert "failed: The logo is no picture." in printed and "Traceback" not in printed
 
 
 @needs_curl
@@ -124,13 +128,18 @@ def test_curl_ends_with_the_reason_if_a_render_fails_or_the_token_is_wrong(faili
 def test_the_step_for_github_renders_or_ends_with_the_answer(rendering: World, folder: Path) -> None:
     page = (ROOT / "docs/recipes/github-actions.md").read_text()
     step = textwrap.dedent(re.findall(r"run: \|\n(.*?)\n      - name: Attach", page, re.S)[0])
-    step = step.replace("${{ github.event.release.tag_name }}", "v1").replace("${{ github.event.release.id }}", "778")
+    assert "${{" not in step, "what a caller can name, such as a tag, must not become code of the shell"
     ada = rendering.account()
-    names = {"FARM": f"{rendering.origin}/api/v1", "KEY": token_of(ada.new_key())}
-    run(["bash", "-e"], step, folder, TEMPLATE=text_template(ada), **names)
+    template = text_template(ada)
+    names = {
+        "FARM": f"{rendering.origin}/api/v1", "KEY": token_of(ada.new_key()), "TAG": "v1$(touch pwned)", "GITHUB_RUN_ID": "778",
+    }  # fmt: skip
+    run(["bash", "-e"], step, folder, TEMPLATE=template, GITHUB_RUN_ATTEMPT="1", **names)
     assert (folder / "release.mp4").read_bytes() == media.video("mp4", "libx264")
-    refused = run(["bash", "-e"], step.replace("778", "779"), folder, 1, TEMPLATE=ada.template(), **names)
+    refused = run(["bash", "-e"], step, folder, 1, TEMPLATE=ada.template(), GITHUB_RUN_ATTEMPT="2", **names)
     assert '"field":"photo","message":"is required"' in refused
+    run(["bash", "-e"], step, folder, TEMPLATE=template, GITHUB_RUN_ATTEMPT="3", **names)
+    assert ada.get("/renders").json()["total"] == 2, "each attempt renders anew"
 
 
 def test_the_example_of_the_python_client_ends_with_an_mp4(rendering: World, folder: Path) -> None:
