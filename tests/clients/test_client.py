@@ -130,6 +130,13 @@ def test_a_creation_is_repeated_with_the_same_key() -> None:
     assert len(set(transport.keys)) == 1 and transport.keys[0]
 
 
+def test_a_wait_outlasts_a_farm_that_is_updated() -> None:
+    with FarmClient("http://farm.example", "key", transport=Flaky(*[0] * 9)) as farm, pytest.raises(NoAnswer):
+        farm.job("job_1")
+    with FarmClient("http://farm.example", "key", transport=Flaky(*[0] * 9)) as farm, pytest.raises(TimeoutError):
+        farm.wait("job_1", timeout=0)
+
+
 def test_what_would_be_done_twice_is_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "a.motion").write_bytes(b"{}")
     transport = Flaky(0)
@@ -160,7 +167,7 @@ def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     lost = httpx.RemoteProtocolError("lost")
     with FarmClient("http://farm", transport=Downloads(lost, 503, 429, b"video")) as farm:
         assert farm.download("job_1", tmp_path / "a.mp4").read_bytes() == b"video"
-    with FarmClient("http://farm", transport=Downloads(*[lost] * 6)) as farm, pytest.raises(NoAnswer, match="lost"):
+    with FarmClient("http://farm", transport=Downloads(*[lost] * 10)) as farm, pytest.raises(NoAnswer, match="lost"):
         farm.download("job_1", tmp_path / "b.mp4")
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 

@@ -16,6 +16,10 @@ from render_farm_client.models import Asset, Batch, Job, Template, Validation
 
 Answer = TypeVar("Answer")
 PAGE = 100
+ATTEMPTS = 6
+"""About seven seconds."""
+ATTEMPTS_OF_WAITING = 10
+"""About a minute: a farm that is updated meanwhile is back by then."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Call(Generic[Answer]):
     headers: Mapping[str, str] = field(default_factory=dict)
     repeats: bool = True
     target: Path | None = None
+    attempts: int = ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -134,14 +139,15 @@ def validate(body: Mapping[str, Any]) -> Call[Validation]:
     return Call("POST", "/renders/validate", lambda answer: models.validation(answer.json()), json=body)
 
 
-def job(job_id: str) -> Call[Job]:
+def job(job_id: str, attempts: int = ATTEMPTS) -> Call[Job]:
     """Read a render."""
-    return Call("GET", f"/renders/{segment(job_id)}", lambda answer: models.job(answer.json()))
+    return Call("GET", f"/renders/{segment(job_id)}", lambda answer: models.job(answer.json()), attempts=attempts)
 
 
 def download(job_id: str, target: Path) -> Call[Path]:
     """Write the file of a completed render to `target`."""
-    return Call("GET", f"/renders/{segment(job_id)}/download", lambda _: target, target=target)
+    path = f"/renders/{segment(job_id)}/download"
+    return Call("GET", path, lambda _: target, target=target, attempts=ATTEMPTS_OF_WAITING)
 
 
 def cancel(job_id: str) -> Call[Job]:
@@ -159,7 +165,10 @@ def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[B
 def batch(batch_id: str, offset: int) -> Call[Batch]:
     """A batch with a page of its rows."""
     params = {"limit": PAGE, "offset": offset}
-    return Call("GET", f"/batches/{segment(batch_id)}", lambda answer: models.batch(answer.json()), params=params)
+    return Call(
+        "GET", f"/batches/{segment(batch_id)}", lambda answer: models.batch(answer.json()), params=params,
+        attempts=ATTEMPTS_OF_WAITING,
+    )  # fmt: skip
 
 
 def cancel_batch(batch_id: str) -> Call[int]:

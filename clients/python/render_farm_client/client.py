@@ -117,7 +117,7 @@ class FarmClient:
         """Wait until a render is completed. Raises RenderFailed, and TimeoutError after `timeout` seconds."""
         deadline = time_of.monotonic() + timeout
         for pause in poll_pauses():
-            job = self.job(job_id)
+            job = self._send(calls.job(job_id, calls.ATTEMPTS_OF_WAITING))
             if job.status == "completed":
                 return job
             if job.has_ended:

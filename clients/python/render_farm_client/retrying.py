@@ -13,7 +13,6 @@ import httpx
 from render_farm_client.calls import Call
 from render_farm_client.errors import ApiError, NoAnswer
 
-ATTEMPTS = 6
 PAUSE_SECONDS = 0.3
 PAUSE_SECONDS_MAX = 20.0
 POLL_SECONDS = 0.25
@@ -33,7 +32,7 @@ def answered(call: Call[Any], answer: httpx.Response) -> Any:
 
 def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) -> float | None:
     """Seconds until the request is sent again; None where it is not. `answer` is None for a lost connection."""
-    if attempt + 1 >= ATTEMPTS:
+    if attempt + 1 >= call.attempts:
         return None
     if answer is None:
         return _pause(attempt) if call.repeats else None

@@ -6,13 +6,14 @@
 //     const video = await farm.downloadRender(done.jobId);
 
 import { Operations, type JobRecord, type TemplateRecord } from "./operations.js";
-import { Transport, type Options } from "./transport.js";
+import { ApiError, Transport, type Options } from "./transport.js";
 
 export * from "./operations.js";
 export { ApiError, type FieldFault, type Options } from "./transport.js";
 
 const PAGE = 100;
 const PAUSE_MAX_MS = 5000;
+const AWAY_MAX_MS = 60_000; // a farm that is updated meanwhile is back by then
 
 /** A render that failed or was cancelled. */
 export class RenderFailed extends Error {
@@ -27,13 +28,20 @@ export class FarmClient extends Operations {
     super(new Transport(options));
   }
 
-  /** Waits until a render is completed. Throws RenderFailed, and an Error after `timeoutMs`. */
+  /** Waits until a render is completed, also while the farm is away for a minute. Throws RenderFailed, and an Error after `timeoutMs`. */
   async wait(jobId: string, timeoutMs = 3_600_000): Promise<JobRecord> {
     const deadline = Date.now() + timeoutMs;
+    let heard = Date.now();
     for (let pause = 250; ; pause = Math.min(PAUSE_MAX_MS, pause * 1.5)) {
-      const job = await this.getRender(jobId);
-      if (job.status === "completed") return job;
-      if (job.status === "failed" || job.status === "cancelled") throw new RenderFailed(job);
+      try {
+        const job = await this.getRender(jobId);
+        heard = Date.now();
+        if (job.status === "completed") return job;
+        if (job.status === "failed" || job.status === "cancelled") throw new RenderFailed(job);
+      } catch (error) {
+        const isAway = !(error instanceof RenderFailed) && !(error instanceof ApiError && error.status < 500);
+        if (!isAway || Date.now() - heard > AWAY_MAX_MS) throw error;
+      }
       if (Date.now() + pause > deadline) throw new Error(`render ${jobId} did not end in time`);
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

@@ -18,7 +18,7 @@ export interface Options {
   key?: string;
   /** A session token instead of a key. */
   token?: string;
-  /** Attempts of a request; 4 by default. */
+  /** Attempts of a request; 6 by default. */
   attempts?: number;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
@@ -68,7 +68,7 @@ export class Transport {
 
   /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports. */
   async send<Answer>(call: Call): Promise<Answer> {
-    const attempts = this.options.attempts ?? 4;
+    const attempts = this.options.attempts ?? 6;
     const repeated = mayRepeat(call) ? [429, 502, 503, 504] : [429]; // 429: nothing was done
     for (let attempt = 1; ; attempt++) {
       let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1);
