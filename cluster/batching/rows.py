@@ -62,8 +62,11 @@ def read_rows(path: Path, pattern: str) -> list[Row]:
         try:
             names = list(reader.fieldnames or [])
             lines = [(reader.line_num, line) for line in reader if any(line.values())]  # spreadsheets leave empty rows
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise RowsRefused([f"{path} is not a CSV file in UTF-8: {error}"]) from error
+        except UnicodeDecodeError as error:
+            raise RowsRefused([f"{path} is not in UTF-8: save it as 'CSV UTF-8'"]) from error
+        except csv.Error as error:
+            fault = f"{error}; is a quotation mark left open?" if "end of data" in str(error) else f"{error}"
+            raise RowsRefused([f"{path} is not a CSV file after line {reader.line_num}: {fault}"]) from error
     if not any(names):
         raise RowsRefused([f"{path} has no names of columns in its first line"])
     if len(names) == 1 and (other := next((sign for sign in ";\t" if sign in names[0]), None)):

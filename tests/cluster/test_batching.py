@@ -68,6 +68,11 @@ def test_rows_that_a_spreadsheet_leaves_empty_make_no_video(tmp_path: Path) -> N
         ("name,headline\n,\n", "{name}.mp4", "no rows"),
         ("", "{row}.mp4", "no names of columns in its first line"),
         ("\nname\nAda\n", "{name}.mp4", "no names of columns in its first line"),
+        (
+            'name,headline\nAda,"Hi\nBob,Hi\n',
+            "{name}.mp4",
+            "is not a CSV file after line 1: .* is a quotation mark left open",
+        ),
         ("name,name\nAda,Bob\n", "{name}.mp4", "2 columns 'name': give each its own name"),
         ("name\nAda,Bob\n", "{name}.mp4", "more cells"),
         ("name;headline\nAda;Hello\n", "{name}.mp4", "';' between its columns: save it with commas"),
@@ -77,6 +82,14 @@ def test_rows_that_a_spreadsheet_leaves_empty_make_no_video(tmp_path: Path) -> N
 def test_rows_that_do_not_fit_are_refused(tmp_path: Path, text: str, pattern: str, words: str) -> None:
     with pytest.raises(RowsRefused, match=words):
         read_rows(write_table(tmp_path, text), pattern)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_a_table_in_another_encoding_is_refused_with_the_one_to_save(tmp_path: Path, encoding: str) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("name\nZoë\n", encoding=encoding)
+    with pytest.raises(RowsRefused, match="is not in UTF-8: save it as 'CSV UTF-8'"):
+        read_rows(table, "{name}.mp4")
 
 
 def test_columns_that_change_nothing_are_named(tmp_path: Path) -> None:
