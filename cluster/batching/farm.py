@@ -151,7 +151,14 @@ class FarmRenderer:
                 yield f"{name}: {text} is neither an address nor a file{where}"
 
     def _inputs(self, row: Row) -> dict[str, Any]:
-        return {name: self._value(self._kinds[name], text) for name, text in row.cells.items() if name in self._kinds}
+        found = {}
+        for name, text in row.cells.items():
+            if name in self._kinds:
+                try:
+                    found[name] = self._value(self._kinds[name], text)
+                except ApiError as error:
+                    raise BatchFailed(f"line {row.number}: {name}: {text} cannot be uploaded: {error}") from error
+        return found
 
     def _value(self, kind: str, text: str) -> str | float:
         if kind == "number":

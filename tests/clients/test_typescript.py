@@ -67,7 +67,9 @@ let ended = "";
 try { await farm.wait(job.jobId); } catch (error) { ended = error.message; }
 const away = limited(Array(7).fill("lost"))[0]; // one read is tried six times
 try { await away.wait(job.jobId); } catch (error) { ended += error.message; }
-const tried = { valid, checks: checks.length, unmade, makes, once };
+const gif = Uint8Array.from(atob("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"), (one) => one.charCodeAt(0));
+const { mime } = await farm.uploadAsset({ file: new File([gif], "a.jpg", { type: "image/jpeg" }) });
+const tried = { mime, valid, checks: checks.length, unmade, makes, once };
 const made = { job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended };
 console.log(JSON.stringify({ ...made, ...tried }));
 """
@@ -102,3 +104,4 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     assert (result["valid"], result["checks"]) == (True, 4)
     assert (result["unmade"], result["makes"]) == ("the answer was lost", [429, "lost"])
     assert result["once"]
+    assert result["mime"] == "image/gif"

@@ -185,6 +185,21 @@ def test_rows_are_checked_against_a_template_before_any_is_queued(own_world: Wor
 
 
 @pytest.mark.service
+def test_a_file_that_the_farm_refuses_is_named_and_one_with_a_wrong_ending_is_none(
+    own_world: World, tmp_path: Path
+) -> None:
+    ada = own_world.account()
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    (tmp_path / "a-png.jpg").write_bytes(picture())
+    (tmp_path / "text.png").write_bytes(b"no picture")
+    rows = write_table(tmp_path, "photo\na-png.jpg\ntext.png\n")
+    words = ("--out", f"{tmp_path}/{{row}}.mp4", "--media", str(tmp_path), "--server", own_world.origin, "--key", key)
+    with pytest.raises(BatchFailed, match=r"\Aline 3: photo: text.png cannot be uploaded: 400: .* renderable asset"):
+        batch.run(arguments(batch, ada.template(), str(rows), *words))
+    assert ada.get("/renders").json()["total"] == 0
+
+
+@pytest.mark.service
 @pytest.mark.parametrize(
     ("pattern", "options", "words"),
     [

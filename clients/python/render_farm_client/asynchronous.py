@@ -16,7 +16,7 @@ from render_farm_client import calls
 from render_farm_client.calls import Call
 from render_farm_client.errors import RenderFailed
 from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
-from render_farm_client.retrying import answered, base_url, headers, lost, part_of, pause_after, poll_pauses
+from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
 
 Answer = TypeVar("Answer")
 
@@ -205,14 +205,18 @@ class AsyncFarmClient:
 
     async def _asked(self, call: Call[Any]) -> httpx.Response:
         with ExitStack() as files:
-            file = None if call.file is None else {"file": (call.file.name, files.enter_context(call.file.open("rb")))}
+            file = (
+                None
+                if call.file is None
+                else calls.form_file(call.file.name, files.enter_context(call.file.open("rb")))
+            )
             return await self._http.request(
                 call.method, call.path, json=call.json, params=call.params, data=call.data, files=file,
                 headers=dict(call.headers),
             )  # fmt: skip
 
     async def _streamed(self, path: str, target: Path) -> httpx.Response:
-        with part_of(target) as part:
+        with calls.part_of(target) as part:
             async with self._http.stream("GET", path, follow_redirects=True) as answer:
                 if not answer.is_success:
                     await answer.aread()

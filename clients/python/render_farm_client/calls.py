@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -57,6 +58,22 @@ class Page(Generic[Answer]):
 def segment(identifier: str) -> str:
     """Return an id as one part of a path: an agent's id with slashes or dots must not lead to another route."""
     return quote(identifier, safe="").replace(".", "%2E")
+
+
+def form_file(name: str, file: BinaryIO) -> dict[str, tuple[str, BinaryIO, str]]:
+    """Return the form's file. Its bytes give its type: the one that its name suggests is refused where the name is wrong."""
+    return {"file": (name, file, "application/octet-stream")}
+
+
+@contextmanager
+def part_of(target: Path) -> Iterator[Path]:
+    """Yield the file to write before `target` is there, in a folder that exists. Nothing of it is left."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:

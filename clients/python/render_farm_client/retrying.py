@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -44,17 +42,6 @@ def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) ->
 def lost(call: Call[Any], error: httpx.TransportError) -> NoAnswer:
     """Return the error for a farm that does not answer."""
     return NoAnswer(f"{call.method} {error.request.url}: no answer: {error}")
-
-
-@contextmanager
-def part_of(target: Path) -> Iterator[Path]:
-    """Yield the file to write before `target` is there, in a folder that exists. Nothing of it is left."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    try:
-        yield part
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def poll_pauses() -> Iterator[float]:

@@ -115,7 +115,8 @@ function bodyOf(call: Call): BodyInit | undefined {
   if (call.form === undefined) return call.body === undefined ? undefined : JSON.stringify(call.body);
   const form = new FormData();
   for (const [name, value] of Object.entries(call.form)) {
-    if (value instanceof Blob) form.set(name, value, (value as File).name ?? "file");
+    // Without the type that the name suggests: it is refused where the name is wrong, and the bytes give the type.
+    if (value instanceof Blob) form.set(name, new Blob([value]), (value as File).name ?? "file");
     else if (value !== undefined && value !== null) form.set(name, String(value));
   }
   return form;
