@@ -251,6 +251,8 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     assert all(node.get("retryOnFail") for node in calls), "a farm that is away for seconds is asked again"
     create = next(node for node in flow["nodes"] if node["name"] == "Create render")
     headers = create["parameters"]["headerParameters"]["parameters"]
-    assert [one["name"] for one in headers] == ["Idempotency-Key"], "a repeated node renders once"
+    assert [one["name"] for one in headers] == ["Idempotency-Key"], "a request tried again renders once"
+    parts = ("$execution.id", "$runIndex", "$itemIndex")  # of a loop, each run begins with the item 0
+    assert all(part in headers[0]["value"] for part in parts)
     assert create["onError"] == "continueErrorOutput"
     assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"
