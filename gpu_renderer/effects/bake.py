@@ -41,6 +41,7 @@ from motion.snapshot import (
     ParticleSource,
     ShapeSource,
     SvgSource,
+    TextSource,
     VideoSource,
 )
 
@@ -100,7 +101,12 @@ def needs_baking(layer: LayerSnapshot) -> bool:
     """Return True if the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
     if isinstance(layer.source, _NEVER_BAKED):
         return False
-    return (isinstance(layer.source, ShapeSource) and layer.fill_opacity < 1) or _needs_canvas(layer.effects)
+    return is_faded(layer) or _needs_canvas(layer.effects)
+
+
+def is_faded(layer: LayerSnapshot) -> bool:
+    """Return True if fill opacity fades the layer: shapes and texts alone have one (compositing.md 4)."""
+    return layer.fill_opacity < 1 and isinstance(layer.source, (ShapeSource, TextSource))
 
 
 def container_padding_px(layer: LayerSnapshot) -> float:
@@ -160,7 +166,7 @@ def bake(
     paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
     if any(path.mode != "none" for path in paths):
         canvas.apply("effects/baked/cover.frag", spent={"u_coverage": painted.coverage(canvas, paths)})
-    if layer.fill_opacity < 1 and isinstance(layer.source, ShapeSource):
+    if is_faded(layer):
         canvas.fade(max(0.0, layer.fill_opacity))
     for step, following in pairwise((*_steps(layer, canvas.scale), None)):
         assert step is not None

@@ -26,7 +26,8 @@ _CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
 _INVISIBLE = "Cf"
 """Category of format characters, which take no letter spacing."""
 _OF_ALL_SCRIPTS = ("Zyyy", "Zinh", "Zzzz")
-_BLANKS = str.maketrans("\t\r\v\f\u2028\u2029", "      ")
+_BLANKS = str.maketrans("\t\n\r\v\f\u2028\u2029", "       ")
+"""A line holds a newline where an animator draws the static text's (animation.md 7.3)."""
 _WORDS = re.compile("[ \u00ad\u200b\u200e\u200f\ufeff]|[^ \u00ad\u200b\u200e\u200f\ufeff]+")
 """Every space is a word of its own, and so are those invisible characters over which a browser does not kern."""
 _JOINER = "\u200d"
@@ -57,7 +58,7 @@ Shaped = tuple[Glyph, ...]
 
 
 def shaped(text: str, chain: FontChain, *, off: tuple[str, ...] = (), by_words: bool = True, base: str = "L") -> Shaped:
-    """A line's glyphs from left to right. Tabs and carriage returns count as spaces.
+    """A line's glyphs from left to right. Tabs and line breaks count as spaces.
 
     `off`: OpenType features that are switched off. `by_words`: as on a canvas. Otherwise letters are kerned with spaces too,
     as those of SVG documents. `base`: direction of the line.

@@ -22,7 +22,6 @@ from motion.snapshot import (
     MaskPath,
     SolidPaint,
     Stroke,
-    TextSource,
     TextStyle,
     Transform2D,
     VideoSource,
@@ -30,7 +29,7 @@ from motion.snapshot import (
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 from tests.gpu_renderer.drawing import Picture, Pictures, at, drawn, snapshot
 from tests.gpu_renderer.effects.baking import REST, SHAPE, Coverage, entry, layer, no_masks, rectangle, run
-from tests.gpu_renderer.fonts import reference_fonts
+from tests.gpu_renderer.fonts import reference_fonts, text
 
 
 def picture_of(painter: Painter, held: LayerSnapshot, photo: Pixels) -> Picture:
@@ -45,9 +44,9 @@ def test_a_raster_effect_a_scope_or_a_faded_fill_bakes_the_layer() -> None:
     assert needs_baking(layer(fill_opacity=0.5))
 
 
-def test_fill_opacity_bakes_shapes_alone_and_adjustment_layers_never_bake() -> None:
-    text = TextSource("a", "a", TextStyle(), TextStyle())
-    assert not needs_baking(layer(source=text, fill_opacity=0.5))
+def test_fill_opacity_bakes_shapes_and_texts_and_adjustment_layers_never_bake() -> None:
+    assert needs_baking(layer(source=text("a"), fill_opacity=0.5))
+    assert not needs_baking(layer(source=ImageSource("a", 20, 20), fill_opacity=0.5))
     assert not needs_baking(layer(entry("gaussian-blur"), source=AdjustmentSource()))
 
 
@@ -206,6 +205,17 @@ def test_fill_opacity_fades_the_pixels_and_not_the_styles(painter: Painter) -> N
     found = run(painter, rectangle(), *stack, fill_opacity=0.0)
     assert found[20, 30, 3] == 0
     assert found[11, 30].tolist() == [255, 255, 255, 255]
+
+
+@pytest.mark.gl
+def test_fill_opacity_fades_texts_as_it_fades_shapes(painter: Painter) -> None:
+    """ "Do not replicate" that the reference leaves texts as they are and drops their effects (compositing.md 4)."""
+    letter = text("I", TextStyle(family="Arial", size=100, weight=700, fill="#ff0000"))
+    held = layer(entry("stroke", width=4.0, color="#0000ff"), source=letter, fill_opacity=0.25)
+    scene = snapshot(replace(held, transform=Transform2D(32, 24)), background="#000000")
+    found = drawn(painter, scene, contents=Contents(reference_fonts(), Pictures()))
+    assert found[24, 32, :3].tolist() == [137, 0, 0]
+    assert [0, 0, 255] in found[24, :, :3].tolist()
 
 
 @pytest.mark.gl

@@ -67,6 +67,17 @@ def test_later_runs_win_key_by_key() -> None:
     assert glyph_style(3, TextStyle(), runs) == (TextStyle(), False)
 
 
+def test_a_static_newline_in_animated_text_advances_like_a_space() -> None:
+    """The drawn character is the static one, and a canvas takes a newline for a space (animation.md 7.3, text.md 1)."""
+    style = TextStyle(family="Inter", size=40, weight=700)
+    rest = (GlyphPose(),) * 3
+    broken, spaced = (
+        places(text("xyz", style, measured_content=static, has_animators=True, poses=rest))
+        for static in ("a\nb", "a b")
+    )
+    assert [(place.character, place.x) for place in broken] == [(place.character, place.x) for place in spaced]
+
+
 def test_animated_text_draws_the_static_characters() -> None:
     source = text("XYZ", MONO, measured_content="ab", has_animators=True, poses=(GlyphPose(), GlyphPose(character="q")))
     assert [place.character for place in places(source)] == ["a", "q", "Z"]
