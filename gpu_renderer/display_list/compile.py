@@ -149,7 +149,7 @@ class _ListCompiler:
             return [(shared, step) for _, step in placed]
         return [(self.eye.depth(transform), step) for step in self._steps(layer, matte)]
 
-    def _steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+    def _steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
         """Return the steps of a layer between those of its ghosts, without depths."""
         if isinstance(layer.source, AdjustmentSource):
             return (Adjustment(layer),) if layer.effects else ()
@@ -162,7 +162,7 @@ class _ListCompiler:
         in_front = [step for ghost in layer.ghosts if ghost.in_front for step in self._ghost(layer, ghost)]
         return [*behind, *drawn, *in_front]
 
-    def _steps_of_source(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step]:
+    def _steps_of_source(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
         """Return the steps of a group, of a layer in space, or of a layer in two dimensions."""
         if isinstance(layer.source, CompositionSource):
             return self._group_steps(layer, layer.source, matte)
@@ -191,7 +191,7 @@ class _ListCompiler:
         """Return the affine map that replaces the projection of a plane."""
         return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
-    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step]:
+    def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step | None]:
         """Return the steps of a copy at another time. It takes a route of its own (compositing.md 2.9)."""
         copy = replace(layer, samples=(), ghosts=(), matte=None, blend=ghost.blend, opacity=ghost.opacity)
         return self._steps_of_source(routed(replace(copy, transform=ghost.transform), None), None)
@@ -220,11 +220,16 @@ class _ListCompiler:
         )
         return None if front is None else replace(front, plane=None)
 
-    def _group_steps(self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None) -> Iterable[Step]:
-        """Return the step of an isolated group, or the steps of the layers of another one."""
+    def _group_steps(
+        self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None
+    ) -> Iterable[Step | None]:
+        """Return the step of an isolated group, or the steps of the layers of another one.
+
+        Planes of the latter are no neighbours of those around it: None ends the depth group on both sides (three-d.md 4).
+        """
         if not self._is_isolated(layer, source, matte):
             inner = self._group_compiler(layer, source, self._group_placement(layer, source))
-            return replace(inner, opacity=layer.opacity * self.opacity).steps()
+            return (None, *replace(inner, opacity=layer.opacity * self.opacity).steps(), None)
         drawn = self._isolated_group(layer, source, matte)
         return () if drawn is None else (drawn,)
 

@@ -28,7 +28,7 @@ from motion.snapshot import (
     Transform3D,
 )
 from tests.gpu_renderer.drawing import at, drawn, rect, snapshot
-from tests.gpu_renderer.test_space import world
+from tests.gpu_renderer.test_space import camera, plane, world
 
 pytestmark = pytest.mark.gl
 MIDDLE = Transform2D(32, 24)
@@ -107,6 +107,20 @@ def in_space() -> Snapshot:
     light = Light("light", "ambient", "#ff0000", 0.5, (0, 0, 0), (0, 0, 1), 45, 0.5, 500, "none", 500, False, 1, 0)
     card = replace(rect("#ffffff", 0, 0, 30, 30), transform=place)
     return replace(snapshot(card, background="#000000"), camera=eye, lights=(light,))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_planes_of_a_group_and_those_around_it_hide_one_another_in_order(painter: Painter, number: int) -> None:
+    """A 2D layer between 3D layers ends the group; groups never occlude each other by depth (three-d.md 4)."""
+
+    def card(color: str, x: float, z: float) -> LayerSnapshot:
+        return plane(color, world(x, 24, z), 30, 30, id=color)
+
+    inner = [card("#0000ff", 32, 20.0), card("#00ffff", 60, 20.0)][:number]
+    layers = card("#ff0000", 22, -20.0), group(*inner, sealed=False), card("#00ff00", 42, 40.0)
+    picture = drawn(painter, replace(snapshot(*layers, background="#000000"), camera=camera(32, 24, -200, 200)))
+    assert at(picture, 25, 24) == (0, 0, 255)
+    assert at(picture, 38, 24) == (0, 255, 0)
 
 
 @pytest.mark.parametrize("effects", [(), (PLAIN,)])

@@ -20,7 +20,7 @@ BLUR_PX_MIN = 0.3
 STRIPS_FROM_PX = 1.25
 """Least difference of the corners' blurs, px, that divides a layer into strips."""
 STRIP_PX, STRIPS_MIN, STRIPS_MAX = 2.0, 2, 8
-Placed = tuple[float, Step]
+Placed = tuple[float, Step | None]
 """A step and its depth in space."""
 
 
@@ -115,11 +115,11 @@ def depth_sorted(
     yield from _farthest_first(run)
 
 
-def _is_unmatted(step: Step) -> bool:
+def _is_unmatted(step: Step | None) -> bool:
     return isinstance(step, Draw) and step.matte is None
 
 
-def _farthest_first(run: Sequence[Placed]) -> Iterator[Step]:
+def _farthest_first(run: Sequence[Placed]) -> Iterator[Step | None]:
     yield from (step for _, step in sorted(run, key=lambda one: -one[0]))
 
 

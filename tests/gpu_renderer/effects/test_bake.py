@@ -209,7 +209,7 @@ def test_fill_opacity_fades_the_pixels_and_not_the_styles(painter: Painter) -> N
 
 @pytest.mark.gl
 def test_fill_opacity_fades_texts_as_it_fades_shapes(painter: Painter) -> None:
-    """ "Do not replicate" that the reference leaves texts as they are and drops their effects (compositing.md 4)."""
+    """The reference leaves texts as they are and drops their effects: "do not replicate, apply it like shapes" (compositing.md 4)."""
     letter = text("I", TextStyle(family="Arial", size=100, weight=700, fill="#ff0000"))
     held = layer(entry("stroke", width=4.0, color="#0000ff"), source=letter, fill_opacity=0.25)
     scene = snapshot(replace(held, transform=Transform2D(32, 24)), background="#000000")
