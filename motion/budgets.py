@@ -153,8 +153,8 @@ def ribbon_pixels(layer: Layer) -> int:
         return 0
     growth = min(RUNS_POINT_LIMIT, math.prod(_points_of_each(layer, operator) for operator in content.operators))
     most, bare = 0.0, [(_circumference(layer), _PRIMITIVE_POINTS)]
-    for outlines in _shapes_over_time(layer):
-        runs = [(_total_length([outline]), _samples(outline)) for outline in outlines if outline] or bare
+    for paths in _shapes_over_time(layer):
+        runs = [(_total_length([outline]), _samples(outline)) for outline in paths if outline] or bare
         most = max(
             most,
             sum(cost_px(min(_BEYOND_ALL, length), growth * points, *wave) for wave in waves for length, points in runs),
@@ -337,18 +337,18 @@ def _points(masks: Iterable[MaskPath]) -> list[_Points]:
     return [mask.points for mask in masks]
 
 
-def _crossings(outlines: Sequence[_Points]) -> float:
+def _crossings(paths: Sequence[_Points]) -> float:
     """Return the length of the curves' control polygons over the longer side of the box around their points."""
-    curves = [_curves(outline) for outline in outlines if outline]
+    curves = [_curves(outline) for outline in paths if outline]
     if not curves:
         return 0.0
     box = np.ptp(np.concatenate(curves)[:, 0], axis=0)
     return sum(_length(_polygon(curve)) for curve in curves) / max(float(box.max()), 1.0)
 
 
-def _total_length(outlines: Sequence[_Points]) -> float:
+def _total_length(paths: Sequence[_Points]) -> float:
     """Return the length of the curves' control polygons."""
-    return sum(_length(_polygon(_curves(outline))) for outline in outlines if outline)
+    return sum(_length(_polygon(_curves(outline))) for outline in paths if outline)
 
 
 def _brush_crossings(layer: Layer) -> float:
