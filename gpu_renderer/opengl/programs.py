@@ -30,8 +30,10 @@ _ELEMENT_COMPONENTS = 4
 _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
-JOINED_PROGRAMS_MAX = 64
-"""Programs of joined shaders that are kept."""
+LIGHTS: Final = "LIGHTS"
+"""#define that lists the lights of a scene (`shaders/include/lights.glsl`)."""
+COMBINED_PROGRAMS_MAX = 64
+"""Programs that are kept of those that documents combine: of joined shaders, and for the lights of a scene."""
 CONTEXT_LINES: Final = 5
 """Lines shown before and after the line of an error."""
 Stages = Mapping[str, Sequence[shaders.Line]]
@@ -116,17 +118,23 @@ class Programs:
                 made = Program(self._context, str(fragment), handed)
             except moderngl.Error as error:
                 raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
-            if isinstance(fragment, Joined):
+            if _is_combined(key):
                 self._make_room()
             self._programs[key] = made
         return self._programs[key]
 
     def _make_room(self) -> None:
-        """Forget the joined program that was made first, if there are many. Documents combine effects in any order."""
-        joined = [key for key in self._programs if isinstance(key[0], Joined)]
-        if len(joined) >= JOINED_PROGRAMS_MAX:
-            del self._programs[joined[0]]
+        """Forget the combined program that was made first, if there are many."""
+        combined = list(filter(_is_combined, self._programs))
+        if len(combined) >= COMBINED_PROGRAMS_MAX:
+            del self._programs[combined[0]]
             self._asked.clear()
+
+
+def _is_combined(key: tuple[str | Joined, str, shaders.Defines]) -> bool:
+    """Return True for programs without a limit of their number: documents combine effects, and lights, in any order."""
+    fragment, _, defines = key
+    return isinstance(fragment, Joined) or any(name == LIGHTS for name, _ in defines)
 
 
 def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:

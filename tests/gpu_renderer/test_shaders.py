@@ -28,7 +28,12 @@ CONVOLVE: list[Defines] = [
 QUADS: list[Defines] = [
     {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
     for content, samples in product(range(5), (0, 1, 4))
-    for flags in ((), ("PROJECTIVE", "LIT"), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+    for flags in ((), ("PROJECTIVE",), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"))
+]
+LIT: list[Defines] = [
+    {"CONTENT": content, "SAMPLES": 4, "PROJECTIVE": 1, "LIT": max(1, len(kinds)), "LIGHTS": lights, **more}
+    for content, kinds, more in product(range(5), ("", "0", "0123", "01230123"), ({}, {"SPECULAR": 1}))
+    for lights in (" ".join(f"LIGHT({index}, {kind}, {index % 3})" for index, kind in enumerate(kinds)),)
 ]
 BLENDED: list[Defines] = [
     {"CONTENT": content, "SAMPLES": 1, "MODE": mode, **dict.fromkeys(flags, 1)}
@@ -37,7 +42,7 @@ BLENDED: list[Defines] = [
 RANKED: list[Defines] = [{"BAKED": 1}, {"BAKED": 1, "RANKED": 1}]
 MEANS: list[Defines] = [{}, {"BAKED": 1}, {"CELLS": 1}, {"MEANS": 1}, {"BAKED": 1, "MEANS": 1}]
 VARIANTS: dict[str, list[Defines]] = {
-    "compositing/quad.frag": QUADS + BLENDED,
+    "compositing/quad.frag": QUADS + LIT + BLENDED,
     "compositing/grade.frag": [{}, {"MATRIX": 1}, {"TABLES": 1}, {"MATRIX": 1, "TABLES": 1}],
     "effects/baked/median.frag": RANKED,
     "effects/baked/dust_scratches.frag": RANKED,

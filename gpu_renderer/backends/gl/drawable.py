@@ -93,7 +93,7 @@ def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
     return painter.textures.of(pixels, is_fleeting=image.is_transient)
 
 
-def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, is_lit: bool, feeds_effects: bool) -> dict[str, object]:
+def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, feeds_effects: bool) -> dict[str, object]:
     """Return the defines of the quad shader for the content."""
     found: dict[str, object] = {"CONTENT": _content(shown)}
     if isinstance(shown, Shape) and isinstance(shown.fill, Gradient):
@@ -101,7 +101,6 @@ def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, is_lit: bool, fee
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
         "MASK": filter.mask is not None,
-        "LIT": is_lit,
         "IN_FLOAT": is_exact(shown, filter, feeds_effects),
     }
     names = [*grading(shown, filter), *(name for name, is_wanted in wanted.items() if is_wanted)]

@@ -16,7 +16,7 @@ import moderngl
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
-from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, quad_of
+from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, quad_of
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import bounds
@@ -52,13 +52,14 @@ class ProjectedPlane:
     writes_depth: bool = True
 
     @property
-    def lighting(self) -> dict[str, UniformValue]:
-        """Return the uniforms that light the plane, empty for a plane that accepts no light."""
+    def lighting(self) -> Inputs | None:
+        """Return the inputs of the lights on the plane, None for a plane that accepts no light."""
         plane, shown = self.step.plane, self.shown
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
-            return {}
+            return None
         width, height = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
-        return lights.uniforms(plane, width, height, self.scene)
+        uniforms = lights.uniforms(plane, width, height, self.scene)
+        return Inputs(lights.defines(plane, self.scene), uniforms=uniforms)
 
 
 def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], region: Region, rects: Rects) -> None:

@@ -52,7 +52,7 @@ class Style:
     """Options of drawing a drawable on its quad.
 
     `is_smooth`: four samples a pixel instead of one. `feeds_effects`: filter images in full precision, because effects
-    amplify small differences. `lighting`: uniforms of lights on a plane. `backdrop`: blend with the backdrop in the
+    amplify small differences. `lighting`: inputs of the lights on a plane. `backdrop`: blend with the backdrop in the
     shader and replace all pixels that the quad can touch.
     """
 
@@ -61,7 +61,7 @@ class Style:
     blend: Blend = "over"
     is_smooth: bool = True
     feeds_effects: bool = False
-    lighting: Mapping[str, UniformValue] = field(default_factory=dict)
+    lighting: Inputs | None = None
     backdrop: Inputs | None = None
 
 
@@ -221,11 +221,11 @@ def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: T
     """Return the properties that a quad shares with other quads of one call."""
     by = style.filter
     textures = drawable.textures(painter, shown, by)
-    uniforms = {**drawable.uniforms(shown, by), **style.lighting}
+    uniforms = drawable.uniforms(shown, by)
     defines = _variant(shown, samples, quad, style)
-    if style.backdrop is not None:
-        defines, textures = {**defines, **style.backdrop.defines}, {**textures, **style.backdrop.textures}
-        uniforms |= style.backdrop.uniforms
+    for inputs in filter(None, (style.lighting, style.backdrop)):
+        defines, textures = {**defines, **inputs.defines}, {**textures, **inputs.textures}
+        uniforms = {**uniforms, **inputs.uniforms}
     is_covering = style.opacity == 1.0 and samples == 0 and isinstance(shown, Image)
     hides = is_covering and isinstance(shown, Image) and shown.is_opaque and by.mask is None
     blend = "replace" if style.blend == "over" and hides else style.blend
@@ -237,8 +237,8 @@ def _variant(shown: Drawable, samples: int, quad: Matrix3, style: Style) -> Mapp
     is_plain = style.filter is PLAIN and not (is_gradient or style.lighting)
     if is_plain and not drawable.is_exact(shown, PLAIN, style.feeds_effects):
         return drawable.plain_variant(shown, samples, quad)
-    lit, feeds = bool(style.lighting), style.feeds_effects
-    return {"SAMPLES": samples, **drawable.defines(shown, style.filter, quad, is_lit=lit, feeds_effects=feeds)}
+    found = drawable.defines(shown, style.filter, quad, feeds_effects=style.feeds_effects)
+    return {"SAMPLES": samples, **found}
 
 
 def attributes(shown: Drawable, to_unit: Matrix3, opacity: float) -> bytes:

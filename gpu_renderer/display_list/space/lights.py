@@ -15,7 +15,7 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.graph import UNTINTED, Plane, Scene, Tint
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
 from gpu_renderer.geometry import color
-from gpu_renderer.opengl.programs import UniformValue
+from gpu_renderer.opengl.programs import LIGHTS, UniformValue
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
@@ -84,7 +84,6 @@ def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[st
     """Return the uniforms of shaders/include/lights.glsl for a centred quad of width x height layer px."""
     m, left, top = plane.world, -width / 2, -height / 2
     across, down, normal = ((m[i], m[4 + i], m[8 + i]) for i in range(3))
-    lights = [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
     material = plane.material
     return {
         "u_origin": tuple(m[4 * row] * left + m[4 * row + 1] * top + m[4 * row + 3] for row in range(3)),
@@ -93,27 +92,42 @@ def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[st
         "u_normal": _unit(normal),
         "u_eye": scene.eye,
         "u_material": (material.specular, max(1.0, material.shininess), material.metal, float(plane.is_one_sided)),
-        "u_light_count": len(lights),
-        **_arrays(lights, scene),
+        **_arrays(scene),
     }
 
 
-def _arrays(lights: Sequence[Light], scene: Scene) -> dict[str, UniformValue]:
-    """Return the uniform arrays of LIGHTS_MAX lights, the rest filled with zeros."""
-    kinds, colors, places, aims, shapes = b"", b"", b"", b"", b""
-    for light in lights:
+def defines(plane: Plane, scene: Scene) -> dict[str, object]:
+    """Return the defines of shaders/include/lights.glsl: the kinds of all lights, and if the plane reflects them."""
+    lights = _shading(scene)
+    calls = [f"LIGHT({index}, {_KINDS[light.light]}, {_falloff(light)})" for index, light in enumerate(lights)]
+    found: dict[str, object] = {"LIT": max(1, len(lights)), LIGHTS: " ".join(calls)}
+    return found | {"SPECULAR": 1} if plane.material.specular > 0 else found
+
+
+def _shading(scene: Scene) -> list[Light]:
+    """Return the lights that shade single fragments."""
+    return [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
+
+
+def _falloff(light: Light) -> int:
+    """Return the number of a light's falloff, 0 for lights that reach everything."""
+    return _FALLOFFS.get(light.falloff, 0) if light.light in ("point", "spot") else 0
+
+
+def _arrays(scene: Scene) -> dict[str, UniformValue]:
+    """Return the uniform arrays of the lights."""
+    colors, places, aims, shapes = b"", b"", b"", b""
+    for light in _shading(scene):
         linear = scene.linear(color.parse(light.color))
-        kinds += struct.pack("2i", _KINDS[light.light], _FALLOFFS.get(light.falloff, 0))
         colors += struct.pack("3f", *(channel * light.intensity for channel in linear[:3]))
         places += struct.pack("3f", *light.position)
         aims += struct.pack("3f", *_unit(light.direction))
         shapes += struct.pack("4f", light.radius, light.falloff_distance, *_cone_angles(light))
     return {
-        "u_light_kinds": kinds.ljust(8 * LIGHTS_MAX, b"\0"),
-        "u_light_colors": colors.ljust(12 * LIGHTS_MAX, b"\0"),
-        "u_light_places": places.ljust(12 * LIGHTS_MAX, b"\0"),
-        "u_light_aims": aims.ljust(12 * LIGHTS_MAX, b"\0"),
-        "u_light_shapes": shapes.ljust(16 * LIGHTS_MAX, b"\0"),
+        "u_light_colors": colors,
+        "u_light_places": places,
+        "u_light_aims": aims,
+        "u_light_shapes": shapes,
     }
 
 

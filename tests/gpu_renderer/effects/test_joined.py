@@ -12,7 +12,7 @@ from gpu_renderer.effects import PointwisePass, chain, every_effect, retouch
 from gpu_renderer.effects.passes import JOINED_MAX
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import JOINED_PROGRAMS_MAX
+from gpu_renderer.opengl.programs import COMBINED_PROGRAMS_MAX
 from gpu_renderer.opengl.targets import Format
 from motion.snapshot import EffectSnapshot, ParameterValue
 from shaders.joining import Joined, name_in
@@ -127,7 +127,7 @@ def test_programs_of_joined_effects_are_bounded(painter: Painter) -> None:
     first = Joined((parts[-1], parts[-2]))
     program = painter.programs.get(first, STORE=0)
     assert painter.programs.get(first, STORE=0) is program
-    for each in itertools.islice(itertools.product(parts, parts), JOINED_PROGRAMS_MAX):
+    for each in itertools.islice(itertools.product(parts, parts), COMBINED_PROGRAMS_MAX):
         painter.programs.get(Joined(each), STORE=0)
     assert painter.programs.get(first, STORE=0) is not program
 
