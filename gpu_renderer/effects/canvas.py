@@ -343,8 +343,12 @@ class Canvas(Surface):
         return {**dict[str, UniformValue](values.uniforms()), **derived, "u_is_image": int(self.is_image)}
 
 
-def _half(region: Region) -> Region:
-    return Region(0, 0, max(1, region.width // 2), max(1, region.height // 2))
+def _halved(painter: Painter, target: Target) -> Target:
+    """Return the next mip level of a picture. The target still belongs to the caller."""
+    width, height = target.region.width, target.region.height
+    columns, rows = (1 if side == 1 else 2 + side % 2 for side in (width, height))
+    half = Region(0, 0, max(1, width // 2), max(1, height // 2))
+    return painter.applied("effects/baked/mip.frag", target, region=half, defines={"COLUMNS": columns, "ROWS": rows})
 
 
 def _reduced(painter: Painter, target: Target, size: Region) -> Target:
@@ -355,10 +359,10 @@ def _reduced(painter: Painter, target: Target, size: Region) -> Target:
     ratio = target.region.width / size.width * target.region.height / size.height
     levels = max(0.0, math.log2(ratio) / 2 - MIP_SHARPENING)
     for _ in range(math.floor(levels)):
-        half = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
+        half = _halved(painter, target)
         painter.pool.give_back(target)
         target = half
-    smaller = painter.applied("effects/baked/mip.frag", target, region=_half(target.region))
+    smaller = _halved(painter, target)
     made = painter.applied(
         "effects/baked/reduce.frag",
         target,
