@@ -48,7 +48,9 @@ _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the calle
 
 
 class RenderRequest(Asked):
-    """A render to create. Its fields have any type, so that `rules.py` finds all faults at once."""
+    """A render to create. All faults are reported at once."""
+
+    # Fields have any type, so that `rules.py` finds all faults at once.
 
     model_config = ConfigDict(
         extra="allow",  # to be named with all other faults
