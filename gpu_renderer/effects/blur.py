@@ -10,7 +10,7 @@ import numpy as np
 from gpu_renderer.effects.gaussian import blur_margin_px, window_kernels
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.values import EffectValues
+from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.kernels.windows import Axis
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ class Blur(Effect):
 class Sharpen(Effect):
     def is_idle(self, values: EffectValues) -> bool:
         return abs(values.number("amount")) < 1e-6
+
+
+@effect("radial-blur")
+class RadialBlur(Effect):
+    def variant(self, values: EffectValues) -> Defines:
+        return (("ZOOM", "1"),) if values.number("blurType") == 1.0 else ()
 
 
 @effect("compound-blur")

@@ -45,6 +45,7 @@ VARIANTS: dict[str, list[Defines]] = {
     "compositing/quad.frag": QUADS + LIT + BLENDED,
     "compositing/grade.frag": [{}, {"MATRIX": 1}, {"TABLES": 1}, {"MATRIX": 1, "TABLES": 1}],
     "effects/baked/median.frag": RANKED,
+    "effects/baked/radial_blur.frag": [{}, {"ZOOM": 1}],
     "effects/baked/mip.frag": [{"COLUMNS": across, "ROWS": down} for across, down in product((1, 2, 3), repeat=2)],
     "effects/baked/dust_scratches.frag": RANKED,
     "effects/mosaic.frag": MEANS,

@@ -1,8 +1,8 @@
 // Spin or zoom blur about a point: nearest samples, one-sided (format/effects.md 8.1).
+// ZOOM: it zooms. Software rasterisers would work out both.
 #include "canvas.glsl"
 
 uniform float u_amount;     // degrees, or percent
-uniform float u_blur_type;  // 1: zoom
 uniform float u_quality;
 uniform float u_center_x;
 uniform float u_center_y;
@@ -13,7 +13,11 @@ void main() {
     vec4 sum = vec4(0.0);
     for (float k = 0.0; k < n; k++) {
         float t = k / (n - 1.0);
-        vec2 w = u_blur_type == 1.0 ? v / (1.0 + u_amount / 100.0 * t) : turned(v, radians(u_amount) * t);
+#ifdef ZOOM
+        vec2 w = v / (1.0 + u_amount / 100.0 * t);
+#else
+        vec2 w = turned(v, radians(u_amount) * t);
+#endif
         ivec2 p = ivec2(floor(middle + w + 0.5));
         if (!on_canvas(p)) continue;
         vec4 found = texel(p);
