@@ -1,0 +1,39 @@
+"""Commands as typed in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from farm_core import __main__ as farm
+from farm_core.settings import settings
+
+CommandError = Callable[..., str]
+
+
+@pytest.fixture
+def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder that commands are given in, with an environment of its own."""
+    monkeypatch.chdir(tmp_path)
+    settings.cache_clear()
+    with mock.patch.dict(os.environ):
+        yield tmp_path
+    settings.cache_clear()
+
+
+@pytest.fixture
+def command_error(folder_of_commands: Path, capsys: pytest.CaptureFixture[str]) -> CommandError:
+    """Return the message of a command that ends with status 1."""
+
+    def run(*words: str) -> str:
+        assert farm.main(list(words)) == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("farm: ")
+        return printed.err
+
+    return run
