@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import psutil
 
 from benchmarks.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
+from cluster.local.ray_head import free_port
 from cluster.render_actor import NICENESS
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
@@ -108,7 +108,7 @@ class Served(NamedTuple):
 def served(data: Path) -> Iterator[Served]:
     """Run the API on servers of its own for the length of a block."""
     database, cache = postgres.start(data / "postgres"), valkey.start(data / "valkey")
-    port = _free_port()
+    port = free_port()
     chosen = Settings(database_url=database.url, redis_url=cache.url, data_folder=data)
     environment = os.environ | {
         "DATABASE_URL": database.url, "REDIS_URL": cache.url, "LOG_LEVEL": "INFO",
@@ -180,12 +180,6 @@ async def _client(
 
 def _held(row: Row) -> bool:
     return bool(row["p99_ms"] < P99_MS_MAX and not row["errors"])
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait(origin: str, server: subprocess.Popen[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import statistics
 import tempfile
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import psutil
 import psycopg
 import uvloop
 from sqlalchemy import select
@@ -22,6 +20,7 @@ from sqlmodel import col
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.posts import posted
+from benchmarks.processor_time import PostgresTime
 from cluster.embedded import postgres
 from farm_core.accounts import repository as accounts
 from farm_core.db import migrate
@@ -105,16 +104,12 @@ def _rows(depth: int, rounds: int) -> Iterator[Row]:
             migrate.upgrade(server.url)
             for size in (min(1000, depth), depth):
                 _fill(server.url, size)
-                meter = Meter(psutil.Process(_postmaster(server.folder)))
+                meter = Meter(PostgresTime(server.folder))
                 yield from uvloop.run(_measured(server.url, meter, size, min(rounds, max(10, size // CLAIMED // 2))))
                 posts = posted(Path(folder), server.url, BIG, f"tpl_{BIG}", rounds)
                 yield _told("POST /v1/renders over HTTP", size, [Cost(wall, 0) for wall in posts])
         finally:
             server.stop()
-
-
-def _postmaster(folder: Path) -> int:
-    return int((folder / "postmaster.pid").read_text().split("\n", 1)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ class Cost:
 class Meter:
     """Measure what one operation costs. Wall time depends on the machine's load, processor time hardly does."""
 
-    postmaster: psutil.Process
+    postgres: PostgresTime
 
     async def cost(self, work: Awaitable[object]) -> Cost:
         """Await the operation and return its cost."""
@@ -138,12 +133,7 @@ class Meter:
         return Cost((time.perf_counter() - wall) * 1e3, self._processor_ms() - processor)
 
     def _processor_ms(self) -> float:
-        """Nanoseconds that the kernel counts for each process; a server that ends meanwhile is left out."""
-        total = time.process_time() * 1e3
-        for process in self.postmaster.children():
-            with contextlib.suppress(OSError):
-                total += int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e6
-        return total
+        return (time.process_time() + self.postgres.seconds()) * 1e3
 
 
 def _fill(url: str, depth: int) -> None:

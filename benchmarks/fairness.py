@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import httpx
 
 from benchmarks.benchmark import Benchmark, Row
-from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
-from cluster.local.ray_head import free_port
-from farm_core.settings import ROOT, Settings
+from benchmarks.served import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
+from cluster.local.farm import LocalFarm
 
 BATCH_ROWS = 1_000
 SINGLE_JOBS = 20
 LOOK_SECONDS = 0.05
 RATIO_MAX = 3.0
 OUTPUT = {"width": 320, "height": 180}
-TITLE_CARD = ROOT / "examples" / "title-card.motion"
 
 
 class Caller:
     """One account, with its own template and logo, on a farm."""
 
-    def __init__(self, farm: LocalFarm, token: str) -> None:
-        headers = {"Authorization": f"Bearer {token}"}
-        self._farm = farm
-        self.client = httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=120, trust_env=False)
-        files, form = {"file": ("scene.motion", TITLE_CARD.read_bytes())}, {"includeText": "true"}
-        self._template = self.client.post("/templates/import", files=files, data=form).raise_for_status().json()["id"]
-        picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
-        self._logo = self.client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
+    def __init__(self, farm: LocalFarm, client: httpx.Client) -> None:
+        self._farm, self._client = farm, client
+        self._template, self._logo = imported(client, TITLE_CARD.read_bytes()), uploaded(client)
 
     def seconds_of_a_job(self, caption: str) -> float:
         """Seconds from the creation of a render to its end."""
         body = {"templateId": self._template, "inputs": self._inputs(caption), "output": OUTPUT}
         began = time.perf_counter()
-        job = self.client.post("/renders", json=body).raise_for_status().json()
+        job = self._client.post("/renders", json=body).raise_for_status().json()
         while job["status"] in ("queued", "processing"):
             self._farm.look()
             time.sleep(LOOK_SECONDS)
-            job = self.client.get(f"/renders/{job['jobId']}").raise_for_status().json()
+            job = self._client.get(f"/renders/{job['jobId']}").raise_for_status().json()
         assert job["status"] == "completed", job
         return time.perf_counter() - began
 
@@ -52,11 +42,11 @@ class Caller:
         """A batch of rows that differ in their headline."""
         bodies = [{"inputs": self._inputs(f"Row {number}")} for number in range(rows)]
         body = {"templateId": self._template, "rows": bodies, "output": OUTPUT}
-        return str(self.client.post("/batches", json=body).raise_for_status().json()["batchId"])
+        return str(self._client.post("/batches", json=body).raise_for_status().json()["batchId"])
 
     def done(self, batch_id: str) -> int:
         """Rows of a batch that are completed."""
-        return int(self.client.get(f"/batches/{batch_id}").raise_for_status().json()["totals"]["completed"])
+        return int(self._client.get(f"/batches/{batch_id}").raise_for_status().json()["totals"]["completed"])
 
     def _inputs(self, caption: str) -> dict[str, str]:
         return {"logo": self._logo, "headline": caption}
@@ -65,32 +55,20 @@ class Caller:
 def _rows(quick: bool) -> Iterator[Row]:
     """A row for the idle farm, then one beside the batch."""
     jobs, rows = (5, 100) if quick else (SINGLE_JOBS, BATCH_ROWS)
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        settings = Settings(
-            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000,
-            automation_renders_per_minute=1_000_000,
-        )  # fmt: skip
-        farm = LocalFarm(settings, Options(port=free_port()))
-        try:
-            farm.start()
-            farm.wait_ready()
-            single, many = (Caller(farm, session_token(settings, farm.database_url, name)) for name in ("ada", "bob"))
-            single.seconds_of_a_job("warm")
-            idle = _row("alone", [single.seconds_of_a_job(f"idle {number}") for number in range(jobs)])
-            yield {**idle, "ratio": 1.0, "rows": 0, "rows/s": 0.0, "rows left": 0}
-            batch_id = many.posted_batch(rows)
-            while many.done(batch_id) == 0:
-                time.sleep(LOOK_SECONDS)
-            began, before = time.perf_counter(), many.done(batch_id)
-            beside = _row(
-                f"beside {rows} rows", [single.seconds_of_a_job(f"beside {number}") for number in range(jobs)]
-            )
-            done, seconds = many.done(batch_id), time.perf_counter() - began
-            rate = round((done - before) / seconds, 2)
-            ratio = round(beside["p50 s"] / idle["p50 s"], 2)
-            yield {**beside, "ratio": ratio, "rows": rows, "rows/s": rate, "rows left": rows - done}
-        finally:
-            farm.stop()
+    with local_farm(UNLIMITED) as (farm, settings):
+        single, many = (Caller(farm, client_of(farm, settings, name)) for name in ("ada", "bob"))
+        single.seconds_of_a_job("warm")
+        idle = _row("alone", [single.seconds_of_a_job(f"idle {number}") for number in range(jobs)])
+        yield {**idle, "ratio": 1.0, "rows": 0, "rows/s": 0.0, "rows left": 0}
+        batch_id = many.posted_batch(rows)
+        while many.done(batch_id) == 0:
+            time.sleep(LOOK_SECONDS)
+        began, before = time.perf_counter(), many.done(batch_id)
+        beside = _row(f"beside {rows} rows", [single.seconds_of_a_job(f"beside {number}") for number in range(jobs)])
+        done, seconds = many.done(batch_id), time.perf_counter() - began
+        rate = round((done - before) / seconds, 2)
+        ratio = round(beside["p50 s"] / idle["p50 s"], 2)
+        yield {**beside, "ratio": ratio, "rows": rows, "rows/s": rate, "rows left": rows - done}
 
 
 def _row(phase: str, seconds: Sequence[float]) -> Row:

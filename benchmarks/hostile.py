@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -18,10 +16,9 @@ import psutil
 
 from benchmarks.attacks import Hostile, attacking
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.served import TITLE_CARD, client_of, imported, local_farm, uploaded
 from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
-from cluster.local.ray_head import free_port
-from farm_core.settings import ROOT, Settings
+from cluster.local.farm import LocalFarm
 
 SECONDS = 600.0
 IDLE_SECONDS = 60.0
@@ -29,7 +26,6 @@ HEALTH_SECONDS = 0.25
 RATIO_MAX = 3.0
 HEALTH_MS_MAX = 500.0
 GROWTH_MB_MAX = 300.0
-TITLE_CARD = ROOT / "examples" / "title-card.motion"
 
 
 class Watch:
@@ -86,37 +82,17 @@ class Watch:
 def _rows(quick: bool) -> Iterator[Row]:
     """A row for the idle farm, then one for the attacked one."""
     scale = 0.2 if quick else 1.0
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        settings = Settings(
-            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000,
-            automation_allow_private_assets=True, automation_allow_private_callbacks=True,
-        )  # fmt: skip
-        farm = LocalFarm(settings, Options(port=free_port()))
-        try:
-            farm.start()
-            farm.wait_ready()
-            honest, mallory = (session_token(settings, farm.database_url, name) for name in ("honest", "mallory"))
-            headers = {"Authorization": f"Bearer {honest}"}
-            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
-                template, logo = _prepared(client)
-                _title_card(farm, client, template, logo, "warm")
-                idle = _phase("idle", farm, client, template, logo, IDLE_SECONDS * scale)
-                yield {**idle, "ratio": 1.0, "answers": ""}
-                hostile = Hostile(farm.origin, mallory)
-                with attacking(hostile):
-                    attacked = _phase("attacked", farm, client, template, logo, SECONDS * scale)
-                answers = " ".join(f"{status}:{count}" for status, count in sorted(hostile.statuses.items()))
-                yield {**attacked, "ratio": round(attacked["p95_s"] / idle["p95_s"], 2), "answers": answers}
-        finally:
-            farm.stop()
-
-
-def _prepared(client: httpx.Client) -> tuple[str, str]:
-    """Return the title card's template and an uploaded logo."""
-    files, form = {"file": ("scene.motion", TITLE_CARD.read_bytes())}, {"includeText": "true"}
-    template = client.post("/templates/import", files=files, data=form).raise_for_status().json()["id"]
-    picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
-    return template, client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
+    settings = {"automation_allow_private_assets": True, "automation_allow_private_callbacks": True}
+    with local_farm(settings) as (farm, chosen), client_of(farm, chosen, "honest") as client:
+        template, logo = imported(client, TITLE_CARD.read_bytes()), uploaded(client)
+        _title_card(farm, client, template, logo, "warm")
+        idle = _phase("idle", farm, client, template, logo, IDLE_SECONDS * scale)
+        yield {**idle, "ratio": 1.0, "answers": ""}
+        hostile = Hostile(farm.origin, session_token(chosen, farm.database_url, "mallory"))
+        with attacking(hostile):
+            attacked = _phase("attacked", farm, client, template, logo, SECONDS * scale)
+        answers = " ".join(f"{status}:{count}" for status, count in sorted(hostile.statuses.items()))
+        yield {**attacked, "ratio": round(attacked["p95_s"] / idle["p95_s"], 2), "answers": answers}
 
 
 def _phase(name: str, farm: LocalFarm, client: httpx.Client, template: str, logo: str, seconds: float) -> Row:

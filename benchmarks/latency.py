@@ -26,12 +26,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.processor_time import children_seconds
-from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
-from cluster.local.ray_head import free_port
+from benchmarks.served import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
 from farm_core import running
 from farm_core.progress.store import channel
-from farm_core.settings import ROOT, Settings
 from gpu_renderer.commands.options import default_session_options
 from gpu_renderer.encode.planes import encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile
@@ -127,14 +124,15 @@ class _Caller:
 
     def __init__(self, client: httpx.Client, changes: redis.Redis) -> None:
         self._client = client
-        files = {"file": ("scene.motion", (ROOT / "examples" / "title-card.motion").read_bytes())}
-        imported = client.post("/templates/import", files=files, data={"includeText": "true"}).raise_for_status().json()
-        picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
-        logo = client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
-        inputs = client.get(f"/templates/{imported['id']}").raise_for_status().json()["inputs"]
+        template, logo = imported(client, TITLE_CARD.read_bytes()), uploaded(client)
+        inputs = client.get(f"/templates/{template}").raise_for_status().json()["inputs"]
         self._texts = [one["id"] for one in inputs if one["kind"] == "text"]
         pictures = dict.fromkeys((one["id"] for one in inputs if one["kind"] in ("image", "media")), logo)
-        self._body = {"templateId": imported["id"], "inputs": pictures, "output": {"width": 1280, "height": 720}}
+        self._body: dict[str, Any] = {
+            "templateId": template,
+            "inputs": pictures,
+            "output": {"width": 1280, "height": 720},
+        }
         self._changes = changes.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
         self._changes.psubscribe(channel("*"))
         self._changes.get_message(timeout=1.0)
@@ -194,7 +192,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 def _fixed_costs(count: int) -> Iterator[Row]:
     """Return the cost of a segment apart from its frames: segments of one frame, and the encoder's part of that."""
     with RenderSession(default_session_options()) as session, tempfile.TemporaryDirectory() as folder:
-        document = read_file(ROOT / "examples" / "title-card.motion")
+        document = read_file(TITLE_CARD)
         path = Path(folder) / "segment.mp4"
         with session.open(document, Output(1280, 720), lambda _: None) as opened:
             session.render_segment(opened, 0, 60, path)
@@ -221,26 +219,17 @@ def _timed(work: Callable[[], object]) -> float:
 def _farm() -> Iterator[tuple[_Caller, _Traces]]:
     """A farm of its own, which sends its traces here; everything is gone after the block."""
     traces = _Traces()
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        settings = Settings(
-            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000,
-            automation_renders_per_minute=1_000_000, otel_exporter_otlp_traces_endpoint=traces.endpoint,
-        )  # fmt: skip
-        farm = LocalFarm(settings, Options(port=free_port()))
-        try:
-            farm.start()
-            farm.wait_ready()
-            headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'bench')}"}
+    try:
+        with local_farm(UNLIMITED | {"otel_exporter_otlp_traces_endpoint": traces.endpoint}) as (farm, settings):
             found = running.read(settings.data_folder)
             assert found is not None, "a started farm has told where its parts are"
             with (
-                httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client,
+                client_of(farm, settings, "bench") as client,
                 redis.Redis.from_url(found.redis_url) as changes,
             ):
                 yield _Caller(client, changes), traces
-        finally:
-            farm.stop()
-            traces.close()
+    finally:
+        traces.close()
 
 
 def _collect(renders: Sequence[_Render], traces: _Traces) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,65 +13,38 @@ import uvloop
 from sqlalchemy import text
 
 from benchmarks.benchmark import Benchmark, Row
+from benchmarks.noop import NoopExecutor
+from benchmarks.queue import furnished, job_of, parts
 from benchmarks.statements import Counter
 from cluster.embedded import postgres, valkey
 from farm_core import redis
-from farm_core.accounts.models import Account
-from farm_core.clock import SystemClock
 from farm_core.db import migrate
 from farm_core.db.database import Database
-from farm_core.jobs.models import Job
-from farm_core.net.fetch import Guard
-from farm_core.progress.changes import ChangePublisher
-from farm_core.progress.reader import ProgressReader
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
-from farm_core.settings import Settings
-from farm_core.storage.links import Links
-from farm_core.storage.local import LocalStorage
-from farm_core.templates.models import Template
-from scheduler.dependencies import Dependencies
-from scheduler.ports import (
-    Advanced,
-    DrawnStill,
-    Report,
-    SegmentAssignment,
-    StillAssignment,
-    TaskAssignment,
-    WorkerState,
-)
+from scheduler.ports import Advanced, Report, SegmentAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
 
 JOBS: Final = 1000
+JOBS_OF_AN_ACCOUNT: Final = 50
+SEGMENT_FRAMES: Final = 30
 FRAMES: Final = 1_000_000
 SECONDS: Final = 20.0
 EVERY_SECONDS: Final = 0.25
 
 
-class SlowWorkers:
+class SlowWorkers(NoopExecutor):
     """An executor whose workers draw a frame of every segment four times a second, and never finish one."""
 
-    def __init__(self, count: int, writer: ProgressWriter) -> None:
-        self.gone = asyncio.Event()
-        self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(count)]
+    def __init__(self, workers: int, writer: ProgressWriter) -> None:
+        super().__init__(workers)
         self._writer = writer
         self.assignments: dict[str, tuple[SegmentAssignment, str]] = {}
         self._frames = 0
-
-    async def start(self) -> None:
-        """Do nothing."""
-
-    def workers(self) -> Sequence[WorkerState]:
-        """All of them."""
-        return self._states
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
         """Hold the assignment for good."""
         assert isinstance(assignment, SegmentAssignment)
         self.assignments[assignment.token] = (assignment, worker_id)
-
-    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Nobody asks for stills here."""
-        return DrawnStill()
 
     async def reports(self, wait_seconds: float) -> list[Report]:
         """A frame of every segment."""
@@ -85,15 +58,6 @@ class SlowWorkers:
     def cancel(self, token: str) -> None:
         """Let go of the assignment."""
         self.assignments.pop(token, None)
-
-    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """Nobody hangs."""
-
-    def demand(self, open_tasks: int) -> None:
-        """The fleet stays as it is."""
-
-    async def close(self) -> None:
-        """Do nothing."""
 
 
 def _rows(quick: bool) -> Iterator[Row]:
@@ -110,11 +74,13 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
     database = Database(url)
-    storage = LocalStorage(folder / "storage", Links(b"secret"))
-    await _furnish(database, storage, jobs)
+    accounts = jobs // JOBS_OF_AN_ACCOUNT
+    storage = await furnished(database, folder, accounts)
+    async with database.work() as session:
+        session.add_all(job_of(number, SEGMENT_FRAMES, number % accounts) for number in range(jobs))
     writer, client = ProgressWriter(redis_url), redis.connect(redis_url)
     executor = SlowWorkers(jobs, writer)
-    scheduler = Scheduler(_parts(Database(url, ping=False), storage, folder, executor, client), url)
+    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder, client, executor), url)
     statements = Counter(scheduler.dependencies.database)
     await scheduler.start()
     while len(executor.assignments) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them
@@ -153,38 +119,6 @@ async def _commands(client: Any) -> float:
     before = int((await client.info("stats"))["total_commands_processed"])
     await asyncio.sleep(2)
     return round((int((await client.info("stats"))["total_commands_processed"]) - before) / 2, 1)
-
-
-async def _furnish(database: Database, storage: LocalStorage, jobs: int) -> None:
-    storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
-    async with database.work() as session:
-        accounts = [Account(id=f"acc_{number}", name=f"bench {number}") for number in range(jobs // 50)]
-        session.add_all(accounts)
-        await session.flush()
-        session.add(
-            Template(
-                id="tpl", account_id="acc_0", name="t", width=1280, height=720, fps=30, duration_seconds=1, inputs=[],
-                targets={}, document_key="documents/empty.json",
-            )
-        )  # fmt: skip
-        await session.flush()
-        session.add_all([_job(number, accounts[number % len(accounts)].id) for number in range(jobs)])
-
-
-def _job(number: int, account_id: str) -> Job:
-    return Job(
-        id=f"job_{number:06}", account_id=account_id, template_id="tpl", inputs={}, width=64, height=64,
-        fps=30.0 + number / JOBS / 100, frame_count=30, reserved_ms=1000, origin="http://farm", request_hash="",
-    )  # fmt: skip
-
-
-def _parts(database: Database, storage: LocalStorage, folder: Path, executor: SlowWorkers, client: Any) -> Dependencies:
-    scratch = folder / "scratch"
-    scratch.mkdir(exist_ok=True)
-    return Dependencies(
-        database, storage, executor, Guard(), Guard(), SystemClock(), Settings(data_folder=folder), scratch,
-        ProgressReader(client, database), ChangePublisher(client),
-    )  # fmt: skip
 
 
 BENCHMARK = Benchmark(

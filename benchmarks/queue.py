@@ -34,6 +34,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
 from scheduler.dependencies import Dependencies
+from scheduler.ports import RenderExecutor
 from scheduler.scheduler import Scheduler
 
 WORKERS: Final = 256
@@ -181,14 +182,21 @@ def _storage(folder: Path) -> LocalStorage:
     return LocalStorage(folder / "storage", Links(b"secret"))
 
 
-def parts(database: Database, storage: LocalStorage, folder: Path, redis: Redis | None = None) -> Dependencies:
-    """Return a scheduler's dependencies, with workers that do nothing. Without Redis no changes are published."""
+def parts(
+    database: Database,
+    storage: LocalStorage,
+    folder: Path,
+    redis: Redis | None = None,
+    executor: RenderExecutor | None = None,
+) -> Dependencies:
+    """Return a scheduler's dependencies, by default with workers that do nothing. Without Redis no changes are published."""
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     settings = Settings(data_folder=folder)
     progress, changes = ProgressReader(redis, database), ChangePublisher(redis)
+    executor = executor or NoopExecutor(WORKERS)
     return Dependencies(
-        database, storage, NoopExecutor(WORKERS), Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
+        database, storage, executor, Guard(), Guard(), SystemClock(), settings, scratch, progress, changes
     )
 
 

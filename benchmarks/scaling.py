@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from benchmarks.benchmark import Benchmark, Row
-from benchmarks.served import Rendered, ServedFarm, served_farm
+from benchmarks.served import TITLE_CARD, Rendered, ServedFarm, served_farm
 from cluster.slots import raster_share
 from examples.build import field, title_card
 from examples.documents import Layer, bundle, composition, media, shape, stops, text
-from farm_core.settings import ROOT
 
 WANTED: Final = 1.7
 """Two workers against one, each with half the machine's cores, on a scene that is bound by drawing."""
@@ -34,8 +33,6 @@ DISCS: Final = 5
 
 DISCS_BOUND_BY_DRAWING: Final = 30
 """So many take several times the work of encoding what comes out, which is smooth."""
-
-TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"
 
 
 @dataclass(frozen=True, slots=True)

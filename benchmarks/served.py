@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import httpx
 from sqlalchemy import select
@@ -25,6 +26,8 @@ from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.workers import live_workers
 from farm_core.settings import ROOT, Settings
 
+TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"
+UNLIMITED: Final[dict[str, Any]] = {"automation_renders_per_minute": 1_000_000}
 LOOKS_SECONDS = (0.01, 0.25)
 """How long a caller waits between two looks at a job: at first, and at most. Each look costs the farm some milliseconds."""
 
@@ -56,9 +59,7 @@ class ServedFarm:
 
     def imported(self, document: bytes) -> str:
         """Return the template of a bundle, its texts exposed as inputs."""
-        files, form = {"file": ("scene.motion", document)}, {"includeText": "true"}
-        found = self.client.post("/templates/import", files=files, data=form).raise_for_status()
-        return str(found.json()["id"])
+        return imported(self.client, document)
 
     def render(self, template: str, *inputs: Mapping[str, str], width: int = 1280, height: int = 720) -> Rendered:
         """Render the template once for each mapping of inputs, all at once, and wait for the last."""
@@ -96,24 +97,43 @@ class ServedFarm:
 
 
 @contextmanager
-def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
-    """A farm with so many workers of so many threads; everything is gone after the block."""
+def local_farm(settings: Mapping[str, Any], workers: int | None = None) -> Iterator[tuple[LocalFarm, Settings]]:
+    """Run a farm with these settings in a folder of its own, which is deleted after the block."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        settings = Settings(
-            data_folder=Path(folder), raster_threads=raster_threads, automation_requests_per_minute_per_ip=1_000_000,
-            automation_renders_per_minute=1_000_000,
-        )  # fmt: skip
-        farm = LocalFarm(settings, Options(port=free_port(), workers=workers))
+        chosen = Settings(data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000, **settings)
+        farm = LocalFarm(chosen, Options(port=free_port(), workers=workers))
         try:
             farm.start()
             farm.wait_ready()
-            headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'bench')}"}
-            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
-                picture = (ROOT / "examples" / "media" / "logo.png").read_bytes()
-                logo = client.post("/assets", files={"file": ("logo.png", picture)}).raise_for_status().json()["url"]
-                yield ServedFarm(farm, client, logo)
+            yield farm, chosen
         finally:
             farm.stop()
+
+
+def client_of(farm: LocalFarm, settings: Settings, account: str) -> httpx.Client:
+    """Return a client of the public API with the account's credentials. The account is made if it is missing."""
+    headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, account)}"}
+    return httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=120, trust_env=False)
+
+
+def imported(client: httpx.Client, document: bytes) -> str:
+    """Return the id of a bundle's template, its texts exposed as inputs."""
+    files, form = {"file": ("scene.motion", document)}, {"includeText": "true"}
+    return str(client.post("/templates/import", files=files, data=form).raise_for_status().json()["id"])
+
+
+def uploaded(client: httpx.Client, name: str = "logo.png") -> str:
+    """Upload a file of the examples' media; return its address."""
+    data = (ROOT / "examples" / "media" / name).read_bytes()
+    return str(client.post("/assets", files={"file": (name, data)}).raise_for_status().json()["url"])
+
+
+@contextmanager
+def served_farm(workers: int, raster_threads: int) -> Iterator[ServedFarm]:
+    """Run a farm with so many workers of so many threads, and a caller of it."""
+    settings = UNLIMITED | {"raster_threads": raster_threads}
+    with local_farm(settings, workers) as (farm, chosen), client_of(farm, chosen, "bench") as client:
+        yield ServedFarm(farm, client, uploaded(client))
 
 
 async def _live(database_url: str) -> int:

@@ -6,20 +6,16 @@ A render of the title card runs after the other in the last phase, so that the c
 from __future__ import annotations
 
 import statistics
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
 from benchmarks.benchmark import Benchmark, Row
-from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
-from cluster.local.ray_head import free_port
-from farm_core.settings import ROOT, Settings
+from benchmarks.served import client_of, imported, local_farm, uploaded
+from farm_core.settings import ROOT
 
 WIDTH: Final = 640
 P50_MS_MAX: Final = 300.0
@@ -31,23 +27,12 @@ EXAMPLES: Final = ("title-card", "lower-third", "product-promo")
 def _rows(quick: bool) -> Iterator[Row]:
     """A row for each example, then renders with and without previews beside them."""
     count = 10 if quick else 40
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        settings = Settings(
-            data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000, stills_per_minute=1_000_000,
-            automation_allow_private_assets=True,
-        )  # fmt: skip
-        farm = LocalFarm(settings, Options(port=free_port()))
-        try:
-            farm.start()
-            farm.wait_ready()
-            headers = {"Authorization": f"Bearer {session_token(settings, farm.database_url, 'designer')}"}
-            with httpx.Client(base_url=f"{farm.origin}/api/v1", headers=headers, timeout=60, trust_env=False) as client:
-                previews = [_Preview(client, example) for example in EXAMPLES]
-                for preview in previews:
-                    yield {"what": f"{preview.name}, preview", **_figures(preview.times(count))}
-                yield from _beside(previews[0], previews[-1], count)
-        finally:
-            farm.stop()
+    settings = {"stills_per_minute": 1_000_000, "automation_allow_private_assets": True}
+    with local_farm(settings) as (farm, chosen), client_of(farm, chosen, "designer") as client:
+        previews = [_Preview(client, example) for example in EXAMPLES]
+        for preview in previews:
+            yield {"what": f"{preview.name}, preview", **_figures(preview.times(count))}
+        yield from _beside(previews[0], previews[-1], count)
 
 
 class _Preview:
@@ -55,9 +40,7 @@ class _Preview:
 
     def __init__(self, client: httpx.Client, name: str) -> None:
         self.client, self.name = client, name
-        files = {"file": ("scene.motion", (ROOT / "examples" / f"{name}.motion").read_bytes())}
-        imported = client.post("/templates/import", files=files, data={"includeText": "true"}).raise_for_status().json()
-        self.template = imported["id"]
+        self.template = imported(client, (ROOT / "examples" / f"{name}.motion").read_bytes())
         self.inputs: dict[str, str] = {}
         self.texts: list[str] = []
         self.shown = b""
@@ -67,7 +50,7 @@ class _Preview:
             if one["kind"] == "text":
                 self.texts.append(one["id"])
             elif one["kind"] in ("image", "media"):
-                self.inputs[one["id"]] = self._uploaded(one["kind"])
+                self.inputs[one["id"]] = uploaded(client, "footage.mp4" if one["kind"] == "media" else "logo.png")
 
     def times(self, count: int) -> list[float]:
         """Milliseconds from request to picture, for so many changes; two changes before them warm the worker up."""
@@ -98,11 +81,6 @@ class _Preview:
             time.sleep(0.05)
         assert job["status"] == "completed", job
         return time.perf_counter() - began
-
-    def _uploaded(self, kind: str) -> str:
-        name = "footage.mp4" if kind == "media" else "logo.png"
-        data = (ROOT / "examples" / "media" / name).read_bytes()
-        return str(self.client.post("/assets", files={"file": (name, data)}).raise_for_status().json()["url"])
 
 
 def _beside(rendered: _Preview, previewed: _Preview, count: int) -> Iterator[Row]:
