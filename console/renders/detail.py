@@ -103,8 +103,12 @@ class Detail:
     @property
     def warnings(self) -> list[str]:
         """Warnings of the render in a designer's words."""
-        found = [str(warning) for task in self.tasks for warning in (task.report or {}).get("warnings") or ()]
-        return list(dict.fromkeys([*map(str, getattr(self.job, "warnings", None) or ()), *found]))
+        found = [
+            *(self.job.warnings or ()),
+            *(one for task in self.tasks for one in (task.report or {}).get("warnings") or ()),
+        ]
+        # Reports of an earlier release hold sentences.
+        return list(dict.fromkeys(one if isinstance(one, str) else str(one["message"]) for one in found))
 
     def stages(self) -> list[tuple[str, float]]:
         """Milliseconds that workers spent on each stage, all segments together, longest first."""

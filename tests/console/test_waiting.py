@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.console.people import Person
 
@@ -39,6 +40,13 @@ def test_a_render_says_what_it_waits_for(member: Person) -> None:
     task = f"INSERT INTO tasks ({columns}) VALUES ('t', %s, 0, 'render', 0, 9, 'pending', 0, 0, now())"
     world.database.execute(task, (job,))
     assert "Waiting: an operator has paused the farm" in page()
+
+
+def test_a_render_lists_what_its_video_leaves_out(member: Person) -> None:
+    world, job = member.api.world, member.api.job()
+    notice = {"code": "effect_not_drawn", "message": "The effect Frost is not drawn.", "layer": "Title"}
+    world.move(job, "completed", video_key="results/a.mp4", warnings=Jsonb([notice]))
+    assert '<ul class="plain-list"><li>The effect Frost is not drawn.</li></ul>' in member.text(f"/renders/{job}")
 
 
 def test_workers_that_are_gone_stand_below_those_that_work(operator: Person) -> None:
