@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time as time_of
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from render_farm_client import calls
-from render_farm_client.calls import Call
+from render_farm_client.calls import Call, Page
 from render_farm_client.errors import RenderFailed
 from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
 from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
@@ -57,16 +57,9 @@ class AsyncFarmClient:
         """Delete a template."""
         await self._send(calls.delete_template(template_id))
 
-    async def templates(self) -> AsyncIterator[Template]:
+    def templates(self) -> AsyncIterator[Template]:
         """All templates, newest first."""
-        offset, seen = 0, set[str]()
-        while True:
-            page = await self._send(calls.templates(offset))
-            for one in page.unseen(seen):
-                yield one
-            offset += len(page.items)
-            if not page.items or offset >= page.total:
-                return
+        return self._listed(calls.templates)
 
     async def upload(self, path: str | Path) -> Asset:
         """Upload a picture, video or sound; its `url` can be an input for 24 hours."""
@@ -103,16 +96,9 @@ class AsyncFarmClient:
         """One render."""
         return await self._send(calls.job(job_id))
 
-    async def renders(self) -> AsyncIterator[Job]:
+    def renders(self) -> AsyncIterator[Job]:
         """All renders, newest first."""
-        offset, seen = 0, set[str]()
-        while True:
-            page = await self._send(calls.renders(offset))
-            for one in page.unseen(seen):
-                yield one
-            offset += len(page.items)
-            if not page.items or offset >= page.total:
-                return
+        return self._listed(calls.renders)
 
     async def cancel(self, job_id: str) -> Job:
         """Cancel a render unless it has ended; its status is the one that holds."""
@@ -180,6 +166,16 @@ class AsyncFarmClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _listed(self, page_at: Callable[[int], Call[Page[Answer]]]) -> AsyncIterator[Answer]:
+        offset, seen = 0, set[str]()
+        while True:
+            page = await self._send(page_at(offset))
+            for one in page.unseen(seen):
+                yield one
+            offset += len(page.items)
+            if not page.items or offset >= page.total:
+                return
 
     async def _send(self, call: Call[Answer]) -> Answer:
         """Send a call, again where that may help."""

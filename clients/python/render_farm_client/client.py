@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as time_of
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from render_farm_client import calls
-from render_farm_client.calls import Call
+from render_farm_client.calls import Call, Page
 from render_farm_client.errors import RenderFailed
 from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
 from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
@@ -58,13 +58,7 @@ class FarmClient:
 
     def templates(self) -> Iterator[Template]:
         """All templates, newest first."""
-        offset, seen = 0, set[str]()
-        while True:
-            page = self._send(calls.templates(offset))
-            yield from page.unseen(seen)
-            offset += len(page.items)
-            if not page.items or offset >= page.total:
-                return
+        return self._listed(calls.templates)
 
     def upload(self, path: str | Path) -> Asset:
         """Upload a picture, video or sound; its `url` can be an input for 24 hours."""
@@ -101,13 +95,7 @@ class FarmClient:
 
     def renders(self) -> Iterator[Job]:
         """All renders, newest first."""
-        offset, seen = 0, set[str]()
-        while True:
-            page = self._send(calls.renders(offset))
-            yield from page.unseen(seen)
-            offset += len(page.items)
-            if not page.items or offset >= page.total:
-                return
+        return self._listed(calls.renders)
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a render unless it has ended; its status is the one that holds."""
@@ -174,6 +162,15 @@ class FarmClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _listed(self, page_at: Callable[[int], Call[Page[Answer]]]) -> Iterator[Answer]:
+        offset, seen = 0, set[str]()
+        while True:
+            page = self._send(page_at(offset))
+            yield from page.unseen(seen)
+            offset += len(page.items)
+            if not page.items or offset >= page.total:
+                return
 
     def _send(self, call: Call[Answer]) -> Answer:
         """Send a call, again where that may help."""
