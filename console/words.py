@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import orjson
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from api.shapes import iso
 
@@ -36,10 +36,8 @@ def clock(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%H:%M:%S.") + str(moment.microsecond // 100_000)
 
 
-def span(seconds: float | None) -> str:
-    """A duration in its largest unit, such as *3 min*; a dash for None."""
-    if seconds is None:
-        return "–"
+def span(seconds: float) -> str:
+    """A duration in its largest unit, such as *3 min*."""
     for size, unit in _STEPS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
@@ -95,11 +93,6 @@ def plural(count: int, word: str) -> str:
     return f"{capped(count)} {word}{'' if count == 1 else 's'}"
 
 
-def lines(text: str) -> Markup:
-    """Text with its line breaks."""
-    return Markup("<br>").join(escape(line) for line in text.splitlines())
-
-
 def seconds(value: float) -> str:
     """A length in seconds, such as *12.5 s*."""
     return f"{value:g} s" if value < 60 else duration(value * 1000)
@@ -141,7 +134,7 @@ def as_address(values: Mapping[str, str]) -> str:
 
 
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
-    "ago": ago, "exact": exact, "clock": clock, "span": span, "duration": duration, "size": size, "number": number,
-    "capped": capped, "minutes": minutes, "plural": plural, "lines": lines, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
+    "ago": ago, "exact": exact, "clock": clock, "duration": duration, "size": size, "number": number,
+    "minutes": minutes, "plural": plural, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
     "tojson_pretty": pretty, "attempt": attempt, "parsed": parsed, "as_query": as_query, "as_address": as_address,
 }  # fmt: skip

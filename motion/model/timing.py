@@ -13,10 +13,6 @@ class Bar(NamedTuple):
     duration: float
     source_in: float
 
-    def covers(self, frame: float) -> bool:
-        """Return True if the frame lies in the bar; its end is exclusive."""
-        return self.start <= frame < self.start + self.duration
-
 
 @dataclass(frozen=True, slots=True)
 class LayerTime:
