@@ -26,7 +26,7 @@ def _rows(quick: bool) -> Iterator[Row]:
         yield {"layers": f"{LAYERS} {name}", "evaluate_ms": round(evaluated, 3), "key_ms": round(keyed, 3)}
 
 
-def animated_document(still: bool = False) -> dict[str, Any]:
+def animated_document(still: bool) -> dict[str, Any]:
     """Shape and texts under nulls, with keyframes, effects, masks, gradients and a few expressions; or all at rest."""
     nodes: list[dict[str, Any]] = [_node("comp_root", None, "group", [f"n{index}" for index in range(LAYERS)])]
     nodes += [_layer(index) for index in range(LAYERS)]

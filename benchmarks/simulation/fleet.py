@@ -9,19 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from benchmarks.noop import NoopExecutor
 from farm_core.jobs.judge import Failure, FailureKind, stall
 from scheduler.ports import (
     AssemblyAssignment,
-    DrawnStill,
     Ended,
     Finished,
     Report,
     SegmentAssignment,
-    StillAssignment,
     TaskAssignment,
     WorkerState,
 )
-from scheduler.report_queue import ReportQueue
 
 BATCH_SECONDS: Final = 0.02
 """Reports arrive at multiples of this: in reality a round of statements takes about as long, and reports wait for it together."""
@@ -178,17 +176,13 @@ class Fleet:
         return Finished(assignment.token, worker_id, key, "00", 7, self._seconds)
 
 
-class FleetExecutor:
+class FleetExecutor(NoopExecutor):
     """One scheduler's hold on the fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self.gone = asyncio.Event()
+        super().__init__(workers=0)
         self._fleet = fleet
         self._workers: dict[str, str] = {}
-        self._reports = ReportQueue()
-
-    async def start(self) -> None:
-        """Do nothing."""
 
     def workers(self) -> Sequence[WorkerState]:
         """Return the workers that live."""
@@ -198,14 +192,6 @@ class FleetExecutor:
         """Give the assignment to the worker."""
         self._workers[assignment.token] = worker_id
         self._fleet.submit(assignment, worker_id, self)
-
-    async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draw nothing."""
-        return DrawnStill()
-
-    async def reports(self, wait_seconds: float) -> list[Report]:
-        """Return the reports since the last call."""
-        return await self._reports.take(wait_seconds)
 
     def report_after(self, seconds: float, report: Report) -> None:
         """Deliver a report so much later, with the others of its batch."""
@@ -225,12 +211,6 @@ class FleetExecutor:
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """Start a worker afresh."""
         self._fleet.restart(worker_id)
-
-    def demand(self, open_tasks: int) -> None:
-        """The fleet neither grows nor shrinks."""
-
-    async def close(self) -> None:
-        """The fleet stays."""
 
 
 def _states(workers: int, nodes: int) -> list[tuple[str, WorkerState]]:
