@@ -22,14 +22,13 @@ from console.renders.listing import PERIODS, Filters
 from console.renders.selection import selected
 from console.viewer import ChangerOf, CommanderOf, Viewer, ViewerOf
 from farm_core.accounts.plans import limits_of
-from farm_core.audit.log import Actor, record
+from farm_core.audit.log import Actor
 from farm_core.controls import jobs
 from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
-from farm_core.errors import BadRequest, Conflict, QuotaExceeded, UpgradeRequired
+from farm_core.errors import BadRequest, QuotaExceeded, UpgradeRequired
 from farm_core.jobs.models import Job
-from farm_core.jobs.repository import has_status, notify
-from farm_core.jobs.sql import execute
+from farm_core.jobs.repository import has_status
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
@@ -108,11 +107,7 @@ async def requeue(viewer: CommanderOf, work: Work, job_id: str, index: int) -> R
 async def send_again(viewer: CommanderOf, state: AppStateOf, work: Work, job_id: str) -> Response:
     """Send the webhook of a render once more."""
     job_id = checked_id(job_id, "render")
-    values = {"job_id": job_id, "now": state.clock.now()}
-    if not await execute(work, "repeat_delivery", values):
-        raise Conflict("This render has no webhook that has ended.")
-    await record(work, viewer.actor, "send webhook again", f"job {job_id}")
-    await notify(work, "deliveries", job_id)
+    await jobs.post_webhook_again(work, viewer.actor, job_id, state.clock.now())
     return RedirectResponse(f"/console/renders/{job_id}#webhook", 303)
 
 

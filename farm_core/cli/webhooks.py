@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlmodel import col
 
-from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
 from farm_core.clock import SystemClock
+from farm_core.controls.jobs import post_webhook_again
 from farm_core.db.database import Database
-from farm_core.jobs.repository import notify
-from farm_core.jobs.sql import execute
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
 
@@ -32,13 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table; with `--again`, 1 where the job has no webhook that has ended."""
+    """Print a table. Raises NotAllowed for `--again` where the job has no webhook that has ended."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
 async def _run(database: Database, arguments: argparse.Namespace) -> int:
     if arguments.again is not None:
-        return await _again(database, arguments.again)
+        await _again(database, arguments.again)
+        return 0
     await screen.show(lambda: _deliveries(database, arguments), watch=arguments.watch)
     return 0
 
@@ -62,15 +60,7 @@ def _next(delivery: Delivery, now: datetime) -> str:
     return f"in {screen.span((delivery.due_at - now).total_seconds())}" if delivery.status == DeliveryStatus.due else ""
 
 
-async def _again(database: Database, job_id: str) -> int:
-    values = {"job_id": job_id, "now": SystemClock().now()}
+async def _again(database: Database, job_id: str) -> None:
     async with database.work() as session:
-        renewed = await execute(session, "repeat_delivery", values)
-        if renewed:
-            await record(session, command_line_actor(), "send webhook again", f"job {job_id}")
-        await notify(session, "deliveries", job_id)
-    if not renewed:
-        print(f"farm: job {job_id!r} has no webhook that has ended", file=sys.stderr)
-        return 1
+        await post_webhook_again(session, command_line_actor(), job_id, SystemClock().now())
     print(f"The webhook of {job_id} is posted again; `./farm webhooks` shows the answer.")
-    return 0

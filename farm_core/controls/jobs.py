@@ -1,4 +1,4 @@
-"""Cancel, retry and rank all jobs that match a filter, and requeue one segment.
+"""Cancel, retry and rank all jobs that match a filter, requeue one segment, and post a webhook again.
 
 The functions over a filter work in small transactions, so they take the database instead of a session. One audit entry counts the
 jobs of all transactions so far. The functions may be repeated: a job that was dealt with no longer matches.
@@ -148,6 +148,14 @@ async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, inde
     await write_event(session, utc_now(), job_id, "requeue segment", {"task": index, "by": actor.name})
     await record(session, actor, "requeue segment", f"job {job_id}", {"segment": index})
     await notify(session, "withdrawn", "")
+
+
+async def post_webhook_again(session: AsyncSession, actor: Actor, job_id: str, now: datetime) -> None:
+    """Have the webhook of a job posted once more. Raises NotAllowed if the job has none that has ended."""
+    if not await execute(session, "repeat_delivery", {"job_id": job_id, "now": now}):
+        raise NotAllowed(f"Job {job_id} has no webhook that has ended.")
+    await record(session, actor, "send webhook again", f"job {job_id}")
+    await notify(session, "deliveries", job_id)
 
 
 Act = Callable[[AsyncSession, Sequence[str]], Awaitable[int]]
