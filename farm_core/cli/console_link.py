@@ -7,21 +7,15 @@ import sys
 from urllib.parse import urlsplit
 
 from farm_core import running
-from farm_core.accounts import repository
 from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
-from farm_core.cli.acting import command_line_actor
+from farm_core.cli.acting import account_of, command_line_actor
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
-from farm_core.failure import Failure
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import LINK_LIFETIME, console_url, create_link
 
 DEFAULT_ORIGIN = "http://127.0.0.1:8000"
-
-
-class NoLink(Failure):
-    """No link can be made for the account."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,21 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the link. Raises NoLink."""
+    """Print the link. Raises Refused."""
     chosen = data_folder.settings_of(arguments)
 
-    async def link(database: Database) -> str | None:
+    async def link(database: Database) -> str:
         async with database.work() as session:
-            account = await repository.account_named(session, arguments.name)
-            if account is None:
-                return None
+            account = await account_of(session, arguments.name)
             detail = {"name": account.name, "read_only": arguments.read_only}
             await record(session, command_line_actor(), "make sign-in link", f"account {account.id}", detail)
             return await create_link(session, account.id, SystemClock().now(), read_only=arguments.read_only)
 
     token = connection.with_database(arguments, link)
-    if token is None:
-        raise NoLink(f"there is no account {arguments.name!r}; `./farm account create` makes one")
     if not chosen.public_origin and running.read(chosen.data_folder) is None:
         print(f"no farm runs on {chosen.data_folder}: the link works once one listens there", file=sys.stderr)
     print(f"valid once, for {int(LINK_LIFETIME.total_seconds() // 60)} minutes:")
