@@ -16,7 +16,7 @@ from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.graph import Adjustment, Draw, MatteUse, PlacedSample, Plane, RenderGraph, Scene, Step
-from gpu_renderer.display_list.routing import blend_of, routed, with_grouped
+from gpu_renderer.display_list.routing import blend_of, routed
 from gpu_renderer.display_list.space import camera, extrusion, lights
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
 from gpu_renderer.display_list.space.extrusion import Face
@@ -35,6 +35,7 @@ from motion.snapshot import (
     TextSource,
     Transform2D,
     Transform3D,
+    with_grouped,
 )
 from motion.timing import fit, round_half_up
 

@@ -31,6 +31,7 @@ from motion.snapshot import (
     ParticleSource,
     TextSource,
     Transform3D,
+    with_grouped,
 )
 
 FixedFunction = Literal["over", "add", "screen"]
@@ -107,14 +108,6 @@ def _keeps_opaque(operation: Operation) -> bool:
 def _adds_no_hole(step: Draw) -> bool:
     """Return True if a layer leaves the alpha of an opaque target at 1."""
     return fixed_function(step) != "add" and MODES.get(step.blend) not in _CUTTING
-
-
-def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
-    """Yield the layers and the layers of their groups."""
-    for layer in layers:
-        yield layer
-        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
-            yield from with_grouped(layer.source.composition.layers)
 
 
 def looks_around(layers: Iterable[LayerSnapshot]) -> bool:

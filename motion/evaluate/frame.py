@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from motion.evaluate import hearing, keyframe_phase, shutter, space, stacks
@@ -30,6 +30,7 @@ from motion.snapshot import (
     Snapshot,
     Source,
     Transform3D,
+    with_grouped,
 )
 from motion.timing import round_half_up
 
@@ -98,7 +99,7 @@ def snapshot_of(context: EvaluationContext) -> Snapshot:
     """Return the composition's layers at a moment, over nothing."""
     settings = context.plan.settings
     layers = paint_list(context, context.plan.entries, resolve_mattes=True)
-    shown = list(_with_grouped(layers))
+    shown = list(with_grouped(layers))
     in_space = any(isinstance(layer.transform, Transform3D) for layer in shown)
     lights = space.lights(context) if context.plan.lights else ()
     dissolves = any(layer.blend == "dancing-dissolve" for layer in shown)
@@ -112,14 +113,6 @@ def snapshot_of(context: EvaluationContext) -> Snapshot:
         global_light_altitude=settings.global_light_altitude,
         dissolve_seed=round_half_up(context.time * settings.fps) if dissolves else 0,
     )
-
-
-def _with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
-    """The layers and those of the groups among them: all that share the composition's camera and clock."""
-    for layer in layers:
-        yield layer
-        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
-            yield from _with_grouped(layer.source.composition.layers)
 
 
 def paint_list(

@@ -11,6 +11,7 @@ from motion.snapshot.frame import (
     ColorManagement,
     Light,
     Snapshot,
+    with_grouped,
 )
 from motion.snapshot.layers import (
     EffectSnapshot,
@@ -112,4 +113,5 @@ __all__ = [
     "Transform3D",
     "VideoSource",
     "Wave",
+    "with_grouped",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from motion.snapshot.layers import LayerSnapshot
 from motion.snapshot.paints import LinearGradient, RadialGradient
 from motion.snapshot.placement import Matrix4
+from motion.snapshot.sources import CompositionSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,11 @@ class Snapshot:
     global_light_altitude: float = 45.0
     color: ColorManagement = ColorManagement()
     dissolve_seed: int = 0
+
+
+def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
+    """Yield the layers and the layers of their groups, which share the composition's camera and clock."""
+    for layer in layers:
+        yield layer
+        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
+            yield from with_grouped(layer.source.composition.layers)
