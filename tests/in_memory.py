@@ -12,7 +12,7 @@ from typing import Final
 
 import psutil
 
-from cluster.embedded.shared_memory import SYSTEM
+from cluster.embedded.shared_memory import SYSTEM, is_fit
 
 ROOM_BYTES: Final = 2_000_000_000
 """Free space that the folders of all lanes fit into: each lane's Postgres takes a tenth of it."""
@@ -26,7 +26,7 @@ def folder(on_disk: Path) -> Iterator[Path]:
     A database is 300 files. On ext4 each new file looks at every inode that was deleted lately: a new database for each test took up
     to 0.6 s of processor time there, and takes 0.04 s in memory.
     """
-    if not _has_room():
+    if not is_fit(bytes_least=ROOM_BYTES):
         yield on_disk
         return
     _remove_those_left()
@@ -35,14 +35,6 @@ def folder(on_disk: Path) -> Iterator[Path]:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
-
-
-def _has_room() -> bool:
-    try:
-        room = os.statvfs(SYSTEM)
-    except OSError:
-        return False
-    return os.access(SYSTEM, os.W_OK) and room.f_bavail * room.f_frsize >= ROOM_BYTES
 
 
 def _remove_those_left() -> None:

@@ -11,10 +11,10 @@ BYTES_LEAST: Final = 100 * 1024 * 1024
 """Free space that Ray and Postgres need together."""
 
 
-def is_fit(folder: Path = SYSTEM) -> bool:
-    """Return True if servers can keep their shared memory in the folder."""
+def is_fit(folder: Path = SYSTEM, bytes_least: int = BYTES_LEAST) -> bool:
+    """Return True if servers can keep so much shared memory in the folder."""
     try:
         room = os.statvfs(folder)
     except OSError:
         return False
-    return os.access(folder, os.W_OK) and room.f_bavail * room.f_frsize >= BYTES_LEAST
+    return os.access(folder, os.W_OK) and room.f_bavail * room.f_frsize >= bytes_least
