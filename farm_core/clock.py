@@ -32,10 +32,6 @@ class SystemClock:
         return time.monotonic()
 
 
-def _machine_time() -> datetime:
-    return datetime.now(UTC)
-
-
 class FollowingClock(SystemClock):
     """The time of another clock by its last reading, and the machine's own until then.
 
@@ -43,8 +39,8 @@ class FollowingClock(SystemClock):
     all others for expired, all workers for gone, or all files for old enough to be deleted.
     """
 
-    def __init__(self, machine_time: Callable[[], datetime] = _machine_time) -> None:
-        self._machine_time = machine_time
+    def __init__(self, machine_time: Callable[[], datetime] | None = None) -> None:
+        self._machine_time = machine_time or super().now
         self._followed: tuple[datetime, float] | None = None
 
     def now(self) -> datetime:

@@ -230,8 +230,8 @@ def write_pictures(
     evaluate: Iterator[SnapshotT],
     draw_picture: Callable[[SnapshotT], npt.NDArray[np.uint8]],
     segment: PictureFile,
-    on_progress: OnProgress = None,
-    should_stop: ShouldStop = None,
+    on_progress: OnProgress,
+    should_stop: ShouldStop,
 ) -> SegmentReport:
     """Draw whole pictures into a segment of a format other than H.264, and close it.
 

@@ -71,9 +71,7 @@ def of_document(document: Document) -> tuple[Notice, ...]:
     return (Notice("sound_not_rendered", message, names[0] if len(names) == 1 else None),)
 
 
-def of_sources(
-    document: Document, composition_id: str | None = None, given: Iterable[InputField] = ()
-) -> tuple[Notice, ...]:
+def of_sources(document: Document, composition_id: str | None, given: Iterable[InputField] = ()) -> tuple[Notice, ...]:
     """Return a notice for each drawn picture and video layer without a source, such as that of an optional input without a value.
 
     `given`: the inputs whose values are not in the document yet.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -52,17 +51,16 @@ def _room(folder: Path) -> tuple[int, int]:
 class DiskWatch:
     """Logs once that the disk is nearly full, and once that it has space again."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._clock = clock
-        self._due = clock()
+        self._due = time.monotonic()
         self._is_low = False
 
     def look(self) -> None:
         """Look at the disk, if it is time to."""
-        if self._clock() < self._due:
+        if time.monotonic() < self._due:
             return
-        self._due = self._clock() + LOOK_SECONDS
+        self._due = time.monotonic() + LOOK_SECONDS
         try:
             free = free_bytes(self._folder)
         except OSError:

@@ -46,9 +46,7 @@ async def record(
     return entry
 
 
-async def record_once(
-    session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any] | None = None
-) -> None:
+async def record_once(session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any]) -> None:
     """Add an entry unless the target has one of this action: a request that is sent again does nothing a second time."""
     if not await page(session, limit=1, action=action, target=target):
         await record(session, actor, action, target, detail)

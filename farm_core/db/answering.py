@@ -36,12 +36,12 @@ def fault_of(url: str) -> str | None:
     return None
 
 
-def wait_until_answering(url: str, seconds: float = STARTING_SECONDS) -> None:
-    """Wait until the server answers, at most `seconds`. Whoever calls it goes on then, and meets what is wrong."""
-    deadline = time.monotonic() + seconds
+def wait_until_answering(url: str) -> None:
+    """Wait until the server answers, at most STARTING_SECONDS. Whoever calls it goes on then, and meets what is wrong."""
+    deadline = time.monotonic() + STARTING_SECONDS
     waits = False
     while (fault := fault_of(url)) is not None and time.monotonic() < deadline:
         if not waits:
-            _log.warning("waits for a server to answer", server="the database", reason=fault, seconds=seconds)
+            _log.warning("waits for a server to answer", server="the database", reason=fault, seconds=STARTING_SECONDS)
         waits = True
         time.sleep(LOOK_SECONDS)

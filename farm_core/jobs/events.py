@@ -11,8 +11,8 @@ from farm_core.jobs.sql import Transaction, execute
 
 
 async def write_event(
-    transaction: Transaction, now: datetime, job_id: str, event: str, detail: Mapping[str, object] | None = None
+    transaction: Transaction, now: datetime, job_id: str, event: str, detail: Mapping[str, object]
 ) -> None:
     """Add to the job's history what has just happened; `detail` is for operators, not for callers."""
-    values = {"now": now, "job_id": job_id, "event": event, "detail": orjson.dumps(detail).decode() if detail else None}
+    values = {"now": now, "job_id": job_id, "event": event, "detail": orjson.dumps(detail).decode()}
     await execute(transaction, "write_event", values)

@@ -208,7 +208,7 @@ def _table(stage: effects.ColorStage | None) -> bytes | None:
     return None if stage is None or stage.table is None else stage.table.tobytes()
 
 
-def is_analytic(layer: LayerSnapshot, *, is_shaded: bool = False, is_turned: bool = False) -> bool:
+def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bool:
     """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
     A gradient under effects needs a raster, because effects amplify its 8-bit dither. A gradient multiplied by a shade

@@ -176,7 +176,7 @@ class Kernels:
         )
 
     def composite_linear(
-        self, backdrop: Backdrop, draw_ops: DrawOps, pixels: Halves, part: Region, thread_count: int = 1
+        self, backdrop: Backdrop, draw_ops: DrawOps, pixels: Halves, part: Region, thread_count: int
     ) -> None:
         """Composite like `composite` into half floats, opaque pixels in linear light.
 

@@ -94,8 +94,8 @@ def content_op(
     content: Content,
     to_unit: tuple[float, ...],
     opacity: float,
-    mask: npt.NDArray[np.uint8] | None = None,
-    grade: Grade | None = None,
+    mask: npt.NDArray[np.uint8] | None,
+    grade: Grade | None,
 ) -> DrawOp:
     """Return the operation of content on a quad.
 

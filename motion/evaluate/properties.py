@@ -47,8 +47,8 @@ class Properties:
         facts: DocumentFacts,
         layers: Mapping[str, Layer],
         context: Callable[[float], EvaluationContext],
-        measure: MeasureText | None = None,
-        loudness: Callable[[], float] = float,
+        measure: MeasureText | None,
+        loudness: Callable[[], float],
     ) -> None:
         self._host = Host(facts, layers, context, measure, loudness)
         self._known: dict[tuple[str, str, float], tuple[float | None, bool]] = {}

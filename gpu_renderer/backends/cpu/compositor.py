@@ -47,7 +47,7 @@ class _KnownOperation:
 class CpuCompositor:
     """Compositor with native kernels."""
 
-    def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool = False) -> None:
+    def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool) -> None:
         self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
         self._texels = KernelTexels(drawing.painter)

@@ -145,7 +145,7 @@ class SceneBuffer:
 class GlCompositor:
     """Compositor of all operations with OpenGL."""
 
-    def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool = False) -> None:
+    def __init__(self, drawing: ListDrawing, *, keeps_alpha: bool) -> None:
         self._painter, self._keeps_alpha = drawing.painter, keeps_alpha
         self._scene_buffer = SceneBuffer(drawing)
         self._frame: Target | None = None
@@ -197,7 +197,7 @@ def blit(
     rects: Rects,
     *,
     is_opaque: bool,
-    pending: Rects = (),
+    pending: Rects,
     keeps_alpha: bool = False,
 ) -> None:
     """Display-encode parts of the scene buffer into an 8-bit target (format/compositing.md 1.6).

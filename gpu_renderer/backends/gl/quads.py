@@ -188,7 +188,7 @@ class Sampled(NamedTuple):
 
 
 def sampled_on(
-    shown: Drawable, quad: Matrix3, within: Region, *, is_smooth: bool = True, known: PlacedQuad | None = None
+    shown: Drawable, quad: Matrix3, within: Region, *, is_smooth: bool, known: PlacedQuad | None
 ) -> Sampled | None:
     """Return the sampling of a drawable on a quad, or None if the quad is a line or a point.
 

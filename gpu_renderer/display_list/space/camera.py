@@ -89,7 +89,7 @@ def anchored(transform: Transform3D) -> Matrix4:
 def depth_sorted(
     layers: Sequence[LayerSnapshot],
     steps: Callable[[LayerSnapshot], Iterable[Placed]],
-    barriers: Container[str | None] = (),
+    barriers: Container[str | None],
 ) -> Iterator[Step | None]:
     """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places.
 

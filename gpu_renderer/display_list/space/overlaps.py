@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from gpu_renderer.content.raster import WHOLE, UnitRect
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import NEAR, Matrix3, Point
 
@@ -45,7 +45,7 @@ class ProjectedQuad:
         return a * point[0] + b * point[1] + c
 
 
-def projected_quad(quad: Matrix3, content_box: UnitRect = WHOLE, *, hides: bool) -> ProjectedQuad | None:
+def projected_quad(quad: Matrix3, content_box: UnitRect, *, hides: bool) -> ProjectedQuad | None:
     """Return the projection of a quad, or None if a part of it is behind the eye.
 
     `quad`: matrix from the unit square to frame px, whose third row is the distance. `content_box`: part of the unit
