@@ -108,10 +108,13 @@ def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Textu
 
 
 def _corners(side: int, frequency: float) -> npt.NDArray[np.float64]:
-    """Return the lattice coordinates along a side: all of them or, where fine, two for each pixel."""
+    """Return the lattice coordinates along a side: all of them or, where fine, two for each pixel.
+
+    The products are single-precision: the shader takes the fractions of those, and next to a whole number a double has another floor.
+    """
     if frequency <= FINE:
         return np.arange(int((side - 1) * frequency) + 2, dtype=np.float64)
-    low = np.floor(np.arange(side) * np.float64(frequency))
+    low = np.floor(np.arange(side, dtype=np.float32) * np.float32(frequency)).astype(np.float64)
     return np.stack([low, low + 1], axis=1).ravel()
 
 

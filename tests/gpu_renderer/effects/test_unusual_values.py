@@ -36,6 +36,29 @@ def hash_in_doubles(a: int, b: int) -> float:
     return float((product ^ (product >> 16)) / 2**32)
 
 
+def grain_in_doubles(rows: int, columns: int, size: float, seed: float) -> Doubles:
+    """The noise of add-grain, -1..1, as effects.md 8.7 writes it: 2 VN(HS; x / size, y / size, seed) - 1."""
+    y, x = np.mgrid[0:rows, 0:columns] / size
+    left, top = np.floor(x), np.floor(y)
+    across, down = (t * t * (3 - 2 * t) for t in (x - left, y - top))
+
+    def corner(i: int, j: int) -> Doubles:
+        waves = np.sin(127.1 * (left + i) + 311.7 * (top + j) + 74.7 * seed) * 43758.5453
+        return waves - np.floor(waves)
+
+    upper, lower = (corner(0, j) * (1 - across) + corner(1, j) * across for j in (0, 1))
+    return 2 * (upper * (1 - down) + lower * down) - 1
+
+
+@pytest.mark.parametrize("size", [0.1, 0.1 + 0.2, 0.15, 0.37])
+def test_grain_finer_than_a_pixel_has_the_noise_of_the_formula(painter: Painter, size: float) -> None:
+    """In doubles 3 / (0.1 + 0.2) lies just below 10, in single precision it is 10."""
+    found = run(painter, opaque(120, 120, 120, 40, 60), entry("add-grain", intensity=60.0, size=size, seed=3.0))
+    light = 120 / 255
+    expected = 120 + grain_in_doubles(40, 60, size, 3.0) * 0.6 * 4 * light * (1 - light) * 128
+    assert np.abs(found[..., 0] - expected).max() < 1
+
+
 @pytest.mark.parametrize(("seed", "phase"), [(1.0, 3.0), (97093.0, 1783.69), (7.0, 46628.0)])
 def test_holes_in_the_alpha_are_hashed_in_doubles(painter: Painter, seed: float, phase: float) -> None:
     found = baked_pixels(painter, opaque(9, 9, 9), "noise-alpha", amount=100.0, seed=seed, noisePhase=phase)[..., 3]
