@@ -18,7 +18,7 @@ from pathlib import Path
 ZIG = "ziglang==0.17.1"
 """A C compiler as a wheel: a build requirement where the machine has none."""
 COMPILERS = ("cc", "gcc", "clang")
-SOURCES = ("kernels.c", "composite.c", "windows.c", "line_blurs.c", "level.c")
+SOURCES = ("kernels.c", "composite.c", "windows.c", "line_blurs.c", "convolution.c", "level.c")
 FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-DNDEBUG", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-ffinite-math-only", "-fno-signed-zeros",

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.content.vector.paints import rgba_of
+from gpu_renderer.effects.convolution import Kernel
 from gpu_renderer.effects.gaussian import (
     BOX_SIGMA_MIN,
     WINDOW_MARGIN_MAX,
-    Kernel,
     box_blurred,
     box_blurred_plane,
     bytes_of,

@@ -14,14 +14,13 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.effects.convolution import Kernel, can_convolve, convolved_natively
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.kernels.windows import Axis, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
-
-Kernel = npt.NDArray[np.float64]
 
 NEAREST = (moderngl.NEAREST, moderngl.NEAREST)
 UNROLLED = 4
@@ -156,10 +155,15 @@ def blurred(
 
     `down_kernel`: the kernel along y if it is another one. Beyond the source its edge is repeated, or all is transparent.
     """
-    whole = region or source.region
+    whole, made = region or source.region, format or source.format
+    along = kernel if down_kernel is None else down_kernel
+    native = window_kernels(painter)
+    if native is not None and can_convolve(source, made, into):
+        target = into or painter.pool.take(whole, made, clear=False)
+        convolved_natively(painter, native, source, (kernel, along), target, whole, clear_outside=clear_outside)
+        return target
     rows = Region(whole.x, source.region.y, whole.width, source.region.height)
     across = convolved(painter, source, kernel, 0, region=rows, clear_outside=clear_outside, format=format)
-    along = kernel if down_kernel is None else down_kernel
     down = convolved(painter, across, along, 1, region=whole, clear_outside=clear_outside, into=into)
     painter.pool.give_back(across)
     return down

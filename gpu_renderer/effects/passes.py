@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpu_renderer.effects.gaussian import convolved, reference_gaussian
+from gpu_renderer.effects.gaussian import blurred, reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
 from gpu_renderer.effects.scene import EffectScene
@@ -133,9 +133,7 @@ class EffectChain(Surface):
     def soften_apart(self, across: float, down: float) -> None:
         """Blur the picture by Gaussians of two sigmas, px, for a buffer whose pixels are not square on the layer."""
         self.flatten()
-        first = convolved(self.painter, self.target, reference_gaussian(across), 0)
-        self.replace(convolved(self.painter, first, reference_gaussian(down), 1))
-        self.painter.pool.give_back(first)
+        self.replace(blurred(self.painter, self.target, reference_gaussian(across), reference_gaussian(down)))
 
     def flatten(self) -> None:
         """Draw the picture and its glow into one target."""

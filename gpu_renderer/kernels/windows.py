@@ -1,4 +1,5 @@
-"""Bindings of `native/src/windows.c` and `line_blurs.c`: means, extremes and ranks of windows over a layer's canvas, and means along lines.
+"""Bindings of `native/src/windows.c`, `line_blurs.c` and `convolution.c`: means, extremes and ranks of windows over a layer's canvas,
+means along lines, and convolutions of targets.
 
 Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided among `thread_count` threads.
 """
@@ -17,8 +18,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.geometry.region import Region
+
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.uint16]
+"""Patterns of half floats."""
+Taps = tuple[Floats, npt.NDArray[np.int32]]
+"""A symmetric kernel: weights, and their distances from the middle in px, which come in order from 0 on."""
 Operation = Literal["mean", "largest", "smallest", "weighted mean"]
 Axis = Literal[0, 1]
 """0 is across, 1 is down."""
@@ -28,7 +35,9 @@ THREADS_MAX, BAND_LINES = 8, 64
 """Threads of a process, and lines that are worth another thread."""
 _OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2, "weighted mean": 3}
 _STRIP, _BLOCK = 64, 8
-"""`STRIP` of windows.c, and what its widths are multiples of, px."""
+"""`STRIP` of windows.c and convolution.c, and what the widths of windows.c are multiples of, px."""
+TAPS_MAX = 128
+"""`TAPS_MAX` of convolution.c."""
 
 
 class WindowKernels:
@@ -49,10 +58,15 @@ class WindowKernels:
         self._contour_blur.argtypes = (
             c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int, c_float, c_float, c_int, c_int,
         )  # fmt: skip
+        self._convolve = library.convolve
+        self._convolve.argtypes = (
+            c_void_p, c_int, c_int, c_int, c_void_p, c_int, c_int, c_int, c_int, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_int,
+            c_int, c_int, c_int, c_void_p,
+        )  # fmt: skip
         self._heights, self._box_means = library.heights, library.box_means
         self._heights.argtypes = c_void_p, c_void_p, c_int, c_int, c_int
         self._box_means.argtypes = c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int
-        for function in (self._directional_blur, self._contour_blur, self._heights, self._box_means):
+        for function in (self._directional_blur, self._contour_blur, self._convolve, self._heights, self._box_means):
             function.restype = None
         self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
         self._premultiply = library.premultiply
@@ -172,6 +186,41 @@ class WindowKernels:
             )  # fmt: skip
 
         _in_bands(run_lines, rows, thread_count)
+        return found
+
+    def convolved(
+        self,
+        texels: Halves,
+        part: Region,
+        across: Taps,
+        down: Taps,
+        *,
+        repeats_edge: bool,
+        is_half: bool = True,
+        thread_count: int = 1,
+    ) -> Halves | Floats:
+        """Return a part of a picture convolved along x, then y, as half floats or floats. The part can exceed the picture.
+
+        Sums along x, and half floats, are cut towards zero. `texels`: shape (rows, columns, 4), premultiplied, or (rows, columns). `part`: counted from the first texel. Kernels have at
+        most TAPS_MAX weights.
+        """
+        (rows, columns), channels = texels.shape[:2], texels[0, 0].size
+        shape = (part.height, part.width, *texels.shape[2:])
+        found: Halves | Floats = np.empty(shape, np.uint16) if is_half else np.empty(shape, np.float32)
+        (across_weights, across_places), (down_weights, down_places) = across, down
+        margin_columns, margin_rows = int(across_places[-1]), int(down_places[-1])
+
+        def run_lines(first: int, last: int) -> None:
+            lines = 3 + min(rows, last - first + 2 * margin_rows)
+            room = np.empty(channels * (_STRIP * lines + 2 * margin_columns), np.float32)
+            self._convolve(
+                texels.ctypes.data, columns, rows, channels, found.ctypes.data, is_half, part.width, part.x, part.y,
+                across_weights.ctypes.data, across_places.ctypes.data, len(across_places),
+                down_weights.ctypes.data, down_places.ctypes.data, len(down_places),
+                not repeats_edge, first, last, room.ctypes.data,
+            )  # fmt: skip
+
+        _in_bands(run_lines, part.height, thread_count)
         return found
 
     def straighten(self, pixels: Pixels) -> None:

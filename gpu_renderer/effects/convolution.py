@@ -1,0 +1,64 @@
+"""Blurs by native kernels where OpenGL runs on the processor: the bytes of `effects/convolve.frag` in a fraction of its time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.windows import Halves, Taps, WindowKernels
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Format, Target
+
+Kernel = npt.NDArray[np.float64]
+
+
+def can_convolve(source: Target, format: Format, into: Target | None) -> bool:
+    """Return True if the kernels convolve a target into one of `format`, or into `into`.
+
+    Half floats can be made half floats, their alpha, or floats.
+    """
+    stored = {format} if into is None else {format, into.format}
+    return (source.format == "f2" and stored in ({"f2"}, {"a2"}, {"f2", "f4"})) or (source.format, stored) == (
+        "a2",
+        {"a2"},
+    )
+
+
+def convolved_natively(
+    painter: Painter,
+    native: WindowKernels,
+    source: Target,
+    axes: tuple[Kernel, Kernel],
+    into: Target,
+    region: Region,
+    *,
+    clear_outside: bool,
+) -> None:
+    """Write the source, convolved along x by the first kernel and then along y by the second, to a region of a target."""
+    found = native.convolved(
+        _texels(painter, source, is_alpha=into.format == "a2"),
+        region._replace(x=region.x - source.region.x, y=region.y - source.region.y),
+        *(_taps(kernel) for kernel in axes),
+        repeats_edge=not clear_outside,
+        is_half=into.format != "f4",
+        thread_count=painter.thread_count,
+    )
+    place = region._replace(x=region.x - into.region.x, y=region.y - into.region.y)
+    painter.calls.write_texels(into.texture, place, found.ctypes.data)
+
+
+def _texels(painter: Painter, source: Target, *, is_alpha: bool) -> Halves:
+    """Return the texels of a target of half floats, or their alpha alone."""
+    columns, rows = source.size
+    texels = np.empty((rows, columns, 4) if source.format == "f2" else (rows, columns), np.uint16)
+    painter.finish()
+    stride_bytes = columns * BYTES_PER_PIXEL[source.format]
+    painter.calls.read_texels(source.texture, Region(0, 0, columns, rows), texels.ctypes.data, stride_bytes)
+    return texels if texels.ndim == 2 or not is_alpha else np.ascontiguousarray(texels[..., 3])
+
+
+def _taps(kernel: Kernel) -> Taps:
+    """Return the weights of a kernel that are not 0, and their distances."""
+    places = np.flatnonzero(kernel)
+    return kernel[places].astype(np.float32), places.astype(np.int32)
