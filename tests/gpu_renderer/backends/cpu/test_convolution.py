@@ -29,7 +29,7 @@ def light(shape: tuple[int, ...]) -> Halves:
     """Half floats of many sizes. Some colours exceed their alpha."""
     chance = np.random.default_rng(shape[1])
     size = chance.choice(np.array([0.0, 1e-6, 1e-3, 1.0, 3.0]), shape)
-    return (chance.random(shape) * size).astype(np.float16).view(np.uint16)
+    return np.asarray(chance.random(shape) * size, np.float16).view(np.uint16)
 
 
 def taps(*weights: float) -> Taps:
@@ -60,7 +60,7 @@ def summed(pixels: Floats, axis: int, kernel: Taps, first: int, count: int, *, r
         return np.where(inside.reshape(shape), held, np.float32(0))
 
     weights, distances = kernel
-    found = weights[0] * at(0)
+    found: Floats = np.asarray(weights[0] * at(0), np.float32)
     for weight, distance in zip(weights[1:], distances[1:], strict=True):
         found += weight * (at(distance) + at(-distance))
     return found
