@@ -42,7 +42,7 @@ from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, FollowingClock
 from farm_core.db.database import Database
 from farm_core.db.postgres_clock import keep_following
-from farm_core.db.shares import KeyAccounts
+from farm_core.db.shares import CredentialAccounts
 from farm_core.net.resolver import AccountLookups, Resolver, system_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -84,7 +84,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         storage=storage_of(settings, links),
         links=links,
         tokens=TokenReader(secret, settings.jwt_jwks_url, settings.jwt_audience, settings.jwt_issuer),
-        key_accounts=KeyAccounts(),
+        credential_accounts=CredentialAccounts(),
         lookups=AccountLookups(resolve),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),

@@ -11,7 +11,7 @@ from farm_core.account_turns import AccountTurns
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
 from farm_core.db.database import Database
-from farm_core.db.shares import KeyAccounts
+from farm_core.db.shares import CredentialAccounts
 from farm_core.net.resolver import AccountLookups
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
@@ -36,7 +36,7 @@ class AppState:
     storage: Storage
     links: Links
     tokens: TokenReader
-    key_accounts: KeyAccounts
+    credential_accounts: CredentialAccounts
     lookups: AccountLookups
     progress: ProgressReader
     changes: ChangePublisher

@@ -120,14 +120,14 @@ async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
 async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
     """Return the key and count the request for the account and the key. Raises Unauthorized, Forbidden."""
     now, digest = state.clock.now(), hash_of(secret)
-    HOLDER.set(state.key_accounts.holder(digest))
+    HOLDER.set(state.credential_accounts.holder(digest))
     key = await state.database.single(
         lambda connection: admission.use_key(connection, digest, now, is_session_only=need.scope is None)
     )
     if key is None:
         raise Unauthorized(_NO_KEY)
     HOLDER.set(Holder(key.account.id))
-    state.key_accounts.learn(digest, key.account.id)
+    state.credential_accounts.learn(digest, key.account.id)
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
     _in_good_standing(key.account)

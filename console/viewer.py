@@ -16,11 +16,12 @@ from api.app_state import AppState, app_state_of
 from api.auth import Caller
 from api.middleware.bodies import UPLOAD_PATHS
 from console.errors import Refused, SignInNeeded
+from farm_core.accounts.keys import hash_of
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
 from farm_core.audit.log import Actor, Role
 from farm_core.db.shares import HOLDER, Holder
-from farm_core.errors import NotFound
+from farm_core.errors import NotFound, RateLimited
 from farm_core.sign_in import repository
 
 COOKIE: Final = "farm_console"
@@ -75,19 +76,26 @@ class Viewer:
 
 async def signed_in(request: Request) -> Viewer:
     """Return who is signed in; raises SignInNeeded. A change is refused without the session's CSRF value."""
-    viewer = await _viewer_of(app_state_of(request), request.cookies.get(COOKIE, ""))
+    state, token = app_state_of(request), request.cookies.get(COOKIE, "")
+    digest = hash_of(token)
+    HOLDER.set(state.credential_accounts.holder(digest))
+    viewer = await _viewer_of(state, token)
     if viewer is None:
         raise SignInNeeded
     HOLDER.set(Holder(viewer.account.id))
+    state.credential_accounts.learn(digest, viewer.account.id)
     request.state.viewer = viewer
     return viewer
 
 
 async def may_still_see(state: AppState, viewer: Viewer) -> bool:
-    """Return True if the session is open and shows the same renders. Without Postgres nothing is known, and nothing changes."""
+    """Return True if the session is open and shows the same renders.
+
+    Without Postgres, or while other requests of the account have all its connections, nothing is known, and nothing changes.
+    """
     try:
         current = await _viewer_of(state, viewer.token)
-    except (SQLAlchemyError, OSError):
+    except (RateLimited, SQLAlchemyError, OSError):
         return True
     return current is not None and current.account_id == viewer.account_id
 

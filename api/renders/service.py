@@ -50,6 +50,8 @@ _SHOWN: Final = select(*repository.SHOWN).where(
     col(Job.id) == bindparam("job_id"), col(Job.account_id) == bindparam("account_id")
 )
 
+_NEWEST: Final = (col(Job.created_at).desc(), col(Job.id).desc())
+
 
 async def create(
     state: AppState,
@@ -103,9 +105,12 @@ async def shown(state: AppState, caller: Caller, job_id: str, origin: str) -> Jo
 async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Page, origin: str) -> Listed[JobRecord]:
     """Return the account's jobs, newest first."""
     total = await repository.count_of_account(session, caller.account.id)
-    own = select(*repository.SHOWN).where(repository.is_of_account(caller.account.id))
-    newest = own.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(asked.limit).offset(asked.offset)
-    jobs = cast(Sequence[ShownJob], (await session.execute(newest)).all())
+    own = select(col(Job.id)).where(repository.is_of_account(caller.account.id)).order_by(*_NEWEST)
+    ids = (
+        own.limit(asked.limit).offset(asked.offset).subquery()
+    )  # from the index alone: rows that are skipped are not read
+    rows = select(*repository.SHOWN).where(col(Job.id).in_(select(ids.c.id))).order_by(*_NEWEST)
+    jobs = cast(Sequence[ShownJob], (await session.execute(rows)).all())
     percents = await state.progress.percents(jobs)
     items = [record(state, job, percents, origin) for job in jobs]
     return Listed(items=items, total=total, limit=asked.limit, offset=asked.offset)

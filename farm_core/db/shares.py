@@ -32,8 +32,8 @@ HOLDER: Final[ContextVar[Holder | None]] = ContextVar("holder", default=None)
 """Request for which the running task takes connections. None: the farm's own work, which is not bounded."""
 
 
-class KeyAccounts:
-    """Accounts of the keys that were used lately, by the keys' hashes: before the database is asked, to share its connections.
+class CredentialAccounts:
+    """Accounts of the keys and console sessions that were used lately, by their hashes: before the database is asked, to share its connections.
 
     Nothing is granted by it.
     """
@@ -42,12 +42,12 @@ class KeyAccounts:
         self._known: OrderedDict[str, str] = OrderedDict()
 
     def holder(self, digest: str) -> Holder:
-        """Return a new request of the key's account. A key that is not known yet has a single turn of its own."""
+        """Return a new request of the credential's account. A credential that is not known yet has a single turn of its own."""
         account = self._known.get(digest)
         return Holder(digest, turns=1) if account is None else Holder(account)
 
     def learn(self, digest: str, account: str) -> None:
-        """Remember the account of a key that the database has named. The oldest are forgotten first."""
+        """Remember the account of a credential that the database has named. The oldest are forgotten first."""
         self._known[digest] = account
         if len(self._known) > _KEYS_MAX:
             self._known.popitem(last=False)

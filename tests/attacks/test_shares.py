@@ -10,6 +10,7 @@ import pytest
 
 from farm_core.db.shares import CONNECTIONS_PER_ACCOUNT
 from tests.api.world import Someone, World, text_template
+from tests.console.people import signed_in
 
 FLOOD = 40
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -45,6 +46,38 @@ def test_an_account_whose_writes_all_wait_leaves_connections_to_others(start: Ca
         assert waiting(world) == (keys or CONNECTIONS_PER_ACCOUNT)
         locking.rollback()
         assert {one.result() for one in flood} == {201}
+
+
+_ASKING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%console_sessions%'"
+
+
+def test_pages_whose_sessions_are_looked_up_leave_connections_to_others(start: Callable[..., World]) -> None:
+    world = start()
+    honest = world.account()
+    template = text_template(honest)
+    with (
+        signed_in(world, "hostile") as person,
+        ThreadPoolExecutor(FLOOD) as pool,
+        psycopg.connect(str(world.settings.database_url)) as locking,
+    ):
+        person.get("/renders")
+        locking.execute("LOCK TABLE console_sessions IN ACCESS EXCLUSIVE MODE")
+        flood = [pool.submit(person.get, "/renders") for _ in range(FLOOD)]
+        while asking(world) < CONNECTIONS_PER_ACCOUNT:
+            pass
+        for number in range(20):
+            assert created(honest, template, number) == 201
+            assert honest.get("/renders").status_code == 200
+        assert asking(world) == CONNECTIONS_PER_ACCOUNT
+        locking.rollback()
+        assert {one.result().status_code for one in flood} == {200}
+
+
+def asking(world: World) -> int:
+    """Connections that wait to look a session up."""
+    row = world.database.execute(_ASKING).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def test_a_batch_that_is_refused_counts_as_one(start: Callable[..., World]) -> None:

@@ -32,6 +32,7 @@ CATALOGUE = {
     "constraints": """
         SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
         WHERE connamespace = 'public'::regnamespace AND conrelid::regclass::text <> 'alembic_version'""",
+    "options of columns": "SELECT attrelid::regclass::text, attname, attoptions FROM pg_attribute WHERE attoptions IS NOT NULL",
 }
 
 
