@@ -16,10 +16,11 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from api.json import JSONResponse
-from api.shapes import unknown_field
+from api.shapes import field_hints, unknown_field
 from farm_core.errors import BadRequest, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
+from motion.hints import Hints
 
 _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
 _MESSAGES: Final = {404: "There is no such route. /api/docs lists all routes."}
@@ -123,7 +124,8 @@ async def _farm_error(request: Request, error: Exception) -> Response:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return envelope(request.scope, BodyFaults([_fault(one, _known_fields(request)) for one in error.errors()]))
+    hints = field_hints(_known_fields(request))
+    return envelope(request.scope, BodyFaults([_fault(one, hints) for one in error.errors()]))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -153,12 +155,12 @@ def _known_fields(request: Request) -> list[str]:
     return [field.alias or name for name, field in fields.items()]
 
 
-def _fault(one: Mapping[str, Any], known: Sequence[str]) -> tuple[str, str]:
+def _fault(one: Mapping[str, Any], hints: Hints) -> tuple[str, str]:
     if one["type"] == "json_invalid":
         return "body", "is not valid JSON"
     where = [str(part) for part in one["loc"]]
     if one["type"] == "extra_forbidden":
-        return ".".join(where[1:]), unknown_field(where[-1], known)
+        return ".".join(where[1:]), unknown_field(where[-1], hints)
     known_fault = _FAULTS.get(one["type"])
     message = known_fault.format(**one.get("ctx", {})) if known_fault else str(one["msg"]).removeprefix("Value error, ")
     return ".".join(where[1:]) or where[0], message

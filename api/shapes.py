@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
@@ -12,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticKnownError
 
 from farm_core.strict_json import RawObject
+from motion.hints import Hints
 
 Item = TypeVar("Item")
 
@@ -47,12 +47,14 @@ FreeForm = Annotated[dict[str, Any] | RawObject, PlainValidator(_object)]
 """An object of the editor's own. That of a large body comes as text."""
 
 
-def unknown_field(name: str, known: Iterable[str]) -> str:
-    """Return the fault of a field that a body does not have. No field is near a name of more than 64 characters."""
-    if len(name) > 64:
-        return "is not a field of this request"
-    near = get_close_matches(name.replace("_", "").lower(), {one.lower(): one for one in known}, 1, 0.6)
-    named = next((one for one in known if near and one.lower() == near[0]), None)
+def field_hints(known: Iterable[str]) -> Hints:
+    """Return hints for fields that a body does not have."""
+    return Hints(known, 0.6)
+
+
+def unknown_field(name: str, hints: Hints) -> str:
+    """Return the fault of a field that a body does not have."""
+    named = hints.nearest(name)
     return "is not a field of this request" + (f"; did you mean {named}?" if named else "")
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final, Literal
 
 from motion.color_text import FORMS, everywhere_readable, is_color
 from motion.errors import PropertyRefused
+from motion.hints import Hints
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
 from motion.schema.stored import (
@@ -35,8 +35,6 @@ Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
 ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
 MAX_ID_CHARACTERS = 64
-HINTS_MAX = 10
-"""Unknown names of inputs for which the nearest known one is looked up: each look takes a while with many inputs."""
 NO_SOURCE: Final = "it has no source"
 _SCHEME: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]{1,19}://")
 MEDIA_KINDS: Final = frozenset({"image", "media"})
@@ -141,17 +139,16 @@ def validate(
     fields: Iterable[InputField],
     values: Mapping[str, object],
     url_fault: Callable[[str], str | None] | None = None,
+    hints: Hints | None = None,
 ) -> list[Fault]:
     """Every fault of the values at once; none means that they can be applied.
 
-    `url_fault` answers what is wrong with the address of a picture or video, None if nothing is.
+    `url_fault` answers what is wrong with the address of a picture or video, None if nothing is. `hints`: those of the fields
+    (`hints_of`), if several calls share them.
     """
     declared = {field.id: field for field in fields}
-    unknown = [name for name in values if name not in declared]
-    faults = [
-        Fault(name, _unknown_input(name, tuple(declared) if place < HINTS_MAX else ()))
-        for place, name in enumerate(unknown)
-    ]
+    hints = hints or hints_of(declared.values())
+    faults = [Fault(name, _unknown_input(name, hints)) for name in values if name not in declared]
     for field in declared.values():
         if field.id in values and values[field.id] is not None:
             message = _value_fault(field, values[field.id], url_fault)
@@ -162,12 +159,14 @@ def validate(
     return faults
 
 
-def _unknown_input(name: str, declared: Sequence[str]) -> str:
+def hints_of(fields: Iterable[InputField]) -> Hints:
+    """Return hints for names that no input has."""
+    return Hints((field.id for field in fields), 0.75)
+
+
+def _unknown_input(name: str, hints: Hints) -> str:
     """Return the fault of a name that no input has, with the nearest one that an input has."""
-    near = get_close_matches(
-        name[:MAX_ID_CHARACTERS].lower().replace("_", ""), [one.lower() for one in declared], 1, 0.75
-    )
-    named = next((one for one in declared if near and one.lower() == near[0]), None)
+    named = hints.nearest(name)
     return "is not an input of this template" + (f"; did you mean {named}?" if named else "")
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.app_state import AppState
 from api.auth import Caller
-from api.batches.schemas import BatchCancelled, BatchItem, BatchRecord, BatchRequest, BatchTotals
+from api.batches.schemas import BatchCancelled, BatchItem, BatchRecord, BatchRequest, BatchRow, BatchTotals
 from api.dependencies import LIMIT_DEFAULT, Page
 from api.pagination import checked_id, found
 from api.renders import rules
@@ -108,11 +108,12 @@ async def _refusals(
     ]
     by_row = await rules.input_faults(state, caller.account.id, template, [row.inputs for row in wanted.rows], uploads)
     refused: Refusals = []
+    hints = rules.hints_of_fields(BatchRow)
     number = len(shared)
     for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
         if index % ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
-        if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row)]:
+        if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row, hints)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
             refused.append({"index": index, "errors": errors})
             number += len(errors)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN
-from api.shapes import Faults, unknown_field
+from api.shapes import Faults, field_hints, unknown_field
 from farm_core.jobs import formats
 from farm_core.templates.models import Template
 
@@ -40,7 +40,8 @@ def output_of(state: AppState, template: Template | None, wanted: Any) -> tuple[
         return _NO_OUTPUT, [("output", "must be an object")]
     fields: Mapping[str, Any] = wanted or {}
     file_format, transparent, faults = _format_of(fields, state.settings.accepted_formats)
-    faults += [(f"output.{name}", unknown_field(name, _FIELDS)) for name in fields if name not in _FIELDS]
+    hints = field_hints(_FIELDS)
+    faults += [(f"output.{name}", unknown_field(name, hints)) for name in fields if name not in _FIELDS]
     faults += [fault for name in _BOUNDS if (fault := _integer_fault(name, fields.get(name)))]
     if faults or template is None:
         return _NO_OUTPUT, faults

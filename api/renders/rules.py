@@ -12,13 +12,14 @@ from api.app_state import AppState
 from api.renders.media import Uploads
 from api.renders.output import output_of
 from api.renders.schemas import METADATA_BYTES_MAX, RenderRequest
-from api.shapes import Asked, Faults, unknown_field
+from api.shapes import Asked, Faults, field_hints, unknown_field
 from farm_core.assets.kinds import NO_PICTURE, is_picture
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
-from motion.template import MEDIA_KINDS, NO_URL, InputField, validate
+from motion.hints import Hints
+from motion.template import MEDIA_KINDS, NO_URL, InputField, hints_of, validate
 
 LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""
@@ -37,13 +38,18 @@ async def faults_of(
     )
     named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
     _, output = output_of(state, template, wanted.output)
-    return [*named, *inputs, *output, *callback, *metadata_faults(wanted.metadata), *unknown_fields(wanted)]
+    hints = hints_of_fields(RenderRequest)
+    return [*named, *inputs, *output, *callback, *metadata_faults(wanted.metadata), *unknown_fields(wanted, hints)]
 
 
-def unknown_fields(wanted: Asked) -> Faults:
+def hints_of_fields(schema: type[Asked]) -> Hints:
+    """Return hints for fields that the schema does not have. The rows of a batch share them."""
+    return field_hints(field.alias or name for name, field in schema.model_fields.items())
+
+
+def unknown_fields(wanted: Asked, hints: Hints) -> Faults:
     """Return the faults of the fields that the schema of a request does not have."""
-    known = [field.alias or name for name, field in type(wanted).model_fields.items()]
-    return [(name, unknown_field(name, known)) for name in wanted.model_extra or ()]
+    return [(name, unknown_field(name, hints)) for name in wanted.model_extra or ()]
 
 
 def metadata_faults(value: Any) -> Faults:
@@ -74,11 +80,12 @@ async def input_faults(
             return url, await _media_fault(state, url, uploads, resolve)
 
     reasons = dict(await asyncio.gather(*map(reason, urls)))
-    return (_row_faults(fields, values, reasons, uploads) for values in rows)
+    hints = hints_of(fields or ())
+    return (_row_faults(fields, values, reasons, uploads, hints) for values in rows)
 
 
 def _row_faults(
-    fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None], uploads: Uploads
+    fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None], uploads: Uploads, hints: Hints
 ) -> Faults:
     """Return the faults of one row; without fields only those that no input takes. `reasons`: faults of addresses."""
     if not isinstance(values, dict):
@@ -87,7 +94,7 @@ def _row_faults(
     if fields is None:
         return [one for one in unfit if values[one[0]] is not None]
     given = {name: value for name, value in values.items() if value is not None}
-    faults = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get)]
+    faults = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get, hints)]
     found = [(field, NO_URL_BUT_A_NAME if message == NO_URL else message) for field, message in faults]
     urls = {field.id: url for field in fields if field.kind == "image" and isinstance(url := given.get(field.id), str)}
     found += [(name, NO_PICTURE) for name, url in urls.items() if (key := uploads.get(url)) and not is_picture(key)]

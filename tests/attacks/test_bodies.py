@@ -10,7 +10,7 @@ import pytest
 
 from api.batches.service import FAULTS_MAX
 from farm_core.strict_json import MEMBERS_MAX
-from tests.api.world import World, text_template
+from tests.api.world import World, document, field, layer, text_template
 
 MANY = 500_000
 CROWDS: dict[str, tuple[str, Any, str]] = {
@@ -46,6 +46,24 @@ def test_a_long_name_is_compared_with_no_field(world: World) -> None:
     answer = caller.post("/keys", content=content, headers={"Content-Type": "application/json"})
     assert answer.status_code == 400
     assert time.process_time() - began < 3
+
+
+@pytest.mark.service
+def test_names_that_resemble_a_thousand_inputs_are_compared_with_few(world: World) -> None:
+    account = world.account()
+    names = [f"{'abcdefgh' * 7}{number}" for number in range(1000)]
+    card = document(
+        layer("n1", "Headline", "text"), fields=[field(name, "text", "n1", "Text", "content") for name in names]
+    )
+    inputs = [{"id": name, "label": "Headline", "kind": "text"} for name in names]
+    template = account.template(document=card, inputs=inputs)
+    unknown = {f"{'hgfedcba' * 7}{number:03}": "x" for number in range(3)}
+    began = time.process_time()
+    assert account.render(template, inputs=unknown).status_code == 400
+    rows = [{"inputs": {f"{name}{row}": "x" for name in unknown}} for row in range(100)]
+    refused = account.post("/batches", json={"templateId": template, "rows": rows})
+    assert time.process_time() - began < 3
+    assert refused.json()["errors"][0]["message"] == "is not an input of this template"
 
 
 @pytest.mark.service
