@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from console.live import endpoints
 from farm_core.db.shares import CONNECTIONS_PER_ACCOUNT
 from tests.api.world import Someone, World, text_template
 from tests.console.people import signed_in
@@ -72,28 +71,6 @@ def test_pages_whose_sessions_are_looked_up_leave_connections_to_others(start: C
         assert asking(world) == CONNECTIONS_PER_ACCOUNT
         locking.rollback()
         assert {one.result().status_code for one in flood} == {200}
-
-
-@pytest.mark.slow
-def test_an_event_stream_outlasts_requests_that_have_all_connections_of_its_account(
-    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoints, "ALIVE_SECONDS", 3.0)
-    world = start()
-    with (
-        signed_in(world, "hostile") as person,
-        ThreadPoolExecutor(FLOOD) as pool,
-        psycopg.connect(str(world.settings.database_url)) as locking,
-        person.client.stream("GET", "/console/events") as stream,
-    ):
-        locking.execute("LOCK TABLE console_sessions IN ACCESS EXCLUSIVE MODE")
-        flood = [pool.submit(person.get, "/renders") for _ in range(FLOOD)]
-        lines = (line for line in stream.iter_lines() if line == "event: alive")
-        next(lines)
-        assert asking(world) == CONNECTIONS_PER_ACCOUNT
-        next(lines)  # the check of the session has found no connection
-        locking.rollback()
-        assert {one.result().status_code for one in flood} == {200, 429}
 
 
 def asking(world: World) -> int:
