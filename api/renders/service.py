@@ -106,9 +106,8 @@ async def page(session: AsyncSession, state: AppState, caller: Caller, asked: Pa
     """Return the account's jobs, newest first."""
     total = await repository.count_of_account(session, caller.account.id)
     own = select(col(Job.id)).where(repository.is_of_account(caller.account.id)).order_by(*_NEWEST)
-    ids = (
-        own.limit(asked.limit).offset(asked.offset).subquery()
-    )  # from the index alone: rows that are skipped are not read
+    # The ids come from the index alone: rows that are skipped are not read.
+    ids = own.limit(asked.limit).offset(asked.offset).subquery()
     rows = select(*repository.SHOWN).where(col(Job.id).in_(select(ids.c.id))).order_by(*_NEWEST)
     jobs = cast(Sequence[ShownJob], (await session.execute(rows)).all())
     percents = await state.progress.percents(jobs)

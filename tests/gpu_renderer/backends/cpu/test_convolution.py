@@ -13,6 +13,7 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import installed, loaded
 from gpu_renderer.kernels.windows import Taps, WindowKernels
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.rounding import CUT, half_store
 from gpu_renderer.opengl.targets import Format, Target
 
 Halves = npt.NDArray[np.uint16]
@@ -97,6 +98,8 @@ def test_a_blur_has_the_bytes_of_the_shader(
 ) -> None:
     if not painter.is_software:
         pytest.skip("blurs run on the GPU")
+    if half_store(painter) != CUT:
+        pytest.skip("the driver does not cut half floats: the kernel's last bit is another one")
     kernel, region = reference_gaussian(sigma), Region(-20, 3, 130, 60)
     for clear_outside in (False, True):
         source = target_of(painter, Region(-3, 7, 97, 41), source_format)
