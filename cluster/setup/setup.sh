@@ -87,26 +87,46 @@ install_dependencies() {
         # A connection that breaks off ends pip in a traceback below the line `ERROR: Exception:`.
         grep '^ERROR: ..*[^:]$' "$2/setup.log" >&2 || tail -n 1 "$2/setup.log" >&2
         fail_if_full "$2" "$2/setup.log"
+        say_why_unreachable "$2/setup.log"
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     fi
     cp "$1/requirements.lock" "$2/requirements.installed"
 }
 
-# Count pip's lines: on a terminal in one line that changes, else one line for every 25 packages.
+# say_why_unreachable LOG: pip's errors only say that it found no version; the reason is in its warnings.
+say_why_unreachable() {
+    reason=$(sed -n "s/^WARNING: Retrying.* after connection broken by '\(.*\)': .*/\1/p" "$1" | tail -n 1)
+    [ -z "$reason" ] || say "the connection failed: $reason"
+    case $reason in *CERTIFICATE_VERIFY_FAILED*)
+        say "A proxy that inspects connections needs its certificate among the system's (update-ca-certificates), or in a file"
+        say "that PIP_CERT and SSL_CERT_FILE name." ;;
+    esac
+}
+
+# show_progress TOTAL: count pip's lines; on a terminal in one line that changes, else one line for every 25 packages.
+# The shell reads them, because Debian's awk waits until it has 4 KB: it fell silent before the longest step.
 show_progress() {
     terminal=no
     [ ! -t 2 ] || terminal=yes
-    awk -v total="$1" -v terminal="$terminal" '
-        /^Collecting/ { count++; name = $2; sub(/[=<>;\[].*/, "", name)
-            if (terminal == "yes") printf "\r\033[Kfarm: package %d of %d: %s", count, total, name > "/dev/stderr"
-            else if (count % 25 == 0) printf "farm: package %d of %d\n", count, total > "/dev/stderr"
-            fflush() }
-        /^ *Downloading/ && terminal == "yes" { size = $0; sub(/.*\(/, "(", size)
-            printf "\r\033[Kfarm: package %d of %d: %s %s", count, total, name, size > "/dev/stderr"; fflush() }
-        /^Installing collected/ { 
-            if (terminal == "yes") printf "\r\033[K" > "/dev/stderr"
-            printf "farm: unpacking %d packages\n", count > "/dev/stderr"; fflush() }
-    '
+    count=0
+    while read -r word words; do
+        case "$word $words" in
+        "Collecting "*)
+            count=$((count + 1))
+            name=${words%%[=<>;[ ]*}
+            if [ $terminal = yes ]; then
+                printf '\r\033[Kfarm: package %d of %d: %s' "$count" "$1" "$name" >&2
+            elif [ $((count % 25)) = 0 ]; then
+                say "package $count of $1"
+            fi
+            ;;
+        "Downloading "*\(*) [ $terminal = no ] || printf '\r\033[Kfarm: package %d of %d: %s %s' "$count" "$1" "$name" "(${words##*\(}" >&2 ;;
+        "Installing collected "*)
+            [ $terminal = no ] || printf '\r\033[K' >&2
+            say "unpacking $count packages, which takes a minute or two"
+            ;;
+        esac
+    done
 }
 
 # install_kernels ROOT VENV

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from tests.patience import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
@@ -63,6 +66,36 @@ def test_two_first_starts_at_once_take_turns(tmp_path: Path) -> None:
     assert [start.returncode for start in starts] == [1, 1]
     assert sum(words.count("farm: another command sets this folder up; waiting for it") for words in said) == 1
     assert sum(words.count("farm: making the environment") for words in said) == 1
+
+
+@pytest.mark.thorough
+def test_a_first_start_without_a_connection_says_what_failed(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    environment = os.environ | {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "1",
+        "PIP_CONFIG_FILE": "/dev/null",
+    }
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = [line for line in done.stderr.splitlines() if line.startswith("farm: the connection failed: ")]
+    assert len(said) == 1
+    assert "Connection refused" in said[0]
+
+
+def test_the_packages_are_counted_while_pip_works() -> None:
+    script = f'. "{ROOT}/cluster/setup/setup.sh"; show_progress 191'
+    with subprocess.Popen(
+        ["sh", "-c", script], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+    ) as counting:  # fmt: skip
+        assert counting.stdin is not None
+        assert counting.stderr is not None
+        counting.stdin.write("Collecting aiodns==4.0.4\n  Downloading aiodns-4.0.4.whl (12 kB)\n")
+        counting.stdin.write("Installing collected packages: aiodns\n")
+        has_said, _, _ = select.select([counting.stderr], [], [], HANG_SECONDS)
+        counting.stdin.close()
+        assert counting.stderr.read() == "farm: unpacking 1 packages, which takes a minute or two\n"
+    assert has_said
 
 
 def test_a_disk_that_is_too_small_is_named_before_anything_is_installed(tmp_path: Path) -> None:
