@@ -188,8 +188,8 @@ get_python() {
             install_packages "$package" "$package-venv"
             python=$(find_python) && return 0
         elif [ -n "$package" ]; then
-            say "Install it and start again:"
-            say "    sudo apt-get update && sudo apt-get install -y $package $package-venv"
+            say "Install it with the system libraries that the farm needs, and start again:"
+            say "    sudo apt-get update && sudo apt-get install -y $package $package-venv $system_packages"
             exit 1
         fi
     elif command -v dnf >/dev/null 2>&1; then

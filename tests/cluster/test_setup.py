@@ -171,8 +171,9 @@ def test_an_ordinary_user_without_a_python_that_fits_is_told_which_package_has_o
     done = _started_without_python(tmp_path, user=1000, offered=offered)
     assert done.stderr.splitlines() == [
         "farm: Python 3.11, 3.12, 3.13 or 3.14 is needed; python3 is 3.9.",
-        "farm: Install it and start again:",
-        f"farm:     sudo apt-get update && sudo apt-get install -y {package} {package}-venv",
+        "farm: Install it with the system libraries that the farm needs, and start again:",
+        f"farm:     sudo apt-get update && sudo apt-get install -y {package} {package}-venv libegl1 libgl1 libegl-mesa0 "
+        "libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1",
     ]
     assert not (tmp_path / "installed").exists()
 
