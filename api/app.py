@@ -110,6 +110,7 @@ def create_app(state: AppState) -> FastAPI:
         await state.database.close()
 
     app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
+        title="Video render automation",
         openapi_url="/api/openapi.json",
         docs_url="/api/docs",
         redoc_url=None,

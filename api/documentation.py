@@ -119,7 +119,7 @@ def add_documentation(app: FastAPI, accepted_formats: Sequence[str]) -> None:
 
 def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
     made = get_openapi(
-        title="Video render automation", version="1.0.0", description=_DESCRIPTION, routes=app.routes,
+        title=app.title, version="1.0.0", description=_DESCRIPTION, routes=app.routes,
         openapi_version="3.1.0", servers=[{"url": "/", "description": "This farm."}],
         tags=[{"name": name, "description": description} for name, description in _TAGS.items()],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},

@@ -163,6 +163,7 @@ def test_conditional_lists_and_retries_are_documented(world: World) -> None:
 def test_the_page_for_people_loads_nothing_from_elsewhere(world: World) -> None:
     page = world.client.get("/api/docs")
     assert page.status_code == 200
+    assert "<title>Video render automation" in page.text
     loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert {path.rsplit(".", 1)[-1] for path in loaded} == {"js", "css", "png"}
     for path in loaded:
