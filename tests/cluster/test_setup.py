@@ -35,6 +35,25 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("is_another_there", [False, True])
+def test_the_environment_is_made_again_after_the_system_was_upgraded_to_another_python(
+    is_another_there: bool, tmp_path: Path
+) -> None:
+    project = _clone(tmp_path / "farm")
+    venv = project / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    next((venv / "lib").iterdir()).rename(venv / "lib" / "python3.9")
+    if not is_another_there:
+        (venv / "bin" / "python").unlink()
+        (venv / "bin" / "python").symlink_to("/none/python3.9")
+    _say_that_all_is_installed(project)
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[0] == f"farm: making the environment in {venv}"
+    assert "farm: the dependencies could not be installed" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.thorough
 def test_an_interrupted_first_start_says_how_to_go_on_and_the_next_one_does(tmp_path: Path) -> None:
     project = _clone(tmp_path / "farm")
     environment = os.environ | {"PIP_NO_INDEX": "1"}
@@ -238,6 +257,14 @@ def test_a_machine_without_a_loopback_address_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("farm: the parts of the farm talk over 127.0.0.1, which cannot be used: ")
     assert done.stderr.endswith("sudo ip link set lo up\n")
+
+
+def _say_that_all_is_installed(project: Path) -> None:
+    shutil.copy(project / "requirements.lock", project / ".venv" / "requirements.installed")
+    sum_of_files = "cat native/*.* native/src/* native/render_kernels/*.* | cksum >.venv/kernels.installed"
+    subprocess.run(["sh", "-c", sum_of_files], cwd=project, check=True)
+    (project / ".fonts").mkdir()
+    shutil.copy(project / "gpu_renderer/content/text/packages.json", project / ".fonts" / "packages.installed")
 
 
 def _clone(project: Path) -> Path:
