@@ -19,9 +19,9 @@ set_up() {
         check_disks "$1" "$2"
     fi
     install_system_packages "$python"
-    if ! "$2/bin/python" -m pip --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
+    if ! run_pip "$2" --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
-        said=$("$python" -m venv --clear "$2" 2>&1) || fail "the environment could not be made: $said" # a traceback if interrupted
+        said=$("$python" -I -m venv --clear "$2" 2>&1) || fail "the environment could not be made: $said" # a traceback if interrupted
     fi
     cmp -s "$1/requirements.lock" "$2/requirements.installed" || install_dependencies "$1" "$2"
     [ "$kernels" = "$(cat "$2/kernels.installed" 2>/dev/null)" ] || install_kernels "$1" "$2"
@@ -73,6 +73,13 @@ fail_if_full() {
         fail "a disk is full, that of $1 or of ${TMPDIR:-/tmp}. Free some space and start again to go on."
 }
 
+# run_pip VENV WORDS: into this environment alone, whatever PYTHONPATH, the current folder, and `user = true` in pip's settings say.
+run_pip() {
+    venv_python="$1/bin/python"
+    shift
+    PIP_USER=0 "$venv_python" -I -m pip --disable-pip-version-check --no-input "$@"
+}
+
 # install_dependencies ROOT VENV
 install_dependencies() {
     total=$(grep -c '^[a-z0-9].*==' "$1/requirements.lock")
@@ -80,7 +87,7 @@ install_dependencies() {
     status="$2/setup.status"
     rm -f "$2/requirements.installed" "$status" # if this is cut off, the environment fits neither the former lock file nor this one
     {
-        "$2/bin/python" -m pip install --disable-pip-version-check --no-input --progress-bar off --require-hashes \
+        run_pip "$2" install --progress-bar off --require-hashes \
             --requirement "$1/requirements.lock" 2>"$2/setup.log" && echo done >"$status" || echo failed >"$status"
     } | show_progress "$total"
     if [ "$(cat "$status" 2>/dev/null)" != done ]; then
@@ -134,8 +141,8 @@ install_kernels() {
     say "compiling the native kernels"
     scratch="$2/kernels.build" # a build leaves files behind, and the checkout may be read-only
     rm -rf "$scratch"
-    if mkdir "$scratch" && cp -R "$1/native" "$scratch/native" && "$2/bin/python" -m pip install --disable-pip-version-check \
-        --no-input --quiet --no-deps --force-reinstall "$scratch/native" >"$2/kernels.log" 2>&1; then
+    if mkdir "$scratch" && cp -R "$1/native" "$scratch/native" &&
+        run_pip "$2" install --quiet --no-deps --force-reinstall "$scratch/native" >"$2/kernels.log" 2>&1; then
         :
     else
         fail_if_full "$2" "$2/kernels.log"
@@ -152,7 +159,7 @@ is_supported() {
     case $1 in 3.11 | 3.12 | 3.13 | 3.14) ;; *) return 1 ;; esac
 }
 
-version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
+version_of() { "$1" -I -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
 
 pythons="python3 python3.14 python3.13 python3.12 python3.11"
 
@@ -202,7 +209,7 @@ get_python() {
 
 # install_system_packages PYTHON
 install_system_packages() {
-    missing=$("$1" - <<'PY'
+    missing=$("$1" -I - <<'PY'
 import ctypes.util, importlib.util
 wanted = {"EGL": "libegl1", "GL": "libgl1", "magic": "libmagic1", "fontconfig": "libfontconfig1"}
 packages = [package for name, package in wanted.items() if not ctypes.util.find_library(name)]

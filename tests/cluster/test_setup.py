@@ -35,6 +35,19 @@ def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_h
 
 
 @pytest.mark.thorough
+def test_a_first_start_installs_into_the_environment_alone(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    (project / "requirements.lock").write_text(f"aiodns==4.0.4 --hash=sha256:{'0' * 64}\n")
+    information = tmp_path / "elsewhere" / "aiodns-4.0.4.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: aiodns\nVersion: 4.0.4\n")
+    environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_USER": "1", "PYTHONPATH": str(information.parent)}
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "No matching distribution found for aiodns==4.0.4" in done.stderr
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_another_there", [False, True])
 def test_the_environment_is_made_again_after_the_system_was_upgraded_to_another_python(
     is_another_there: bool, tmp_path: Path
