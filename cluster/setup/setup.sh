@@ -130,7 +130,7 @@ show_progress() {
         "Downloading "*\(*) [ $terminal = no ] || printf '\r\033[Kfarm: package %d of %d: %s %s' "$count" "$1" "$name" "(${words##*\(}" >&2 ;;
         "Installing collected "*)
             [ $terminal = no ] || printf '\r\033[K' >&2
-            say "unpacking $count packages, which takes a minute or two"
+            say "unpacking $count of $1 packages; all of them take a minute or two"
             ;;
         esac
     done
