@@ -242,7 +242,8 @@ update_packages() { apt-get update -qq || say "apt-get update failed, see above;
 # install_packages NAME ...: of the system, as root
 install_packages() {
     say "installing system packages: $*"
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+    # A machine that has just started installs updates of its own: wait for its lock.
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >/dev/null ||
         fail "the system packages could not be installed, see above; is the package mirror reachable? Start again to go on."
 }
 
