@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cluster.assembly import write_file
 from cluster.media_cache import BYTES_MAX, MediaCache
+from farm_core.disk_space import check_temporary_room, says_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
@@ -222,8 +223,19 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
             return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
         case StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
+        case OSError() if says_full(error) and _is_still_full():
+            return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case _:
             return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
+
+
+def _is_still_full() -> bool:
+    """Return True if temporary files have no room although those of the failed attempt are gone: the task did not fill the disk itself."""
+    try:
+        check_temporary_room()
+    except StorageUnavailable:
+        return True
+    return False
 
 
 def _digest(path: Path) -> str:

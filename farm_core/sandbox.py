@@ -8,6 +8,7 @@ results are JSON: no code comes back from a worker.
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import selectors
@@ -83,7 +84,7 @@ class Sandbox:
 
         The function is one of a module; arguments and result are JSON values. It may raise BadRequest and DocumentError.
 
-        Raises Refused with the function's own reason, and Exhausted where it exceeded a limit or crashed.
+        Raises Refused with the function's own reason, Exhausted where it exceeded a limit or crashed, and OSError on a full disk.
         """
         self._waiting[owner] += 1
         try:
@@ -105,6 +106,8 @@ class Sandbox:
                 break
         if answer is None:
             raise Exhausted
+        if "full" in answer:
+            raise OSError(errno.ENOSPC, answer["full"])
         if "failed" in answer:
             _log.error("a sandboxed function failed", function=function.__qualname__, traceback=answer["failed"])
             raise Exhausted

@@ -1,7 +1,7 @@
 """The process behind `farm_core.sandbox`: calls one function after the other, each under limits of its own.
 
 `python -m farm_core.sandbox_worker CPU_SECONDS MEMORY_BYTES`: reads lines `[function, arguments]`, writes lines
-`{"result": ...}`, `{"refused": message, "extras": {...}}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
+`{"result": ...}`, `{"refused": message, "extras": {...}}`, `{"full": message}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from farm_core.disk_space import says_full
 from farm_core.errors import BadRequest
 from motion.errors import DocumentError
 
@@ -69,8 +70,8 @@ def _answer(function: str, arguments: list[Any]) -> dict[str, Any]:
         return {"refused": refusal.message, "extras": dict(getattr(refusal, "extras", {}))}
     except MemoryError:
         raise
-    except Exception:  # the process's boundary: the parent logs it
-        return {"failed": traceback.format_exc(limit=-12)}
+    except Exception as error:  # the process's boundary: the parent logs it
+        return {"full": str(error)} if says_full(error) else {"failed": traceback.format_exc(limit=-12)}
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ mixed by `motion.sound`, and encoded by `encode/sound_track.py`.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -263,7 +264,9 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
             if not container.streams.audio:
                 return None
             channels, length = _write(container, file, first, end)
-    except (av.FFmpegError, OSError, ValueError):
+    except (av.FFmpegError, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # a full disk is no fault of the file, which would be silent
         return None
     if channels == 0:
         return None

@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from farm_core.disk_space import says_full
 from farm_core.jobs import claims
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.jobs.endings import Ending, end_jobs
@@ -140,14 +141,12 @@ class Claimer(Service):
                 await self.planner.plan(frozen)
         except IngestFailed as failure:
             await self._fail(job, str(failure))
-        except StorageUnavailable as error:
-            if self._storage_lines.is_due():  # the messages of jobs differ by keys
-                _log.warning("storage does not answer", error=in_a_line(error))
-            await self._hand_back(job, counted=False, after_seconds=STORE_PAUSE_SECONDS)
         except Exception as error:
             # The boundary of a preparation: after any error the job goes back for one of a few more attempts.
-            _log.warning("preparation failed", error=in_a_line(error))
-            await self._hand_back(job, counted=True)
+            is_away = isinstance(error, StorageUnavailable) or says_full(error)
+            if not is_away or self._storage_lines.is_due():  # the messages of jobs differ by keys
+                _log.warning("storage does not answer" if is_away else "preparation failed", error=in_a_line(error))
+            await self._hand_back(job, counted=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))

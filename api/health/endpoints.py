@@ -15,6 +15,7 @@ from api.health import measures
 from api.json import JSONResponse
 from api.route import HeadRoute
 from api.shapes import Shape
+from farm_core.disk_space import check_temporary_room
 from farm_core.jobs.workers import live_workers
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import exposition
@@ -45,7 +46,7 @@ async def health() -> Health:
 
 @router.get("/api/ready", responses={503: {"model": Readiness, "description": "Something is missing; see `checks`."}})
 async def ready(state: AppStateOf) -> Readiness:
-    """Ready: Postgres, Redis and storage answer, storage has room for new objects, and at least one worker is there."""
+    """Ready: Postgres, Redis and storage answer, storage and temporary files have room, and at least one worker is there."""
     checks = {
         "postgres": _postgres(state),
         "redis": _redis(state),
@@ -88,6 +89,7 @@ async def _redis(state: AppState) -> bool:
 
 async def _storage(state: AppState) -> bool:
     await asyncio.to_thread(state.storage.check)
+    await asyncio.to_thread(check_temporary_room)
     return True
 
 

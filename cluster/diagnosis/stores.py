@@ -23,9 +23,11 @@ from cluster.local.addresses import AddressUnusable, check_free
 from farm_core import running
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
+from farm_core.disk_space import check_temporary_room
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.storage.port import StorageUnavailable
 
 FREE_BYTES_LEAST = 2_000_000_000
 
@@ -52,6 +54,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
             first_line = str(error).strip().partition("\n")[0]  # some errors, timeouts say, carry no message
             yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
     yield _disk(settings)
+    yield from _temporary_files()
     yield from _metrics(settings)
 
 
@@ -155,6 +158,15 @@ def _disk(settings: Settings) -> Finding:
         fact,
         "Lower SEGMENT_CACHE_BYTES or RESULT_DAYS, or free space. Jobs wait while the disk is full.",
     )
+
+
+def _temporary_files() -> Iterator[Finding]:
+    try:
+        check_temporary_room()
+    except StorageUnavailable as error:
+        yield Finding(
+            "disk", "bad", str(error), "Free some space, or name another folder with TMPDIR. Jobs wait meanwhile."
+        )
 
 
 def _metrics(settings: Settings) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ class LocalFarm:
         self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
         self._services = Supervisor(self._service_parts())
-        self._disk = disk.DiskWatch(self._data)
+        folders = {folder.stat().st_dev: folder for folder in (Path(tempfile.gettempdir()), self._data)}
+        self._disks = [disk.DiskWatch(folder) for folder in folders.values()]
         self._logs = LogWatch(self._data / name for name in ("logs", "postgres", "valkey"))
 
     def start(self, ended: Callable[[], bool] = lambda: False) -> None:
@@ -105,11 +107,12 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restart what has died, and look at the disk and the logs."""
+        """Restart what has died, and look at the disks and the logs."""
         self._cluster.look()
         self._stores.look()
         self._services.look()
-        self._disk.look()
+        for watch in self._disks:
+            watch.look()
         self._logs.look()
 
     def _check_disk(self) -> None:

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from api.app_state import AppState
 from console.words import size
+from farm_core.disk_space import check_temporary_room
 from farm_core.storage.port import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ async def _storage(state: AppState, snapshot: Snapshot) -> list[Problem]:
     except StorageUnavailable as error:
         place = "the bucket and its credentials" if state.settings.s3_bucket else "the disk of the data folder"
         return [Problem("Storage is not available.", f"No render can finish. Check {place}: {error}", severe=True)]
+    try:
+        await asyncio.to_thread(check_temporary_room)
+    except StorageUnavailable as error:
+        advice = f"Uploads are refused and renders wait. Free some space: {error}."
+        return [Problem("The disk of temporary files is full.", advice, severe=True)]
     return []
 
 

@@ -11,6 +11,6 @@ WORDS: Final = {
     Wait.SUSPENDED_ACCOUNT: "Waiting: an operator has suspended this account",
     Wait.PAUSED_ACCOUNT: "Waiting: an operator has paused this account",
     Wait.NO_WORKER: "Waiting: no worker takes work now",
-    Wait.STORAGE: "Waiting: storage does not answer",
+    Wait.STORAGE: "Waiting: storage does not answer, or a disk is full",
     Wait.BUSY_WORKERS: "Waiting for a worker",
 }

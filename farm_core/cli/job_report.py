@@ -48,7 +48,7 @@ def waiting(waits: Wait, account: str) -> str:
         Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",
         Wait.PAUSED_ACCOUNT: f"Waits: its account is paused. `./farm queue resume --account {account}` lets it go on.",
         Wait.NO_WORKER: "Waits: no worker takes work. `./farm workers` shows why, `./farm doctor` checks this machine.",
-        Wait.STORAGE: "Waits: storage did not answer. It tries again every few seconds; `./farm doctor` checks storage.",
+        Wait.STORAGE: "Waits: storage did not answer, or a disk is full. It tries again every few seconds; `./farm doctor` checks both.",
         Wait.BUSY_WORKERS: "Waits for a worker. `./farm queue` shows what else waits, `./farm workers` what is rendered.",
     }[waits]
 

@@ -25,7 +25,7 @@ class FailureKind(StrEnum):
     lost = "lost"
     """The worker, its machine or the cluster went away: no fault of the task."""
     store = "store"
-    """Storage did not answer: no fault of the task, nor of the worker."""
+    """Storage did not answer, or the disk of the worker's temporary files is full: no fault of the task, nor of the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
         case FailureKind.lost:
             return Retry(0.2, None, failures)
         case FailureKind.store:
-            return Retry(STORE_PAUSE_SECONDS, None, failures)
+            return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # its machine's disk may be full
         case FailureKind.crash | FailureKind.stall:
             if failures + 1 >= FAILURES_MAX:
                 return Fail(failure.public_message if failure.kind is FailureKind.stall else REPEATED_FAILURE)

@@ -20,6 +20,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpcore
 
+from farm_core.disk_space import says_full
 from farm_core.net.addresses import checked_target
 from farm_core.net.resolver import Resolver, checked_addresses, system_resolver
 from farm_core.sizes import in_words
@@ -193,7 +194,7 @@ async def _exchange(
     except httpcore.TimeoutException:
         raise FetchFailed("The server took too long to answer.", again=True) from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-        if isinstance(error, TimeoutError):
+        if isinstance(error, TimeoutError) or says_full(error):  # the farm's own disk
             raise
         raise FetchFailed("The server could not be reached.", again=True) from None
 

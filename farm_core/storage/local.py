@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
+from farm_core.disk_space import check_room
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
@@ -19,9 +20,6 @@ from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObje
 
 _DEFAULT_TYPE = "application/octet-stream"
 _TYPES = mimetypes.MimeTypes()
-
-ROOM_BYTES: Final = 32_000_000
-"""A disk with less space is full: Postgres, which shares it, may not get its next log file of 16 MB."""
 
 
 class LocalStorage:
@@ -75,9 +73,7 @@ class LocalStorage:
     def check(self) -> None:
         """Raise StorageUnavailable if the folder is away, or its disk is full."""
         with _translated():
-            free = shutil.disk_usage(self._objects).free
-        if free < ROOM_BYTES:
-            raise StorageUnavailable(f"the disk has {free / 1e6:.0f} MB free, of at least {ROOM_BYTES / 1e6:.0f} MB")
+            check_room(self._objects)
 
     def delete(self, key: str) -> None:
         """Remove the object, if it is there."""

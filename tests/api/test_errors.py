@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import logging
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -291,6 +293,20 @@ def test_storage_that_is_away_is_a_503_that_may_be_tried_again(
     assert world.client.get(url).content == picture()
     assert ada.get("/usage").json()["assetProcessingBytes"] == len(picture())
     server.kill()
+
+
+def test_a_full_disk_of_temporary_files_is_a_503_that_may_be_tried_again(
+    own_world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = own_world.account()
+    (tmp_path / "full").symlink_to("/dev/full")
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "NamedTemporaryFile", lambda **_: (tmp_path / "full").open("wb"))
+        check(ada.upload(picture()), 503)
+    assert ada.upload(picture()).status_code == 201
+    full, measured = Path(tempfile.gettempdir()), shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(free=0 if of == full else 1 << 40))
+    assert own_world.client.get("/api/ready").json()["checks"]["storage"] is False
 
 
 @pytest.mark.parametrize("path", ["/", "/api"])

@@ -14,6 +14,8 @@ from structlog.testing import capture_logs
 
 from cluster.segment_maker import OPENED_MAX, SessionSegmentMaker
 from cluster.task_runner import TaskRunner
+from farm_core import disk_space
+from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -75,3 +77,19 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
     assert kinds == ["crash", "store", "store", "store", "crash"]
     assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(("needed_bytes", "kind"), [(1 << 60, FailureKind.store), (0, FailureKind.crash)])
+def test_a_full_disk_is_no_fault_of_a_segment_that_did_not_fill_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed_bytes: int, kind: FailureKind
+) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    settings = Settings(data_folder=tmp_path, gl_software=True)
+    runner = TaskRunner("w", SessionSegmentMaker(settings, raster_threads=0), storage, tmp_path / "scratch")
+    assignment = segment(storage, 0, 0)
+    (tmp_path / "scratch" / f"{assignment.token}.mp4").symlink_to("/dev/full")
+    monkeypatch.setattr(disk_space, "ROOM_BYTES", needed_bytes)
+    report = runner.execute(assignment, lambda _: None, lambda: False)
+    assert isinstance(report, Ended), report
+    assert report.failure.kind is kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -50,3 +51,18 @@ def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path
         assert (tmp_path / "more calls").stat().st_size == CALLS_MAX
     finally:
         sandbox.close()
+
+
+def written_to(path: str) -> None:
+    """For the sandbox: write a file, as those that read documents do."""
+    Path(path).write_bytes(b"x")
+
+
+def test_a_file_is_not_refused_because_the_disk_is_full() -> None:
+    sandbox = Sandbox()
+    try:
+        with pytest.raises(OSError, match="No space left") as raised:
+            sandbox.call_now(written_to, "/dev/full")
+    finally:
+        sandbox.close()
+    assert raised.value.errno == errno.ENOSPC

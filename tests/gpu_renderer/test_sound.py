@@ -214,6 +214,12 @@ def test_the_delay_of_a_compressed_file_is_left_out(tmp_path: Path) -> None:
         assert abs(int(np.argmax(heard > 0.4)) - 12_000) <= 60, name
 
 
+def test_a_sound_is_not_left_out_because_the_disk_is_full(tmp_path: Path) -> None:
+    path = write_wave(tmp_path / "a.wav", sine(1000, 1.0))
+    with pytest.raises(OSError, match="No space left"):
+        decoded(path, Path("/dev/full"), 0.0, float("inf"))
+
+
 def test_a_file_without_sound_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(b"no sound at all")
     assert decoded(tmp_path / "a.wav", tmp_path / "raw", 0.0, 1.0) is None

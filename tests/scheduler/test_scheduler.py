@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import tempfile
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -18,7 +21,8 @@ from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
-from scheduler import scheduler
+from scheduler import claimer, scheduler
+from scheduler.claimer import ATTEMPTS_MAX
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server
@@ -179,6 +183,26 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
     with capture_logs() as lines:
         run(story())
     assert [line["event"] for line in lines].count("storage does not answer") == 1, "three tries, a line a minute"
+
+
+def test_a_job_waits_for_a_disk_that_is_full_and_loses_no_attempt(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders, tries = tempfile.TemporaryDirectory, iter(range(ATTEMPTS_MAX + 1))
+
+    def on_full_disk(**options: Any) -> Any:
+        if next(tries, None) is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return folders(**options)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            monkeypatch.setattr(tempfile, "TemporaryDirectory", on_full_disk)
+            job = await under_test.ended(await under_test.create(seconds=1))
+            assert (job.status, job.error) == ("completed", None)
+
+    monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.1)
+    run(story())
 
 
 def test_a_segment_that_finds_storage_away_again_and_again_is_one_event(database_url: str, tmp_path: Path) -> None:

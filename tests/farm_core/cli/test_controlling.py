@@ -175,7 +175,7 @@ def test_a_job_says_what_it_waits_for_and_what_to_do(command: Command, database_
 
     assert "Waits for a worker. `./farm queue` shows what else waits" in shown()
     on(database_url, job_one_found_storage_away)
-    assert "Waits: storage did not answer. It tries again every few seconds" in shown()
+    assert "Waits: storage did not answer, or a disk is full. It tries again every few seconds" in shown()
     command("workers", "drain", "--node", "n")
     assert "Waits: no worker takes work. `./farm workers` shows why" in shown()
     command("queue", "pause", "--account", "studio")

@@ -27,4 +27,4 @@ def test_a_lost_machine_is_never_held_against_the_task() -> None:
 
 
 def test_storage_that_is_away_is_waited_for_and_held_against_nobody() -> None:
-    assert judge(2, Failure(FailureKind.store, "", "w1")) == Retry(2.0, None, 2)
+    assert judge(2, Failure(FailureKind.store, "", "w1")) == Retry(2.0, "w1", 2)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -172,6 +175,21 @@ def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -> None
                 assert not failure.value.again
 
     asyncio.run(body())
+
+
+def test_a_full_disk_is_not_a_server_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full").symlink_to("/dev/full")
+
+    def on_full_disk(**_: object) -> BinaryIO:
+        return (tmp_path / "full").open("wb", buffering=0)
+
+    async def story() -> None:
+        async with server(lambda _: ok(b"12345")) as seen:
+            with pytest.raises(OSError, match="No space left"):
+                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", on_full_disk)
+    asyncio.run(story())
 
 
 def test_a_server_that_says_nothing_is_given_up() -> None:

@@ -15,7 +15,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from farm_core.storage import local
+from farm_core import disk_space
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
@@ -184,7 +184,7 @@ def test_a_disk_that_fails_is_a_store_that_is_away(tmp_path: Path) -> None:
 
 def test_a_folder_on_a_full_disk_is_a_store_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = LocalStorage(tmp_path / "storage", LINKS)
-    monkeypatch.setattr(local, "ROOM_BYTES", 1 << 60)
+    monkeypatch.setattr(disk_space, "ROOM_BYTES", 1 << 60)
     with pytest.raises(StorageUnavailable, match="MB free"):
         storage.check()
 
