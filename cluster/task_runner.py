@@ -127,7 +127,8 @@ class TaskRunner:
             )
         except Exception as error:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
-            if not isinstance(error, StorageUnavailable) or self._storage_lines.is_due():
+            is_away = isinstance(error, StorageUnavailable) or says_full(error)
+            if not is_away or self._storage_lines.is_due():
                 _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
             return Ended(assignment.token, failure_of(error, self.worker_id))
 
