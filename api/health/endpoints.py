@@ -17,6 +17,7 @@ from api.route import HeadRoute
 from api.shapes import Shape
 from farm_core.disk_space import check_temporary_room
 from farm_core.jobs.workers import live_workers
+from farm_core.redis import CHECK
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import exposition
 
@@ -46,7 +47,7 @@ async def health() -> Health:
 
 @router.get("/api/ready", responses={503: {"model": Readiness, "description": "Something is missing; see `checks`."}})
 async def ready(state: AppStateOf) -> Readiness:
-    """Ready: Postgres, Redis and storage answer, storage and temporary files have room, and at least one worker is there."""
+    """Ready: Postgres, Redis and storage answer, Redis takes writes, storage and temporary files have room, and at least one worker is there."""
     checks = {
         "postgres": _postgres(state),
         "redis": _redis(state),
@@ -84,7 +85,7 @@ async def _postgres(state: AppState) -> bool:
 
 
 async def _redis(state: AppState) -> bool:
-    return bool(await state.redis.ping())
+    return bool(await state.redis.execute_command(*CHECK))
 
 
 async def _storage(state: AppState) -> bool:

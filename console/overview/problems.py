@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from api.app_state import AppState
 from console.words import size
 from farm_core.disk_space import check_temporary_room
+from farm_core.redis import CHECK
 from farm_core.storage.port import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ async def _storage(state: AppState, snapshot: Snapshot) -> list[Problem]:
 
 async def _redis(state: AppState) -> list[Problem]:
     try:
-        await state.redis.ping()
-    except (RedisError, OSError):
-        return [Problem("Redis does not answer.", "Renders go on without live progress and previews. Look at its log.")]
+        await state.redis.execute_command(*CHECK)
+    except (RedisError, OSError) as error:
+        what = "Redis refuses writes." if isinstance(error, ResponseError) else "Redis does not answer."
+        return [Problem(what, f"Renders go on without live progress and previews. Look at its log: {error}")]
     return []
 
 

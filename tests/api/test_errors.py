@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import redis
 from structlog.testing import capture_logs
 
 from farm_core.telemetry import logs
@@ -293,6 +294,35 @@ def test_storage_that_is_away_is_a_503_that_may_be_tried_again(
     assert world.client.get(url).content == picture()
     assert ada.get("/usage").json()["assetProcessingBytes"] == len(picture())
     server.kill()
+
+
+@pytest.mark.parametrize(
+    ("breaks", "mends"),
+    [
+        (["CONFIG SET maxmemory-policy noeviction", "CONFIG SET maxmemory 1"], ["CONFIG SET maxmemory 0"]),
+        (["REPLICAOF 127.0.0.1 1"], ["REPLICAOF NO ONE"]),
+    ],
+    ids=["full", "replica"],
+)
+def test_a_redis_that_refuses_writes_is_not_ready(
+    own_world: World, redis_url: str, breaks: list[str], mends: list[str]
+) -> None:
+    def answers() -> bool:
+        return bool(own_world.client.get("/api/ready").json()["checks"]["redis"])
+
+    assert answers()
+    with redis.Redis.from_url(redis_url) as client:
+        policy = client.config_get("maxmemory-policy")["maxmemory-policy"]
+        try:
+            for command in breaks:
+                client.execute_command(*command.split())
+            assert client.ping()
+            assert not answers()
+        finally:
+            for command in mends:
+                client.execute_command(*command.split())
+            client.config_set("maxmemory-policy", policy)
+    assert answers()
 
 
 def test_a_full_disk_of_temporary_files_is_a_503_that_may_be_tried_again(
