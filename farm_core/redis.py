@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redis.asyncio import Redis
 
-CHECK: tuple[str, str, str, str, str] = ("SET", "checked", "1", "EX", "60")
-"""A command that a working server executes. One that is full, or a replica, answers a PING but refuses writes."""
+CHECK_KEY = "checked"
+"""Key that checks write: a server that is full, or a replica, answers a PING but refuses writes."""
 
 ANSWER_SECONDS = 0.25
 """Redis is near and quick; a request does not wait longer for one that is not."""

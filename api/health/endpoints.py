@@ -17,7 +17,7 @@ from api.route import HeadRoute
 from api.shapes import Shape
 from farm_core.disk_space import check_temporary_room
 from farm_core.jobs.workers import live_workers
-from farm_core.redis import CHECK
+from farm_core.redis import CHECK_KEY
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import exposition
 
@@ -85,7 +85,7 @@ async def _postgres(state: AppState) -> bool:
 
 
 async def _redis(state: AppState) -> bool:
-    return bool(await state.redis.execute_command(*CHECK))
+    return bool(await state.redis.set(CHECK_KEY, 1, ex=60))
 
 
 async def _storage(state: AppState) -> bool:

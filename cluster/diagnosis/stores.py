@@ -24,7 +24,7 @@ from farm_core import running
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
 from farm_core.disk_space import check_temporary_room
-from farm_core.redis import CHECK
+from farm_core.redis import CHECK_KEY
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -111,7 +111,7 @@ def _pinged(url: str) -> str:
     client = redis.Redis.from_url(url, socket_timeout=5)
     try:
         facts: dict[str, str] = client.info("server")
-        client.execute_command(*CHECK)
+        client.set(CHECK_KEY, 1, ex=60)
         return f"{facts.get('server_name', 'redis')} {facts.get('valkey_version', facts.get('redis_version'))}"
     finally:
         client.close()

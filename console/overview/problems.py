@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 from api.app_state import AppState
 from console.words import size
 from farm_core.disk_space import check_temporary_room
-from farm_core.redis import CHECK
+from farm_core.redis import CHECK_KEY
 from farm_core.storage.port import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ async def _storage(state: AppState, snapshot: Snapshot) -> list[Problem]:
 
 async def _redis(state: AppState) -> list[Problem]:
     try:
-        await state.redis.execute_command(*CHECK)
+        await state.redis.set(CHECK_KEY, 1, ex=60)
     except (RedisError, OSError) as error:
         what = "Redis refuses writes." if isinstance(error, ResponseError) else "Redis does not answer."
         return [Problem(what, f"Renders go on without live progress and previews. Look at its log: {error}")]
