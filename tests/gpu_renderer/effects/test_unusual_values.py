@@ -44,10 +44,10 @@ def grain_in_doubles(rows: int, columns: int, size: float, seed: float) -> Doubl
 
     def corner(i: int, j: int) -> Doubles:
         waves = np.sin(127.1 * (left + i) + 311.7 * (top + j) + 74.7 * seed) * 43758.5453
-        return waves - np.floor(waves)
+        return np.asarray(waves - np.floor(waves))
 
     upper, lower = (corner(0, j) * (1 - across) + corner(1, j) * across for j in (0, 1))
-    return 2 * (upper * (1 - down) + lower * down) - 1
+    return np.asarray(2 * (upper * (1 - down) + lower * down) - 1)
 
 
 @pytest.mark.parametrize("size", [0.1, 0.1 + 0.2, 0.15, 0.37])
