@@ -13,6 +13,7 @@ from PIL import Image
 from farm_core.assets.inspection import kind_at
 from farm_core.errors import BadRequest
 from tests.api import media
+from tests.attacks.bounded import bounded
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MANY = 200_000
@@ -170,3 +171,25 @@ def test_a_jpeg_that_further_pictures_follow_is_a_jpeg(tmp_path: Path) -> None:
 def test_what_follows_a_picture_is_not_counted(whole: bytes, after: bytes, tmp_path: Path) -> None:
     """Telephones append the video of a moving photograph."""
     assert kind(tmp_path / "picture", whole + after).startswith("image/")
+
+
+def test_a_large_avif_takes_little_more_than_its_pixels_twice(tmp_path: Path) -> None:
+    """The decoder's picture, its rows and the result; with whole copies for each step it took 28 bytes a pixel."""
+    path = tmp_path / "large.avif"
+    Image.linear_gradient("L").resize((4000, 4000)).convert("RGB").save(path, speed=10, quality=30)
+    code = """
+        import resource, sys
+        from pathlib import Path
+        from gpu_renderer.content.media.bitmaps import bitmap_pixels
+
+        def peak():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+        before = peak()
+        pixels = bitmap_pixels(Path(sys.argv[1]).read_bytes())
+        print(*pixels.shape, peak() - before, int(pixels[0, 0, 0]), int(pixels[-1, 0, 0]))
+    """
+    height, width, _, taken_bytes, first, last = map(int, bounded(code, str(path)).split())
+    assert (height, width) == (4000, 4000)
+    assert (first, last) == (pytest.approx(0, abs=4), pytest.approx(255, abs=4))
+    assert taken_bytes < 20 * height * width

@@ -26,6 +26,7 @@ from gpu_renderer.errors import MediaUndecodable
 SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
 """Largest declared area of a picture. A larger one is refused as a decompression bomb."""
+BAND_ROWS: Final = 256
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_HEAD, _PNG_TAIL = 8, 4
 """Bytes before the content of a chunk, its length and name, and after it, its checksum."""
@@ -50,8 +51,9 @@ def bitmap_pixels(data: bytes) -> Pixels:
     if picture is None:
         with _avif(data) as opened:
             _check_size(*opened.size)
-            upright, profile = ImageOps.exif_transpose(opened).convert("RGBA"), opened.info.get("icc_profile")
-            return bitmap_pixels(_png(upright, profile)) if profile else premultiplied(np.asarray(upright))
+            profile = opened.info.get("icc_profile")
+            ImageOps.exif_transpose(opened, in_place=True)
+            return bitmap_pixels(_png(opened.convert("RGBA"), profile)) if profile else _pixels_of(opened)
     width, height = picture.width(), picture.height()
     _check_size(width, height)
     pixels = np.zeros((height, width, 4), np.uint8)
@@ -109,6 +111,16 @@ def _webp_chunks(data: bytes) -> Iterator[int]:
         yield at
         (length,) = struct.unpack_from("<I", data, at + 4)
         at += 8 + length + length % 2
+
+
+def _pixels_of(picture: Image.Image) -> Pixels:
+    """Return the premultiplied pixels of a picture. Bands of rows bound what a large one takes beside the result."""
+    width, height = picture.size
+    pixels = np.empty((height, width, 4), np.uint8)
+    for top in range(0, height, BAND_ROWS):
+        band = picture.crop((0, top, width, min(top + BAND_ROWS, height)))
+        pixels[top : top + BAND_ROWS] = premultiplied(np.asarray(band.convert("RGBA")))
+    return pixels
 
 
 def _png(picture: Image.Image, profile: bytes) -> bytes:
