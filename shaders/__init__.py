@@ -20,6 +20,8 @@ EXACT = """#extension GL_ARB_gpu_shader5 : enable
 #define EXACT
 #endif"""
 """`EXACT float x` keeps the order and the rounding of its operations where the driver can; hashes hang on it."""
+PACKING = "#extension GL_ARB_shading_language_packing : enable"
+"""`packHalf2x16` of include/stored.glsl: strict drivers do not know it in this version of GLSL."""
 IN_PLACE = """#ifdef IN_PLACE
 #extension GL_EXT_shader_framebuffer_fetch : require
 #endif"""
@@ -57,7 +59,7 @@ def lines(name: str, defines: Defines = ()) -> tuple[Line, ...]:
 
 def head(defines: Defines) -> Iterator[Line]:
     """Yield the lines in front of a shader's files."""
-    added = "\n".join([VERSION, EXACT, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
+    added = "\n".join([VERSION, EXACT, PACKING, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
     return (Line("", 0, line) for line in added.splitlines())
 
 

@@ -13,6 +13,7 @@ from gpu_renderer.effects.passes import JOINED_MAX
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import COMBINED_PROGRAMS_MAX
+from gpu_renderer.opengl.rounding import PACKED
 from gpu_renderer.opengl.targets import Format
 from motion.snapshot import EffectSnapshot, ParameterValue
 from shaders.joining import Joined, name_in
@@ -68,6 +69,20 @@ def run(painter: Painter, stack: tuple[EffectSnapshot, ...], format: Format = "f
 
 def test_this_driver_stores_in_a_way_that_a_shader_can_copy(painter: Painter) -> None:
     assert painter.half_store is not None
+
+
+def test_the_packing_of_half_floats_is_known_to_the_driver(painter: Painter) -> None:
+    """Graphics cards round their stores as they pack; strict compilers know the function by an extension only."""
+    square = Region(0, 0, 16, 16)
+    numbers = painter.pool.take(square, "f4", clear=False)
+    wanted = np.random.default_rng(0).uniform(-4, 4, (16, 16, 4)).astype(np.float32)
+    numbers.texture.write(wanted.tobytes())
+    into = painter.pool.take(square, "f4", clear=False)
+    painter.draw("convert/stored.frag", into, textures={"u_numbers": numbers}, defines={"STORE": PACKED})
+    found = into.read()
+    assert np.array_equal(found, found.astype(np.float16))
+    np.testing.assert_allclose(found, wanted, rtol=2**-10, atol=2**-24)
+    painter.pool.give_back(numbers, into)
 
 
 @pytest.mark.parametrize("in_place", [False, True])
