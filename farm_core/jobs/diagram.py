@@ -1,4 +1,4 @@
-"""Diagrams of the machines in Mermaid, generated from the edge tables; `docs/states.md` holds them and a test compares."""
+"""Mermaid diagrams of the state machines, generated from the edge tables for `docs/states.md`."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def states_page() -> str:
     """Return the whole of `docs/states.md`."""
     return "\n".join(
         [
-            "# The machines of the farm",
+            "# State machines",
             "",
             "Generated from the edge tables in `farm_core/jobs/status.py` by `python -m farm_core.jobs.diagram`; a test keeps them equal.",
-            "A move that is not drawn here does not happen: terminal states are never left.",
+            "There are no other transitions. A terminal state is never left.",
             "",
             "## Job",
             "",
             diagram(JOB_EDGES, JobStatus.queued, "POST /v1/renders"),
             "",
-            "In the same transaction as the move to",
+            "Written in the same transaction as the transition to",
             "",
             *(f"* `{status}`: {', '.join(writes_with(status))}" for status in sorted(JOB_TERMINAL)),
             "",
