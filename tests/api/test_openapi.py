@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -104,6 +105,15 @@ def test_the_document_names_every_route_of_the_interface_and_no_other(world: Wor
     extensions = {name for name, tags in tagged.items() if "extension" in tags}
     assert set(tagged) - extensions == OPERATIONS
     assert extensions == EXTENSIONS
+
+
+def test_the_page_of_the_api_lists_every_route_with_its_scope(world: World) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text()
+    assert dict(re.findall(r"^\| `([A-Z]+ /\S+)` \| `?([\w:]+)`? \|", page, re.M)) == {
+        f"{method.upper()} {path.removeprefix('/api/v1')}": operation["x-required-scope"]
+        for path, methods in document(world)["paths"].items() if path.startswith("/api/v1")
+        for method, operation in methods.items()
+    }  # fmt: skip
 
 
 def test_every_operation_says_how_to_sign_in_what_can_go_wrong_and_what_it_is(world: World) -> None:
