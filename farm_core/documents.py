@@ -22,8 +22,8 @@ def settings_page() -> str:
     """Every setting, its default and its meaning."""
     lines = [
         "# Settings", "",
-        "Environment variables. Those that are not set are read from a file `.env` in the folder where a command is started. "
-        "Made from `farm_core/settings.py`.", "",
+        "Settings are environment variables, or lines `NAME=value` of a file `.env` in the folder where a command is started. "
+        "Environment variables win. This page is generated from `farm_core/settings.py`.", "",
         "| Variable | Default | Meaning |", "|---|---|---|",
     ]  # fmt: skip
     for name, field in Settings.model_fields.items():
@@ -35,10 +35,11 @@ def errors_page() -> str:
     """Every error that has a class of its own."""
     lines = [
         "# Errors", "",
-        "Every failure has the same envelope: `statusCode`, `message`, `error`, `requestId`, `path`, and where they exist "
-        "`code`, `detail` and the fields of the code. Branch on `statusCode` and `code`; `message` is for people. "
-        "Made from `farm_core/errors.py`.", "",
-        "| Status | Code | Condition |", "|---|---|---|",
+        "The body of every failure has `statusCode`, `message`, `error`, `requestId` and `path`. Some have a `code`, `detail`, "
+        "and the fields that the table names. Branch on `statusCode` and `code`; `message` is for people and can change.", "",
+        "Retry 429 and 5xx only, with the same `Idempotency-Key`. The operator finds "
+        "the `requestId` in the logs.", "",
+        "| Status | Code | Meaning |", "|---|---|---|",
     ]  # fmt: skip
     for error in sorted(_kinds(errors.FarmError), key=lambda kind: (kind.status, kind.code or "", kind.__name__)):
         code = f"`{error.code}`" if error.code else ""

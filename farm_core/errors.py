@@ -31,14 +31,14 @@ class BadRequest(FarmError):
 
 
 class InvalidInputs(BadRequest):
-    """Inputs of a render that break the template's rules: every fault at once."""
+    """Fields or inputs break a rule. `errors` lists every `field` with its `message`."""
 
     def __init__(self, faults: Sequence[tuple[str, str]]) -> None:
         super().__init__("Invalid inputs.", errors=[{"field": field, "message": message} for field, message in faults])
 
 
 class UnrenderableAssets(BadRequest):
-    """A template's media cannot be fetched."""
+    """Media of a template cannot be fetched. `layers` lists each `layer` with its `reason`."""
 
     code = "unrenderable_assets"
 
@@ -90,7 +90,7 @@ class SessionRequired(Forbidden):
 
 
 class InsufficientScope(Forbidden):
-    """The key lacks the scope that the route needs."""
+    """The key lacks the scope that `required` names."""
 
     code = "insufficient_scope"
 
@@ -108,7 +108,7 @@ class UpgradeRequired(Forbidden):
 
 
 class KeyLimitReached(Forbidden):
-    """The plan's cap of active keys is reached."""
+    """The account has `limit` active keys already, as many as its plan allows."""
 
     code = "key_limit_reached"
 
@@ -117,7 +117,7 @@ class KeyLimitReached(Forbidden):
 
 
 class QuotaExceeded(Forbidden):
-    """A quota is reached: a monthly one, or that of storage (kind `storage_bytes`)."""
+    """A quota is used up. `kind` is `render_minutes`, `api_requests` or `storage_bytes`; `limit` and `used` have the amounts."""
 
     code = "quota_exceeded"
 
@@ -126,19 +126,19 @@ class QuotaExceeded(Forbidden):
 
 
 class NotFound(FarmError):
-    """Not there, or not the caller's."""
+    """The resource does not exist, or belongs to another account."""
 
     status = 404
 
 
 class Conflict(FarmError):
-    """The resource's state does not allow this now."""
+    """The state of the resource does not allow this, such as a download before the render is completed."""
 
     status = 409
 
 
 class IdempotencyConflict(Conflict):
-    """The same Idempotency-Key came with another body."""
+    """The Idempotency-Key was used with another request body."""
 
     code = "idempotency_conflict"
 
@@ -155,7 +155,7 @@ class PayloadTooLarge(FarmError):
 
 
 class UploadTooLarge(PayloadTooLarge):
-    """A file exceeds the plan's limit."""
+    """A file of `bytes` exceeds the `limit` of the plan."""
 
     code = "upload_too_large"
 
@@ -167,7 +167,7 @@ class UploadTooLarge(PayloadTooLarge):
 
 
 class RateLimited(FarmError):
-    """Too many requests for now."""
+    """Too many requests. Try again after `retryAfterSeconds`."""
 
     status = 429
     code = "rate_limit_exceeded"
@@ -178,7 +178,7 @@ class RateLimited(FarmError):
 
 
 class Unavailable(FarmError):
-    """A part of the farm is away for now."""
+    """A component of the farm does not answer. Try again later."""
 
     status = 503
 

@@ -123,35 +123,37 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True)
 
-    data_folder: Path = Field(Path(".farm"), description="Folder of the embedded parts' data.")
-    database_url: Postgres | None = Field(None, description="Postgres; an embedded server when unset.")
-    redis_url: Redis | None = Field(None, description="Redis or Valkey; an embedded server when unset.")
-    s3_bucket: str | None = Field(None, description="Bucket of results, segments and uploads; local files when unset.")
+    data_folder: Path = Field(Path(".farm"), description="Folder of the data of embedded components.")
+    database_url: Postgres | None = Field(None, description="Address of Postgres; an embedded server when unset.")
+    redis_url: Redis | None = Field(None, description="Address of Redis or Valkey; an embedded server when unset.")
+    s3_bucket: str | None = Field(
+        None, description="S3 bucket of videos, segments and uploads; local files when unset."
+    )
     s3_endpoint_url: WebAddress | None = Field(None, description="Address of an S3 server other than AWS.")
     s3_region: str | None = Field(None, description="Region of the bucket; the usual AWS variables apply too.")
     ray_address: RayAddresses | None = Field(
         None,
-        description="A running Ray cluster; a local one when unset. Several, with commas between them: each scheduler joins one "
-        "(`python -m scheduler --cluster N`), and `./farm up` starts schedulers for each.",
+        description="Address of a Ray cluster, or several, separated by commas; a local cluster when unset. Each scheduler joins one "
+        "(`python -m scheduler --cluster N`); `./farm up` starts schedulers for each.",
     )
     public_origin: Origin | None = Field(
         None,
-        description="Origin in absolute URLs (`videoUrl`, asset `url`), such as `https://farm.example.com`; from the request "
-        "when unset.",
+        description="Public origin of the farm, such as `https://farm.example.com`, for absolute URLs (`videoUrl`, asset `url`); taken from "
+        "the request when unset.",
     )
     jwt_secret: str | None = Field(
         None,
         min_length=32,
-        description="Key of session tokens (HS256), at least 32 characters; made at first start and kept in the data folder when unset.",
+        description="Key of session tokens (HS256), at least 32 characters; when unset, the first start creates one in the data folder.",
     )
     jwt_jwks_url: WebAddress | None = Field(
-        None, description="A JWKS address whose keys sign session tokens, instead of the secret."
+        None, description="Address of a JWKS whose keys sign session tokens, instead of `JWT_SECRET`."
     )
     jwt_audience: str | None = Field(
-        None, description="`aud` that tokens signed with a JWKS key must name; any when unset."
+        None, description="Required `aud` of tokens that are signed with a JWKS key; any when unset."
     )
     jwt_issuer: str | None = Field(
-        None, description="`iss` that tokens signed with a JWKS key must name; any when unset."
+        None, description="Required `iss` of tokens that are signed with a JWKS key; any when unset."
     )
     cors_origins: Origins = Field(
         "",
@@ -161,102 +163,108 @@ class Settings(BaseSettings):
     automation_allow_private_assets: bool = Field(
         False, description="Let `image` and `media` URLs point to private addresses."
     )
-    automation_requests_per_minute_per_ip: int = Field(300, ge=1, description="Requests a minute from one address.")
-    automation_renders_per_minute: int = Field(60, ge=1, description="Render creations a minute of one account.")
-    stills_per_minute: int = Field(
-        300, ge=1, description="Stills (previews, posters, thumbnails) a minute of one account."
+    automation_requests_per_minute_per_ip: int = Field(
+        300, ge=1, description="Limit of requests a minute from one address."
     )
-    batches_per_minute: int = Field(6, ge=1, description="Batches of up to 1,000 renders a minute of one account.")
+    automation_renders_per_minute: int = Field(
+        60, ge=1, description="Limit of renders that an account creates a minute."
+    )
+    stills_per_minute: int = Field(
+        300, ge=1, description="Limit of stills (previews, posters, thumbnails) of an account a minute."
+    )
+    batches_per_minute: int = Field(6, ge=1, description="Limit of batches that an account creates a minute.")
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] = Field(
         "",
-        description="IP addresses or networks of proxies whose `X-Forwarded-*` headers are believed, separated by commas. The "
-        "caller is the last address of `X-Forwarded-For` that is not one of them, with `*` the very last one.",
+        description="IP addresses or networks of trusted proxies, separated by commas. Their `X-Forwarded-*` headers count: the "
+        "caller is the last address of `X-Forwarded-For` that is not a trusted proxy, with `*` simply the last one.",
     )
-    font_folders: str = Field("", description="Further folders of fonts, separated by `:`.")
-    gl_software: bool = Field(False, description="Draw on the processor even where a GPU is there.")
+    font_folders: str = Field("", description="Additional folders of fonts, separated by `:`.")
+    gl_software: bool = Field(False, description="Draw on the processor even if there is a GPU.")
     encoder: Literal["h264_nvenc", "libx264"] | None = Field(
         None, description="H.264 encoder to use, `h264_nvenc` or `libx264`; the first that passes a probe when unset."
     )
     encode_from_gpu: bool = Field(
         True,
-        description="Keep frames in a GPU's memory on their way to its encoder, where a probe finds the same bytes.",
+        description="Pass frames to a GPU's encoder without a copy to main memory, if a probe gets the same bytes.",
     )
     workers: int | None = Field(
-        None, ge=1, description="Render actors on each machine; one for each GPU, else for each core, when unset."
+        None,
+        ge=1,
+        description="Workers on each machine; when unset, one for each GPU, or one for each core without a GPU.",
     )
     raster_threads: int | None = Field(
         None,
         ge=0,
-        description="Threads that a render actor rasterises with on software GL, 0 for none beside its own; its share of the "
-        "machine's cores when unset.",
+        description="Additional threads with which a worker rasterises on software OpenGL; its share of the machine's cores when unset.",
     )
     segment_cache_bytes: int = Field(
-        20_000_000_000, ge=0, description="Bytes of rendered segments kept for reuse; the least recently used go first."
+        20_000_000_000,
+        ge=0,
+        description="Size of the cache of rendered segments; the least recently used are deleted first.",
     )
     output_formats: Annotated[str, AfterValidator(_formats)] = Field(
         "mp4",
-        description="Formats that renders may ask for, separated by commas: "
+        description="Formats that renders may use, separated by commas: "
         + ", ".join(f"`{name}`" for name in FORMAT_NAMES)
         + ".",
     )
-    render_audio: bool = Field(False, description="Render the sound of compositions; the interface has silent videos.")
+    render_audio: bool = Field(False, description="Render the sound of new jobs; videos are silent otherwise.")
     result_days: float = Field(
-        30, gt=0, le=36_500, description="Days that an ended job and its video are kept; then both are deleted."
+        30, gt=0, le=36_500, description="Days after which an ended job and its video are deleted."
     )
     metrics_port: int | None = Field(
         None,
         ge=1,
         le=65535,
-        description="Port of the scheduler's Prometheus metrics; none when unset. Further schedulers of a machine take the next "
-        "free ones.",
+        description="Port of the scheduler's Prometheus metrics; no metrics when unset. Further schedulers on a machine use the next free ports.",
     )
     metrics_host: str = Field(
         "0.0.0.0",  # noqa: S104 - a private network, see SECURITY.md
-        description="Address that `METRICS_PORT` listens on; that of `--host` when unset under `./farm up`.",
+        description="Address that `METRICS_PORT` listens on. `./farm up` uses that of `--host` when unset.",
     )
     workers_max: int | None = Field(
         None,
         ge=1,
-        description="Render actors that a Ray cluster is asked to grow to as the queue deepens; fixed when unset.",
+        description="Most workers that a Ray cluster may grow to with the queue; a fixed number of workers when unset.",
     )
     workers_min: Annotated[int, AfterValidator(_not_above_most)] = Field(
-        0, ge=0, description="Render actors that stay while the queue is empty, if `WORKERS_MAX` is set."
+        0, ge=0, description="Workers that stay while the queue is empty, if `WORKERS_MAX` is set."
     )
     workers_keep_seconds: float = Field(
         300,
         ge=0,
         allow_inf_nan=False,
-        description="Seconds for which render actors stay after the queue has become shorter.",
+        description="Seconds for which surplus workers stay after the queue has become shorter.",
     )
-    workers_per_gpu: int = Field(1, ge=1, description="Render actors on each GPU.")
+    workers_per_gpu: int = Field(1, ge=1, description="Workers on each GPU.")
     worker_memory_bytes: int = Field(
         1_500_000_000,
         ge=1,
-        description="A render actor that has grown beyond this is replaced between two assignments.",
+        description="Memory above which a worker is replaced, between two tasks.",
     )
     frame_seconds_max: float = Field(
         30, gt=0, allow_inf_nan=False,
-        description="Seconds without a new frame, or a stored segment, after which a render actor is restarted. A segment "
-        "to which that happens three times fails its job.",
+        description="Seconds without a new frame or a stored segment after which a worker is restarted. After three times with the "
+        "same segment its job fails.",
     )  # fmt: skip
     segment_seconds_max: float = Field(
         900,
         gt=0,
         allow_inf_nan=False,
-        description="Seconds of a worker's time that a segment may take; its job fails beyond.",
+        description="Limit of a worker's time for a segment. A job that exceeds it fails.",
     )
     job_seconds_max: float = Field(
         14_400,
         gt=0,
         allow_inf_nan=False,
-        description="Seconds of workers' time that all segments of a job may take; the job fails beyond.",
+        description="Limit of workers' time for all segments of a job. A job that exceeds it fails.",
     )
     segment_memory_bytes_max: int = Field(
-        4_000_000_000, ge=500_000_000, description="Memory of a render actor's process; the job that exceeds it fails."
+        4_000_000_000, ge=500_000_000, description="Memory limit of a worker's process. The job that exceeds it fails."
     )
     drawing_sandbox: bool = Field(
         True,
-        description="Keep render threads from other files and connections than drawing needs, where the kernel can.",
+        description="Block files and connections that drawing does not need, where the kernel supports it.",
     )
     otel_exporter_otlp_endpoint: WebAddress | None = Field(
         None,
