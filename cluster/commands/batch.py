@@ -1,11 +1,10 @@
-"""One video per row of a CSV file: against a farm (--server, --key, or the one that runs here) or, with a project FILE,
-without any service.
+"""Render one video for each row of a CSV file, on a farm (--server and --key, or the farm on this machine) or, for a project FILE,
+without a farm.
 
-The first line of the CSV names the inputs; other columns can be used in --out, like every column: --out "{name}.mp4", and a warning
-names those that are used for nothing. The ending
-says the format; --format chooses where an ending has several. A farm renders the formats that its OUTPUT_FORMATS allows. All rows are
-checked first. Rows that the manifest (PATTERN's folder, manifest.json) lists as done are left out, and those that a farm renders already
-are awaited, so that an interrupted batch continues where it stopped.
+The first line of the CSV names the inputs. --out can use every column, such as "{name}.mp4"; a warning names columns that are not
+used at all. The extension selects the format; if it has several, --format selects one. A farm refuses formats that its OUTPUT_FORMATS does not
+allow. All rows are checked first. manifest.json in PATTERN's folder lists finished rows. Run an interrupted batch again to continue: it skips
+finished rows and waits for renders that are under way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The main job on real input: bring up the whole farm, import an example over HTTP, render it with inputs, download the MP4.
+"""Start a whole farm, import an example over HTTP, render it with inputs, download the MP4, and stop the farm.
 
 Everything is embedded and lives in `.farm/demo`; nothing is left running. The video is `out/demo.mp4`.
 """

@@ -1,4 +1,4 @@
-"""Name what this machine would render and encode with, check every part of the farm, and say how to mend what is wrong.
+"""Show the GPU and encoder in use, check every component of the farm, and suggest fixes.
 
 Exit status 1 if the farm could not work here.
 """

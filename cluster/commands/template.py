@@ -1,4 +1,4 @@
-"""Publish any project as a template: its texts, colours, numbers and media become inputs, local media are embedded.
+"""Publish a project as a template. Its texts, colours, numbers and media become inputs; local media are embedded.
 
 Prints the template as JSON. Media that the project names but that are not public are looked for in the bundle's folder and in
 --media DIR. They become the inputs' default pictures.

@@ -1,7 +1,7 @@
 """Run the whole farm in the foreground until SIGINT or SIGTERM; then drain it and end.
 
-Parts that the settings do not name (Postgres, Redis, Ray) are embedded ones in the data folder; a part that dies is started
-again. Prints `ready http://H:P/api` when it can take requests, and a one-time link to the console.
+Postgres, Redis and Ray run embedded, with their data in the data folder, unless the settings name other ones. A component that dies is
+restarted. Prints `ready http://H:P/api` when the farm takes requests, and a one-time link to the console.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Create an account, change its plan, limits, priority or role at once, suspend or delete it, show what it uses, or list accounts.
+"""Create, change, suspend, delete, show or list accounts. Changes apply at once.
 
 Prints JSON. `show` adds the use of this month, the bytes in storage and the jobs that have not ended.
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`[pause|resume|recount] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
     parser.add_argument("action", nargs="?", choices=("pause", "resume", "recount"), help="nothing: show the queue")
     parser.add_argument("--account", metavar="NAME", default=None, help="do it for this account alone")
-    add_yes_argument(parser, "accepted, though nothing is asked")
+    add_yes_argument(parser, "accepted for scripts; nothing is asked")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole(1, TTL_SECONDS_MAX),
         default=DEFAULT_TTL_SECONDS,
         metavar="SECONDS",
-        help="how long it holds (a day)",
+        help="lifetime of the token (a day)",
     )
     data_folder.add_data_argument(parser)
 

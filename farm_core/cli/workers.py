@@ -1,4 +1,4 @@
-"""List the render workers (what they draw with, what they are at and how fast), or drain, resume, restart or quarantine some.
+"""List the workers with their device, current work and speed, or drain, resume, restart or quarantine them.
 
 A worker finishes the segments that it holds. A drained node also drains workers that start there later.
 """
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for", dest="length", type=duration, default=timedelta(hours=1), metavar="D", help="quarantine: how long"
     )
-    add_yes_argument(parser, "accepted, though nothing is asked")
+    add_yes_argument(parser, "accepted for scripts; nothing is asked")
     screen.add_watch_argument(parser)
     data_folder.add_data_argument(parser)
 

@@ -1,4 +1,4 @@
-"""Say what is in a document: compositions, layers, inputs, and what will not be drawn; with --time the evaluated frame."""
+"""Show what a document contains: compositions, layers, inputs, and what will not be drawn. With --time, show an evaluated frame."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def add_document_arguments(parser: argparse.ArgumentParser) -> None:
     add("--comp", metavar="ID", help="the composition (default: the document's first)")
     add("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
     add("--fps", metavar="N", type=rate, help="output frames per second")
-    add("--media", metavar="DIR", type=folder, help="answers any address from the file of the same name in DIR")
+    add("--media", metavar="DIR", type=folder, help="folder in which media files are found by name")
 
 
 def output_of(arguments: argparse.Namespace, *, is_transparent: bool = False) -> Output:

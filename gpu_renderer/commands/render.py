@@ -1,7 +1,7 @@
-"""Render a document locally, without any service.
+"""Render a document on this machine, without a farm.
 
-The ending of OUT says what is made: .mp4 (H.264, or --format mp4-h265, mp4-av1), .webm (VP9), .mov (ProRes 4444), .gif, .webp
-(animated), .zip (a sequence of PNGs, or --format jpg-sequence), .png or .jpg (the first of the frames); a folder gets a numbered
+The extension of OUT selects the format: .mp4 (H.264, or --format mp4-h265, mp4-av1), .webm (VP9), .mov (ProRes 4444), .gif, .webp
+(animated), .zip (a sequence of PNGs, or --format jpg-sequence), .png or .jpg (the first frame); a folder gets a numbered
 sequence. A picture or video given with --set may be an address or a file.
 """
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--frames", metavar="A:B", type=options.frames, default=(None, None), help="frames A up to B")
     part.add_argument("--range", metavar="A:B", type=options.time_range, help="seconds A up to B")
-    add("--scale", metavar="S", type=options.scale, help="size of the output by the composition's own")
+    add("--scale", metavar="S", type=options.scale, help="factor of the composition's size")
     presets = "; ".join(f"{name}: {preset.help}" for name, preset in PRESETS.items())
     add("--preset", choices=list(PRESETS), default="high", metavar="NAME", help=presets)
     add("--draft", action="store_true", help="half size, fewer samples of motion blur, small files")
