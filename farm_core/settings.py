@@ -1,4 +1,4 @@
-"""Every setting of the farm, read from the environment (and `.env` in the current folder) here and nowhere else.
+"""All settings of the farm. Only this module reads the environment, and `.env` in the current folder.
 
 The table in `docs/settings.md` is generated from the descriptions below, and a test compares them.
 """
@@ -346,8 +346,7 @@ def _misspelled() -> list[str]:
 def settings() -> Settings:
     """Return the settings of this process. Raises BadSettings.
 
-    What `.env` says and the environment does not becomes part of the environment: so it reaches libraries (AWS's variables)
-    and the processes that this one starts.
+    Variables of `.env` that the environment lacks are added to it, so that libraries (AWS's variables) and child processes see them.
     """
     try:
         sys.stderr.writelines(f"farm: warning: {remark}\n" for remark in _misspelled())

@@ -26,8 +26,8 @@ REPEATED_MAX = 20
 def build(document: Document, composition_id: str | None = None, parity: Parity = REFERENCE) -> Composition:
     """Return the composition to render, immutable and resolved, with warnings about what will not be drawn.
 
-    Raises CompositionUnknown for an id that the document does not have, PropertyRefused for what no frame can be made
-    from (a size of nothing, more layers than can be held).
+    Raises CompositionUnknown for an id that the document does not have, and PropertyRefused if no frame can be drawn (a size of 0,
+    too many layers).
     """
     settings = chosen(document, composition_id)
     by_id, table = nodes(document), compositions(document)

@@ -53,9 +53,9 @@ def read_document(data: bytes) -> Document:
 
 
 def read_file(path: Path) -> Document:
-    """Return the document in a file on disk. Of a bundle only the chunks come into memory, however large its media are.
+    """Return the document in a file on disk. Media of a bundle are not read into memory.
 
-    Raises OSError, too, where the file cannot be read.
+    Raises what `read_document` raises, and OSError if the file cannot be read.
     """
     with path.open("rb") as file:
         return _read(file)

@@ -1,6 +1,6 @@
-"""Templates: which inputs a document offers, checking values against them, writing values in (document.md 5).
+"""Templates: find the inputs of a document, check values for them, and write values into it (document.md 5).
 
-What the service's interface says about importing is kept here too: every layer that shows a source becomes an input.
+The rules for imports are those of the service's interface: every layer that shows a source becomes an input.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class InputField:
-    """One input of a template. `default` is the value at exposure time, None where there is none to offer."""
+    """One input of a template. `default` is the value in the project, None if there is none."""
 
     id: str
     label: str
@@ -67,7 +67,7 @@ class InputField:
 
 @dataclass(frozen=True, slots=True)
 class Unrenderable:
-    """A media layer that shows nothing as it stands, and why, in words for its author."""
+    """A media layer whose source cannot be fetched, with the reason in words for its author."""
 
     layer: str
     reason: str
@@ -75,7 +75,7 @@ class Unrenderable:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Inputs offered by an imported document. `has_media`: at least one layer shows a source."""
+    """Inputs of an imported document. `has_media`: at least one layer shows a source."""
 
     fields: tuple[InputField, ...]
     warnings: tuple[str, ...]
@@ -85,15 +85,16 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with the values given."""
+    """A value that breaks a rule."""
 
     field: str
     message: str
 
 
 def discover(document: Document, composition_id: str | None = None, include_text: bool = False) -> Discovery:
-    """The inputs of an imported document: its media layers, its text layers if asked for, and the colours and numbers that
-    its author exposed. Ids are slugs of the layers' names; an authored colour or number keeps its own, if it is valid and free.
+    """Return the inputs of an imported document: media layers, text layers if `include_text`, exposed colours and numbers.
+
+    Ids are slugs of the layers' names; an exposed colour or number keeps its own id if that is valid and free.
 
     Raises CompositionUnknown.
     """
@@ -124,7 +125,7 @@ def discover(document: Document, composition_id: str | None = None, include_text
 
 
 def authored_fields(document: Document, composition_id: str | None = None) -> tuple[InputField, ...]:
-    """The fields that the author exposed: those of the composition's root, else the first list in the document."""
+    """Return the fields that the author exposed: those of the composition's root, else the first list in the document."""
     by_id = nodes(document)
     root = by_id.get(chosen(document, composition_id).id)
     candidates = [root] if root else []
@@ -141,10 +142,10 @@ def validate(
     url_fault: Callable[[str], str | None] | None = None,
     hints: Hints | None = None,
 ) -> list[Fault]:
-    """Every fault of the values at once; none means that they can be applied.
+    """Return all faults of the values. Without faults they can be applied.
 
-    `url_fault` answers what is wrong with the address of a picture or video, None if nothing is. `hints`: those of the fields
-    (`hints_of`), if several calls share them.
+    `url_fault` returns the fault of the address of a picture or video, or None. `hints`: those of the fields (`hints_of`), if several
+    calls share them.
     """
     declared = {field.id: field for field in fields}
     hints = hints or hints_of(declared.values())
@@ -171,7 +172,7 @@ def _unknown_input(name: str, hints: Hints) -> str:
 
 
 def apply(document: Document, fields: Iterable[InputField], values: Mapping[str, str | float]) -> Document:
-    """A copy of the document with the values written to their targets; everything else is shared and unchanged.
+    """Return a copy of the document with the values written to their targets. Everything else is shared and unchanged.
 
     Raises PropertyRefused for a target that the document does not have.
     """
@@ -195,7 +196,7 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
 def unrenderable_layers(
     document: Document, fields: Iterable[InputField] = (), composition_id: str | None = None
 ) -> list[tuple[str, str]]:
-    """(layer name, reason) of every media layer without a fetchable source that no field replaces."""
+    """Return (layer name, reason) of every media layer without a fetchable source that no field replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     layers = _layers(document, composition_id)
     done = replaced | unseen(document, layers, composition_id)
@@ -222,7 +223,7 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
 
 
 def slug(label: str) -> str:
-    """An input id made of a label, always valid (document.md 5.2; a leading digit and excess length are repaired)."""
+    """Return a valid input id for a label (document.md 5.2). A leading digit gets a prefix, and long ids are cut."""
     words = re.sub(r"[^a-z0-9]+", " ", label.strip().lower()).split()
     joined = "".join(word if index == 0 else word[:1].upper() + word[1:] for index, word in enumerate(words))
     if not joined:
@@ -324,7 +325,7 @@ def _source_fault(layer: Node) -> str | None:
 
 
 def source_fault(source: str) -> str | None:
-    """Why a source cannot be fetched by the farm, None if it can be tried (document.md 5.5)."""
+    """Return why the farm cannot fetch a source, or None if it can try (document.md 5.5)."""
     lowered = source.strip().lower()
     if not lowered:
         return NO_SOURCE

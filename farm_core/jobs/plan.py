@@ -21,7 +21,7 @@ SEGMENTS_MAX: Final = 240
 
 
 class TaskKind(StrEnum):
-    """A job is some segments to render and one joining of them."""
+    """Kind of a task: render a segment, or assemble the segments of a job."""
 
     render = auto()
     assemble = auto()

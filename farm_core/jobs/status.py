@@ -1,6 +1,6 @@
 """The state machines of jobs, tasks and deliveries: enums and tables of edges.
 
-The tables are the only statement of what may follow what; the diagrams in `docs/states.md` are generated from them.
+The tables define all transitions. The diagrams in `docs/states.md` are generated from them.
 """
 
 from __future__ import annotations

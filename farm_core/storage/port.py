@@ -14,7 +14,7 @@ class ObjectMissing(Exception):
 
 
 class StorageUnavailable(Exception):
-    """The store did not do what it was asked, after its own retries: it is away, full, or refuses the farm. Worth trying later."""
+    """The store failed after its own retries: it does not answer, is full, or refuses the farm. Try again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class Storage(Protocol):
         ...
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
-        """A stream over bytes [start, end)."""
+        """Return a stream over bytes [start, end)."""
         ...
 
     def describe(self, key: str) -> StoredObject:
-        """Size, time and type."""
+        """Return the size, time and type of an object."""
         ...
 
     def exists(self, key: str) -> bool:
@@ -72,11 +72,11 @@ class Storage(Protocol):
         ...
 
     def remove_unfinished(self, before: datetime) -> int:
-        """Remove what writers that were killed before the moment left of objects that they had not written whole; return how many."""
+        """Remove unfinished parts of objects whose writers were killed before the moment, and return their number."""
         ...
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
-        """Every object whose key begins with the prefix."""
+        """Return every object whose key begins with the prefix."""
         ...
 
     def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
