@@ -50,7 +50,7 @@ class Page:
 
 async def _page(
     limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
-    offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX, description="How many to skip.")] = 0,
+    offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX, description="Number of entries to skip.")] = 0,
 ) -> Page:
     return Page(limit, offset)
 

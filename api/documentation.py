@@ -48,9 +48,9 @@ _TAGS: Final = {
     "templates": "Compositions with named inputs.",
     "renders": "Render jobs: create, follow, cancel, download.",
     "assets": "Files for inputs; they are deleted after 24 hours.",
-    "usage": "What the account has used of its plan this month.",
+    "usage": "Usage of the account this month, and its limits.",
     "animations": "Animation presets of the editor.",
-    "health": "Whether the service is there; without a credential.",
+    "health": "Health checks. They need no credential.",
     "extension": "Additions of this service to the interface.",
 }
 _REFERENCE: Final = "#/components/schemas/"
@@ -71,7 +71,7 @@ class UnfetchableLayer(Shape):
 
 
 class ErrorBody(Shape):
-    """Every failure. Fields of single codes stand beside the others."""
+    """Body of every failure. The fields of a code are beside the others."""
 
     status_code: int = Field(description="Equals the HTTP status.")
     message: str | list[str] = Field(description="For people; not stable.")
@@ -79,7 +79,7 @@ class ErrorBody(Shape):
     request_id: str = Field(description="The id of this request in the logs.")
     path: str = Field(description="The route that failed.")
     code: str | None = Field(None, description="Stable, for programs.")
-    detail: Any = Field(None, description="Further structure.")
+    detail: Any = Field(None, description="Additional data.")
     errors: list[Fault] | None = Field(None, description="Of validation failures.")
     required: str | None = Field(None, description="Of insufficient_scope.")
     limit: float | None = Field(None, description="Of key_limit_reached, quota_exceeded, upload_too_large.")
@@ -88,7 +88,7 @@ class ErrorBody(Shape):
     retry_after_seconds: int | None = Field(None, description="Of rate_limit_exceeded.")
     layers: list[UnfetchableLayer] | None = Field(None, description="Of unrenderable_assets.")
     bytes: int | None = Field(None, description="Of upload_too_large.")
-    status: str | None = Field(None, description="Of a download that is not there: the job's status.")
+    status: str | None = Field(None, description="Status of the job whose download is refused.")
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:

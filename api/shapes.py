@@ -85,7 +85,7 @@ class Listed(Shape, Generic[Item]):
     """A page of a list."""
 
     items: list[Item]
-    total: int = Field(ge=0, description="How many there are in all.")
+    total: int = Field(ge=0, description="Number of all entries.")
     limit: int = Field(ge=1, le=100)
     offset: int = Field(ge=0)
 

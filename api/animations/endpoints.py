@@ -40,7 +40,7 @@ async def get_preset(work: Reading, caller: CallerOf, id: str) -> Response:
 
 @router.post("", status_code=201, response_model=PresetRecord, openapi_extra=needs(_WRITE), responses=answers())
 async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> Response:
-    """Publish a preset. One of the same name is replaced, and its version goes up by one."""
+    """Publish a preset. It replaces one of the same name, whose version is increased by one."""
     data = text_of(body.animation_data)
     preset = await repository.upsert(work, caller.account.id, body.name, data.decode(), state.clock.now())
     await charge(work, caller.account.id, repository.stored_key(preset.id), len(data), caller.limits.max_storage_bytes)

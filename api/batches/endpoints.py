@@ -22,13 +22,13 @@ async def create_batch(
     body: BatchRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> BatchRecord:
-    """Queue a render for each row: all rows, or with `partial` those without faults."""
+    """Create a render for each row: for all rows, or with `partial` for those without faults."""
     return await service.create(state, caller, body, idempotency_key, origin)
 
 
 @router.get("/{id}", openapi_extra=needs(_READ, conditional=True), responses=answers(404))
 async def get_batch(state: AppStateOf, caller: CallerOf, origin: Origin, page: PageOf, id: str) -> BatchRecord:
-    """A batch with its totals and a page of its rows."""
+    """Return a batch with its totals and a page of its rows."""
     return await service.get(state, caller, id, page, origin)
 
 

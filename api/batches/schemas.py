@@ -26,7 +26,7 @@ class BatchRow(Asked):
 
 
 class BatchRequest(Body):
-    """Renders of one template, with output and callback in common. All rows are checked before one is queued."""
+    """Renders of one template with the same output and callback. All rows are checked before the first one is queued."""
 
     model_config = ConfigDict(
         json_schema_extra={

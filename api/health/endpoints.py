@@ -41,7 +41,7 @@ class Readiness(Shape):
 
 @router.get("/api/health")
 async def health() -> Health:
-    """Live: this process answers."""
+    """Return 200 while the process answers."""
     return Health()
 
 

@@ -20,7 +20,7 @@ async def list_keys(work: Reading, caller: CallerOf, page: PageOf) -> Listed[Key
 
 @router.post("", status_code=201, openapi_extra=needs(None), responses=answers())
 async def create_key(state: AppStateOf, caller: CallerOf, body: KeyRequest = DEFAULT_KEY) -> NewKey:
-    """A new key, with its secret, which is not shown again."""
+    """Create a key. The answer has its secret, which is not shown again."""
     return await service.create(state, caller, body)
 
 

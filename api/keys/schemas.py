@@ -34,7 +34,7 @@ class KeyRequest(Body):
     name: str = Field("API key", description="Truncated to 80 characters.")
     scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)
     expires_at: Annotated[AwareDatetime | None, BeforeValidator(_moment)] = Field(
-        None, description="In the future; in UTC if it names no offset; never when left out."
+        None, description="A time in the future, in UTC if it has no offset. Without it the key does not expire."
     )
 
 
@@ -57,7 +57,7 @@ class KeySummary(Shape):
 
 
 class NewKey(KeySummary):
-    """A key just made: the only time its secret is shown."""
+    """A new key. Its secret is shown only here."""
 
     secret: Annotated[str, StringConstraints(min_length=48, max_length=48)]
 

@@ -57,7 +57,7 @@ async def create_render(
 
 @router.post("/validate", openapi_extra=needs(_WRITE), responses=answers(404), tags=["extension"])
 async def validate_render(state: AppStateOf, caller: CallerOf, origin: Origin, body: RenderRequest) -> Validation:
-    """Every fault of a render, its minutes, expected time and warnings. Nothing is queued."""
+    """Return the faults of a render, its minutes, expected time and warnings. Nothing is queued."""
     return await validation.validate(state, caller, body, origin)
 
 
@@ -77,7 +77,7 @@ async def get_render(state: AppStateOf, caller: CallerOf, origin: Origin, id: st
 
 @router.post("/{id}/cancel", openapi_extra=needs(_WRITE), responses=answers(404))
 async def cancel_render(state: AppStateOf, caller: CallerOf, id: str) -> JobState:
-    """Cancel a render unless it has ended. The answer has its present status."""
+    """Cancel a render unless it has ended. The answer has its current status."""
     return _status(await service.cancel(state, caller, id))
 
 

@@ -28,7 +28,7 @@ OUTPUT: Final = {
         },
         {"type": "null"},
     ],
-    "description": "The template's own size and rate where left out; width times height at most 16 megapixels.",
+    "description": "Size and frame rate, by default the template's own. Width times height is at most 16 megapixels.",
 }
 INPUTS: Final = {
     "type": "object",
@@ -37,7 +37,7 @@ INPUTS: Final = {
 }
 CALLBACK: Final = {
     "anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}],
-    "description": "Public http(s) URL that one webhook goes to when the render ends.",
+    "description": "Public http(s) URL that gets one webhook when the render ends.",
 }
 METADATA_BYTES_MAX: Final = 4096
 METADATA: Final = {
@@ -76,14 +76,14 @@ class RenderRequest(Asked):
 
 
 class JobState(Shape):
-    """A job's identifier, and the status that holds."""
+    """Identifier and current status of a job."""
 
     job_id: str
     status: JobStatus
 
 
 class JobWarning(Shape):
-    """One thing that the video leaves out or shows otherwise than its document asks."""
+    """One thing that the video leaves out or shows differently from its document."""
 
     code: str = Field(description="Stable, for programs.", examples=["font_substituted"])
     message: str = Field(description="For people.")
@@ -101,7 +101,7 @@ class JobRecord(Shape):
     created_at: Moment
     warnings: list[JobWarning] = Field(
         default_factory=list, exclude_if=lambda value: not value,
-        description="Extension: what the video leaves out; the field is there only if it leaves something out.",
+        description="Extension: what the video leaves out. Missing if it leaves out nothing.",
     )  # fmt: skip
     metadata: dict[str, Any] | None = Field(
         None, exclude_if=lambda value: value is None, description="Extension: the request's `metadata`, if it had one."
@@ -116,6 +116,6 @@ class Validation(Shape):
     render_minutes: Number = Field(description="Minutes that the render would reserve.")
     remaining_minutes: Number | None = Field(description="Minutes of the month that are left; null without a limit.")
     expected_seconds: Number | None = Field(
-        description="Time that the render would take without a queue, by the account's last ones; null if none is known."
+        description="Expected time of the render without a queue, from the account's last renders; null if unknown."
     )
     warnings: list[JobWarning] = Field(description="What the video would leave out, as far as known without drawing.")

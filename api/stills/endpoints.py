@@ -43,7 +43,7 @@ async def get_template_still(
     format: FormatQuery = "png",
     inputs: InputsQuery = None,
 ) -> Response:
-    """A frame of a template, without inputs as it was published; without time and frame, its poster."""
+    """Draw a frame of a template. Without inputs it is shown as published; without time and frame, the frame at a third of the duration."""
     options = StillOptions(time, frame, width, format)
     return _picture(await service.of_template(state, caller, id, queried_inputs(inputs), options, origin))
 
@@ -57,7 +57,7 @@ async def get_template_still(
 async def create_template_still(
     state: AppStateOf, caller: CallerOf, origin: Origin, id: str, body: StillRequest
 ) -> Response:
-    """A frame of a template with inputs, which obey the rules of a render's. It costs no minutes."""
+    """Draw a frame of a template with inputs, which follow the rules of a render. It costs no minutes."""
     options = StillOptions(body.time, body.frame, body.width, body.format)
     return _picture(await service.of_template(state, caller, id, body.inputs, options, origin))
 
@@ -77,7 +77,7 @@ async def get_render_thumbnail(
     format: FormatQuery = "jpeg",
     sprite: SpriteQuery = False,
 ) -> Response:
-    """A frame of a completed render, or a sheet of its frames."""
+    """Return a frame of a completed render, or a contact sheet."""
     return _picture(await service.of_render(state, caller, id, StillOptions(time, None, width, format, sprite)))
 
 

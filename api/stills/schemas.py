@@ -25,7 +25,7 @@ InputsQuery = Annotated[
 ]
 FormatQuery = Annotated[Format, Query(description="File format of the picture.")]
 SpriteQuery = Annotated[
-    bool, Query(description="A sheet of up to 25 frames in rows of 5, each `width` (160) pixels wide.")
+    bool, Query(description="A contact sheet of up to 25 frames in rows of 5, each `width` (160) pixels wide.")
 ]
 
 PICTURE: Final[dict[int | str, dict[str, Any]]] = {

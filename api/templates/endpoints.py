@@ -25,14 +25,14 @@ async def list_templates(work: Reading, caller: CallerOf, page: PageOf) -> Liste
 
 @router.post("/import", status_code=201, openapi_extra=needs(_WRITE, body=IMPORT_FORM), responses=answers())
 async def import_template(request: Request, work: Work, state: AppStateOf, caller: CallerOf) -> ImportedTemplate:
-    """A template from a `.motion` project, zipped or as a legacy single file. Every layer with a source becomes an input."""
+    """Create a template from a `.motion` project, zipped or as a legacy single file. Every layer with a source becomes an input."""
     async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
         return await service.import_bundle(work, state, caller, upload)
 
 
 @router.post("", status_code=201, openapi_extra=needs(_WRITE), responses=answers())
 async def publish_template(work: Work, state: AppStateOf, caller: CallerOf, body: TemplateRequest) -> TemplateRecord:
-    """A template from the editor's document."""
+    """Create a template from the editor's document."""
     return await service.publish(work, state, caller, body)
 
 
@@ -44,6 +44,6 @@ async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateReco
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
 async def delete_template(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Deleted:
-    """Delete a template. Renders of it that were accepted still end."""
+    """Delete a template. Renders that were accepted continue."""
     await service.delete(work, state, caller, id)
     return Deleted()

@@ -29,13 +29,13 @@ def _id(text: str) -> str:
 
 
 class TemplateInput(Asked):
-    """One thing that may vary per render."""
+    """A value that can differ in each render."""
 
     id: Annotated[str, AfterValidator(_id), WithJsonSchema(_ID)] = Field(description="The key to send in `inputs`.")
     label: str = Field(max_length=500)
     kind: Kind
-    required: StrictBool | None = Field(None, description="True by default for image and media.")
-    default: str | None = Field(None, description="The source that the layer has already.")
+    required: StrictBool | None = Field(None, description="True by default for `image` and `media`.")
+    default: str | None = Field(None, description="Public URL of the layer's source.")
 
 
 def _distinct(inputs: list[TemplateInput]) -> list[TemplateInput]:
@@ -87,7 +87,7 @@ class ShownInput(Shape):
 
 
 class TemplateRecord(Shape):
-    """A template. It says nothing of what its inputs write to."""
+    """A template, without the write targets of its inputs."""
 
     id: str
     name: str
@@ -102,7 +102,7 @@ class TemplateRecord(Shape):
 
 
 class ImportedTemplate(TemplateRecord):
-    """A template made from a project, and what its author should know."""
+    """A template created from a project, with warnings for its author."""
 
     required_inputs: list[str] = Field(description="Ids of the inputs that every render must supply.")
     warnings: list[str]

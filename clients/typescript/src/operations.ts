@@ -47,14 +47,14 @@ export interface BatchRecord {
   offset: number;
 }
 
-/** Renders of one template, with output and callback in common. All rows are checked before one is queued. */
+/** Renders of one template with the same output and callback. All rows are checked before the first one is queued. */
 export interface BatchRequest {
   /** A template of the caller's account. */
   templateId: string;
   rows: Array<BatchRow>;
-  /** The template's own size and rate where left out; width times height at most 16 megapixels. */
+  /** Size and frame rate, by default the template's own. Width times height is at most 16 megapixels. */
   output?: RenderOutput | null;
-  /** Public http(s) URL that one webhook goes to when the render ends. */
+  /** Public http(s) URL that gets one webhook when the render ends. */
   callbackUrl?: string | null;
   /** Queue the rows without faults even if others have some. */
   partial?: boolean;
@@ -83,7 +83,7 @@ export interface Deleted {
   deleted?: boolean;
 }
 
-/** Every failure. Fields of single codes stand beside the others. */
+/** Body of every failure. The fields of a code are beside the others. */
 export interface ErrorBody {
   /** Equals the HTTP status. */
   statusCode: number;
@@ -97,7 +97,7 @@ export interface ErrorBody {
   path: string;
   /** Stable, for programs. */
   code?: string | null;
-  /** Further structure. */
+  /** Additional data. */
   detail?: unknown;
   /** Of validation failures. */
   errors?: Array<Fault> | null;
@@ -115,7 +115,7 @@ export interface ErrorBody {
   layers?: Array<UnfetchableLayer> | null;
   /** Of upload_too_large. */
   bytes?: number | null;
-  /** Of a download that is not there: the job's status. */
+  /** Status of the job whose download is refused. */
   status?: string | null;
 }
 
@@ -130,7 +130,7 @@ export interface Health {
   status?: string;
 }
 
-/** A template made from a project, and what its author should know. */
+/** A template created from a project, with warnings for its author. */
 export interface ImportedTemplate {
   id: string;
   name: string;
@@ -149,7 +149,7 @@ export interface ImportedTemplate {
 
 export interface JobPage {
   items: Array<JobRecord>;
-  /** How many there are in all. */
+  /** Number of all entries. */
   total: number;
   limit: number;
   offset: number;
@@ -163,13 +163,13 @@ export interface JobRecord {
   videoUrl: string | null;
   error: string | null;
   createdAt: string;
-  /** Extension: what the video leaves out; the field is there only if it leaves something out. */
+  /** Extension: what the video leaves out. Missing if it leaves out nothing. */
   warnings?: Array<JobWarning>;
   /** Extension: the request's `metadata`, if it had one. */
   metadata?: Record<string, unknown> | null;
 }
 
-/** A job's identifier, and the status that holds. */
+/** Identifier and current status of a job. */
 export interface JobState {
   jobId: string;
   status: JobStatus;
@@ -178,7 +178,7 @@ export interface JobState {
 /** The five public states of a job. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed" | "cancelled";
 
-/** One thing that the video leaves out or shows otherwise than its document asks. */
+/** One thing that the video leaves out or shows differently from its document. */
 export interface JobWarning {
   /** Stable, for programs. */
   code: string;
@@ -190,7 +190,7 @@ export interface JobWarning {
 
 export interface KeyPage {
   items: Array<KeySummary>;
-  /** How many there are in all. */
+  /** Number of all entries. */
   total: number;
   limit: number;
   offset: number;
@@ -201,7 +201,7 @@ export interface KeyRequest {
   /** Truncated to 80 characters. */
   name?: string;
   scopes?: Array<Scope>;
-  /** In the future; in UTC if it names no offset; never when left out. */
+  /** A time in the future, in UTC if it has no offset. Without it the key does not expire. */
   expiresAt?: string | null;
 }
 
@@ -219,7 +219,7 @@ export interface KeySummary {
   revokedAt: string | null;
 }
 
-/** A key just made: the only time its secret is shown. */
+/** A new key. Its secret is shown only here. */
 export interface NewKey {
   id: string;
   name: string;
@@ -236,7 +236,7 @@ export interface NewKey {
 
 export interface PresetPage {
   items: Array<PresetRow>;
-  /** How many there are in all. */
+  /** Number of all entries. */
   total: number;
   limit: number;
   offset: number;
@@ -287,9 +287,9 @@ export interface RenderRequest {
   templateId: string;
   /** Values by input id, of the types that the template's inputs declare. */
   inputs: Record<string, string | number>;
-  /** The template's own size and rate where left out; width times height at most 16 megapixels. */
+  /** Size and frame rate, by default the template's own. Width times height is at most 16 megapixels. */
   output?: RenderOutput | null;
-  /** Public http(s) URL that one webhook goes to when the render ends. */
+  /** Public http(s) URL that gets one webhook when the render ends. */
   callbackUrl?: string | null;
   /** Extension: an object of the caller's own, at most 4096 bytes of JSON; returned with the job. */
   metadata?: Record<string, unknown> | null;
@@ -325,27 +325,27 @@ export interface StillRequest {
   format?: "png" | "jpeg" | "webp";
 }
 
-/** One thing that may vary per render. */
+/** A value that can differ in each render. */
 export interface TemplateInput {
   /** The key to send in `inputs`. */
   id: string;
   label: string;
   kind: "text" | "color" | "number" | "image" | "media";
-  /** True by default for image and media. */
+  /** True by default for `image` and `media`. */
   required?: boolean | null;
-  /** The source that the layer has already. */
+  /** Public URL of the layer's source. */
   default?: string | null;
 }
 
 export interface TemplatePage {
   items: Array<TemplateRecord>;
-  /** How many there are in all. */
+  /** Number of all entries. */
   total: number;
   limit: number;
   offset: number;
 }
 
-/** A template. It says nothing of what its inputs write to. */
+/** A template, without the write targets of its inputs. */
 export interface TemplateRecord {
   id: string;
   name: string;
@@ -419,7 +419,7 @@ export interface Validation {
   renderMinutes: number;
   /** Minutes of the month that are left; null without a limit. */
   remainingMinutes: number | null;
-  /** Time that the render would take without a queue, by the account's last ones; null if none is known. */
+  /** Expected time of the render without a queue, from the account's last renders; null if unknown. */
   expectedSeconds: number | null;
   /** What the video would leave out, as far as known without drawing. */
   warnings: Array<JobWarning>;
