@@ -14,11 +14,11 @@ COMPARISONS_MAX: Final = 50_000
 class Hints:
     """Find the known name that is nearest to an unknown one. One instance serves a request, whose names share COMPARISONS_MAX."""
 
-    def __init__(self, known: Iterable[str], likeness: float) -> None:
-        """`likeness`: least ratio of equal characters, 0 to 1."""
+    def __init__(self, known: Iterable[str], ratio_least: float) -> None:
+        """`ratio_least`: least ratio of equal characters, 0 to 1."""
         self._known = {_plain(name): name for name in known}
         self._characters = sum(map(len, self._known))
-        self._likeness = likeness
+        self._ratio_least = ratio_least
         self._left = COMPARISONS_MAX
         self._found: dict[str, str | None] = {}
 
@@ -31,7 +31,7 @@ class Hints:
             self._left -= len(plain) * self._characters
             if self._left < 0:
                 return None
-            near = get_close_matches(plain, self._known, 1, self._likeness)
+            near = get_close_matches(plain, self._known, 1, self._ratio_least)
             self._found[plain] = self._known[near[0]] if near else None
         return self._found[plain]
 
