@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
@@ -43,6 +44,7 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
         manifest = unpack(source, folder, progress)
         check_schema(manifest)
         _restore_database(folder, source, manifest)
+        os.sync()  # a loss of power would leave objects empty, with the backup perhaps deleted by then
         former = None if is_new else _move_away(data_folder)
         try:
             folder.rename(data_folder)

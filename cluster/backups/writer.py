@@ -19,6 +19,7 @@ from cluster.backups import archive as layout
 from cluster.embedded import postgres
 from farm_core import scratch
 from farm_core.failure import Failure
+from farm_core.power_loss import sync_file, sync_folder
 
 Progress = Callable[[int, int], None]
 """Bytes copied so far, bytes in total."""
@@ -42,7 +43,10 @@ def write(data_folder: Path, database_url: str, target: Path, progress: Progress
             archive.add(dump, layout.DUMP)
             _add_secret(archive, data_folder / layout.SECRET)
             _add_objects(archive, data_folder, files, progress)
+        with draft.open("rb") as written:
+            sync_file(written)
         draft.replace(target)
+        sync_folder(target.parent)
     return manifest
 
 

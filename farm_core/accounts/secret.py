@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from farm_core.failure import Failure
+from farm_core.power_loss import sync_file
 from farm_core.settings import Settings
 
 _FILE = "jwt-secret"
@@ -34,6 +35,7 @@ def _kept(path: Path) -> bytes:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_urlsafe(48).encode())
+            sync_file(file)
         try:
             path.hardlink_to(draft)
         except FileExistsError:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from farm_core.disk_space import check_room
+from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
@@ -110,9 +111,9 @@ class LocalStorage:
         if content_type == _type_by_ending(key):
             type_path.unlink(missing_ok=True)
         else:
-            with _written(self._partial, type_path) as target:
+            with _stored(self._partial, type_path) as target:
                 target.write(content_type.encode())
-        with _written(self._partial, path) as target:
+        with _stored(self._partial, path) as target:
             write(target)
 
     def _found(self, key: str) -> Path:
@@ -142,6 +143,17 @@ def _translated() -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageUnavailable(str(error)) from error
+
+
+@contextmanager
+def _stored(partial: Path, path: Path) -> Iterator[BinaryIO]:
+    """A file like that of `_written`, which is there after a loss of power, too: a committed row may name it."""
+    new_folders = [folder for folder in path.parents if not folder.exists()]
+    with _written(partial, path) as target:
+        yield target
+        sync_file(target)
+    for folder in (path.parent, *(folder.parent for folder in new_folders)):
+        sync_folder(folder)
 
 
 @contextmanager

@@ -188,3 +188,29 @@ def test_valkey_answers_and_stops(folder: Path) -> None:
     client.close()
     server.stop()
     assert not server.alive
+
+
+@pytest.mark.parametrize("damage", ["manifest", "incr.aof", "base.rdb"])
+def test_valkey_starts_after_a_loss_of_power_has_damaged_its_files(folder: Path, damage: str) -> None:
+    valkey.start(folder).stop()
+    (path,) = (folder / "appendonlydir").glob(f"*{damage}")
+    path.write_bytes(bytes(4096))
+    server = valkey.start(folder)
+    assert server.alive
+    server.stop()
+    valkey.start(folder).stop()
+
+
+def test_valkey_keeps_its_files_if_something_else_prevents_its_start(folder: Path) -> None:
+    server = valkey.start(folder)
+    with redis.Redis.from_url(server.url) as client:
+        client.set("key", "value")
+    server.stop()
+    (folder / "valkey.sock").mkdir()
+    with pytest.raises(process.ServerFailed, match="opening Unix socket"):
+        valkey.start(folder)
+    (folder / "valkey.sock").rmdir()
+    server = valkey.start(folder)
+    with redis.Redis.from_url(server.url) as client:
+        assert client.get("key") == b"value"
+    server.stop()

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cluster.local.ray_head import free_port
+from cluster.local.ray_head import free_port, ray_head
 from farm_core.settings import ROOT
 
 pytestmark = pytest.mark.timeout(120)
@@ -145,3 +145,10 @@ def _children(node: subprocess.Popen[str], awaited: str) -> list[psutil.Process]
                 return children
         time.sleep(0.1)
     raise AssertionError(f"there is no {awaited}")
+
+
+def test_a_token_that_a_killed_start_left_empty_is_made_again(folder: Path) -> None:
+    token = folder / "ray-token"
+    token.touch()
+    ray_head(folder, {}, 1, folder / "ray.log")
+    assert len(token.read_text()) == 64
