@@ -40,6 +40,9 @@ MEMORY_BYTES: Final = 1_200_000_000
 CALLS_MAX: Final = 3
 """Calls of one function whose workers are killed from outside, by a kernel short of memory, say. No limit of a worker does that."""
 
+_FROM_OUTSIDE: Final = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
+"""Statuses of such workers: a supervisor can end a whole group of processes, earlyoom begins with SIGTERM."""
+
 RESIDENT_BYTES: Final = 300_000_000
 """A worker that has grown beyond this is replaced after its call."""
 
@@ -180,7 +183,7 @@ class _Worker:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
             answer_fields: dict[str, Any] = json.loads(answer)
         except (OSError, ValueError) as error:
-            self.was_killed = not isinstance(error, TimeoutError) and self._ended_by() == -signal.SIGKILL
+            self.was_killed = not isinstance(error, TimeoutError) and self._ended_by() in _FROM_OUTSIDE
             self.kill()
             _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
             return None

@@ -33,21 +33,22 @@ def test_workers_end_with_their_sandbox() -> None:
     assert not worker.is_running()
 
 
-def killed_until(path: str, calls: int) -> int:
+def killed_until(path: str, calls: int, number: int) -> int:
     """For the sandbox: its process is killed, as from outside, in the first so many calls."""
     with Path(path).open("ab") as file:
         file.write(b"x")
     if Path(path).stat().st_size <= calls:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), number)
     return calls
 
 
-def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path, number: int) -> None:
     sandbox = Sandbox()
     try:
-        assert sandbox.call_now(killed_until, str(tmp_path / "calls"), CALLS_MAX - 1) == CALLS_MAX - 1
+        assert sandbox.call_now(killed_until, str(tmp_path / "calls"), CALLS_MAX - 1, number) == CALLS_MAX - 1
         with pytest.raises(Exhausted):
-            sandbox.call_now(killed_until, str(tmp_path / "more calls"), CALLS_MAX)
+            sandbox.call_now(killed_until, str(tmp_path / "more calls"), CALLS_MAX, number)
         assert (tmp_path / "more calls").stat().st_size == CALLS_MAX
     finally:
         sandbox.close()
