@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 from sqlalchemy import select
 from sqlmodel import col
@@ -11,6 +11,7 @@ from farm_core.accounts import repository, tokens
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN
 from farm_core.accounts.secret import farm_secret
+from farm_core.cli.connection import on_database
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
 from farm_core.failure import Failure
@@ -29,43 +30,40 @@ class NoAccount(Failure):
 
 
 def session_token(settings: Settings, database_url: str, name: str, *, make: bool = True) -> str:
-    """A session token of the account of that name. A missing one is made, or with `make=False` raises NoAccount."""
-    return tokens.issue(farm_secret(settings), asyncio.run(_account_id(database_url, name, make)), TOKEN_SECONDS)
+    """A session token of the account of that name. A missing one is made, or with `make=False` raises NoAccount.
+
+    Raises DatabaseFailed.
+    """
+    account_id = on_database(database_url, partial(_account_id, name, make))
+    return tokens.issue(farm_secret(settings), account_id, TOKEN_SECONDS)
 
 
 def console_link(database_url: str, origin: str) -> str:
-    """A one-time link that signs the farm's first operator in to the console. A farm without an operator gets one."""
-    return console_url(origin, asyncio.run(_link(database_url)))
+    """A one-time link that signs the farm's first operator in to the console. A farm without an operator gets one.
+
+    Raises DatabaseFailed.
+    """
+    return console_url(origin, on_database(database_url, _link))
 
 
-async def _link(database_url: str) -> str:
-    database = Database(database_url)
-    try:
-        async with database.work() as session:
-            first = (
-                select(Account).where(col(Account.operator)).order_by(col(Account.created_at), col(Account.id)).limit(1)
-            )
-            account = await session.scalar(first) or await repository.account_named(session, OPERATOR)
-            if account is None:
-                account = Account(id=new_id("acc"), name=OPERATOR, plan=DEFAULT_PLAN, operator=True)
-                session.add(account)
-                await session.flush()
-            return await create_link(session, account.id, SystemClock().now())
-    finally:
-        await database.close()
-
-
-async def _account_id(database_url: str, name: str, make: bool) -> str:
-    database = Database(database_url)
-    try:
-        async with database.work() as session:
-            found = await repository.account_named(session, name)
-            if found is not None:
-                return found.id
-            if not make:
-                raise NoAccount(f"there is no account {name!r}; `./farm account list` lists all")
-            account = Account(id=new_id("acc"), name=name, plan=DEFAULT_PLAN)
+async def _link(database: Database) -> str:
+    async with database.work() as session:
+        first = select(Account).where(col(Account.operator)).order_by(col(Account.created_at), col(Account.id)).limit(1)
+        account = await session.scalar(first) or await repository.account_named(session, OPERATOR)
+        if account is None:
+            account = Account(id=new_id("acc"), name=OPERATOR, plan=DEFAULT_PLAN, operator=True)
             session.add(account)
-            return account.id
-    finally:
-        await database.close()
+            await session.flush()
+        return await create_link(session, account.id, SystemClock().now())
+
+
+async def _account_id(name: str, make: bool, database: Database) -> str:
+    async with database.work() as session:
+        found = await repository.account_named(session, name)
+        if found is not None:
+            return found.id
+        if not make:
+            raise NoAccount(f"there is no account {name!r}; `./farm account list` lists all")
+        account = Account(id=new_id("acc"), name=name, plan=DEFAULT_PLAN)
+        session.add(account)
+        return account.id

@@ -68,6 +68,11 @@ async def progress_of(arguments: argparse.Namespace, database: Database) -> Asyn
 
 def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
     schema.ensure(url)
+    return on_database(url, act)
+
+
+def on_database(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
+    """Return `act(database)`. Raises DatabaseFailed."""
 
     async def run() -> Result:
         database = Database(url)

@@ -7,9 +7,9 @@ from typing import Final
 
 import psycopg
 from psycopg import pq
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from farm_core.db.urls import libpq_url
+from farm_core.db.urls import CONNECT_SECONDS, libpq_url
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
@@ -24,13 +24,16 @@ def fault_of(url: str) -> str | None:
 
     None as well for a server that refuses the farm or an address that cannot be read: the migrations report those.
     """
-    address = libpq_url(url)
+    try:
+        address = make_conninfo(libpq_url(url), connect_timeout=CONNECT_SECONDS)
+    except psycopg.ProgrammingError:
+        return None
     if pq.PGconn.ping(address.encode()) not in (pq.Ping.REJECT, pq.Ping.NO_RESPONSE):
         return None
     if not str(conninfo_to_dict(address).get("port", "0")).replace(",", "").isdecimal():
         return None
     try:
-        psycopg.connect(address, connect_timeout=ANSWER_SECONDS).close()
+        psycopg.connect(address).close()
     except psycopg.OperationalError as error:
         return str(error).partition("\n")[0]
     return None

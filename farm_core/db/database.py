@@ -30,6 +30,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, a
 
 from farm_core.db.arrays import TextListDumper
 from farm_core.db.shares import SharedPool
+from farm_core.db.urls import CONNECT_SECONDS
 
 Result = TypeVar("Result")
 
@@ -57,7 +58,7 @@ class Database:
             "pool_use_lifo": True,  # a few connections do the work and know its statements; the rest are a reserve
             "json_serializer": _json_text,
             "json_deserializer": orjson.loads,
-            "connect_args": {"connect_timeout": 5},
+            "connect_args": {"connect_timeout": CONNECT_SECONDS},
         }
         self.engine: AsyncEngine = create_async_engine(driver_url(url), **options)
         # A single statement is its own transaction, which saves it the two trips that begin and end one. Its connections are in

@@ -21,6 +21,7 @@ from sqlalchemy.pool import NullPool
 from farm_core.db.answering import wait_until_answering
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
 from farm_core.db.schema import MIGRATIONS
+from farm_core.db.urls import CONNECT_SECONDS
 from farm_core.failure import Failure, status_of
 from farm_core.settings import settings
 from farm_core.telemetry import logs
@@ -67,7 +68,7 @@ def _upgrade_to_head(url: str) -> None:
 
 def _is_newer_and_usable(url: str) -> bool:
     """Return True if the database has migrations of a later release and its state names this release as usable."""
-    engine = create_engine(driver_url(url), poolclass=NullPool)
+    engine = create_engine(driver_url(url), poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS})
     with engine.connect() as connection:
         tables = inspect(connection).get_table_names()
         if "alembic_version" not in tables or "schema_state" not in tables:

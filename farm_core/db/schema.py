@@ -11,7 +11,7 @@ from typing import Final
 
 import psycopg
 
-from farm_core.db.urls import libpq_url
+from farm_core.db.urls import CONNECT_SECONDS, libpq_url
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 WAIT_SECONDS: Final = 30.0
@@ -45,7 +45,7 @@ def newest() -> str:
 def _version(url: str) -> str | None:
     """Return the number of the newest migration that the database has seen; None without one, or if it cannot be asked."""
     try:
-        with psycopg.connect(libpq_url(url)) as connection:
+        with psycopg.connect(libpq_url(url), connect_timeout=CONNECT_SECONDS) as connection:
             found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except psycopg.Error:
         return None

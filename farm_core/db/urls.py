@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+CONNECT_SECONDS: Final = 5
+"""A server that is stopped, or a network that loses its answers, leaves a connection open for minutes or for ever."""
 
 
 def libpq_url(url: str) -> str:

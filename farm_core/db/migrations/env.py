@@ -10,6 +10,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import AutoString
 
 from farm_core.db.tables import metadata
+from farm_core.db.urls import CONNECT_SECONDS
 
 _ADVISORY_LOCK = 7_306_821
 _LOCK_TIMEOUT = "5s"
@@ -17,7 +18,9 @@ _LOCK_TIMEOUT = "5s"
 
 def run() -> None:
     """Bring the database of the configuration to the version asked for."""
-    engine = create_engine(context.config.attributes["url"], poolclass=NullPool)
+    engine = create_engine(
+        context.config.attributes["url"], poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS}
+    )
     with engine.connect() as connection:
         connection.execute(text(f"SELECT pg_advisory_lock({_ADVISORY_LOCK})"))
         connection.execute(text(f"SET lock_timeout = '{_LOCK_TIMEOUT}'"))

@@ -19,6 +19,7 @@ from cluster.embedded import valkey
 from cluster.local.ray_head import free_port
 from farm_core import __main__ as farm
 from farm_core import running
+from farm_core.db import answering
 from farm_core.db.urls import libpq_url
 from tests.gpu_renderer.documents import document, layer, write_document
 from tests.patience import HANG_SECONDS
@@ -135,6 +136,31 @@ def test_a_database_that_does_not_answer_is_said(command_error: CommandError) ->
     error = command_error("account", "list")
     assert "127.0.0.1" in error
     assert "geheim" not in error
+
+
+def test_a_database_that_accepts_connections_and_is_silent_is_said(command_error: CommandError) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/farm"
+        assert "timeout expired" in str(answering.fault_of(url))
+        os.environ["DATABASE_URL"] = url
+        assert command_error("account", "list") == "farm: the database cannot be used: connection timeout expired\n"
+
+
+def test_a_template_is_not_added_while_the_database_is_away(
+    command_error: CommandError, folder_of_commands: Path
+) -> None:
+    away = running.Running("postgresql://127.0.0.1:1/farm", "redis://127.0.0.1:1", "http://127.0.0.1:1", os.getpid())
+    running.write(folder_of_commands, away)
+    error = command_error(
+        "template",
+        "add",
+        str(write_document(folder_of_commands, document(layer("square")))),
+        "--account",
+        "ada",
+        "--data",
+        str(folder_of_commands),
+    )
+    assert error.startswith("farm: the database failed: ") and "127.0.0.1" in error
 
 
 def test_no_token_is_made_that_the_farm_would_not_take(command_error: CommandError) -> None:

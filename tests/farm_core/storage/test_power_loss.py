@@ -28,7 +28,7 @@ class Disk:
         self._fsync(descriptor)
         facts, path = os.fstat(descriptor), Path(f"/proc/self/fd/{descriptor}").resolve()
         if stat.S_ISDIR(facts.st_mode):
-            self._names[facts.st_ino] = set(os.listdir(path))
+            self._names[facts.st_ino] = {child.name for child in path.iterdir()}
         else:
             self._contents[facts.st_ino] = path.read_bytes()
 
