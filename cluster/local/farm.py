@@ -29,8 +29,13 @@ from farm_core import running, scratch
 from farm_core.db import schema
 from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
 
 READY_SECONDS: Final = 120.0
+SILENT_SECONDS: Final = 10.0
+"""A slow start says so often what it still waits for."""
 INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 
@@ -83,6 +88,8 @@ class LocalFarm:
         self._cluster.start()  # first, because it takes longest and needs none of the others
         self._services.start()  # they import their code while the stores start, and then wait for the tables
         self._stores.start()
+        if (version := schema.version(self.database_url)) not in (None, schema.newest()):
+            _log.info("brings the database up to date, which takes minutes with millions of jobs", schema=version)
         schema.ensure(self.database_url)
         running.write(self._data, self._running())
 
@@ -92,12 +99,16 @@ class LocalFarm:
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
         deadline = time.monotonic() + READY_SECONDS
+        next_line = time.monotonic() + SILENT_SECONDS
         while not ended():
             self.look()
             self._check_parts()
             lacking = _lacking(self._options.host, self._options.port)
             if not lacking:
                 return True
+            if time.monotonic() > next_line:
+                next_line += SILENT_SECONDS
+                _log.info("still starts", not_working=lacking)
             if time.monotonic() > deadline:
                 late = f"the farm was not ready after {READY_SECONDS:.0f} s"
                 raise ServerFailed(

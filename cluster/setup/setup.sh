@@ -4,12 +4,15 @@
 
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
+silent_seconds=30
+
 say() { printf '%s\n' "farm: $*" >&2; }
 fail() { say "$*"; exit 1; }
 
 # set_up ROOT VENV; the stamp of the kernels is in $kernels
 set_up() {
-    trap 'say "interrupted. Start again to go on."; exit 130' INT
+    ticker=
+    trap '[ -z "$ticker" ] || kill "$ticker"; say "interrupted. Start again to go on."; exit 130' INT
     [ -w "$1" ] || [ -w "$2" ] || fail "$1 cannot be written to. Start it once as a user who can; afterwards nobody needs to."
     began=$(date +%s)
     take_turn "$1"
@@ -34,6 +37,27 @@ set_up() {
     exec 9<&- # the next one's turn
     trap - INT
     say "ready after $(($(date +%s) - began)) s"
+}
+
+# long_step DOING COMMAND ...: run the command, and say every silent_seconds that it still runs.
+long_step() {
+    doing=$1 setup=$$
+    shift
+    (
+        exec 9<&- # the lock is not its own
+        seconds=0
+        while sleep $silent_seconds 2>/dev/null && kill -0 $setup 2>/dev/null; do # a sleep that outlives this holds no pipe
+            seconds=$((seconds + silent_seconds))
+            say "still $doing, after $seconds s"
+        done
+    ) </dev/null >/dev/null &
+    ticker=$!
+    status=0
+    "$@" || status=$?
+    kill $ticker 2>/dev/null
+    wait $ticker 2>/dev/null || :
+    ticker=
+    return $status
 }
 
 # take_turn ROOT: two commands at once would install into one environment. A lock ends with its process, however that ends.
@@ -136,13 +160,18 @@ show_progress() {
     done
 }
 
+# compile_kernels VENV SOURCE
+compile_kernels() {
+    run_pip "$1" install --quiet --no-deps --force-reinstall "$2" >"$1/kernels.log" 2>&1
+}
+
 # install_kernels ROOT VENV
 install_kernels() {
     say "compiling the native kernels"
     scratch="$2/kernels.build" # a build leaves files behind, and the checkout may be read-only
     rm -rf "$scratch"
     if mkdir "$scratch" && cp -R "$1/native" "$scratch/native" &&
-        run_pip "$2" install --quiet --no-deps --force-reinstall "$scratch/native" >"$2/kernels.log" 2>&1; then
+        long_step "compiling the native kernels" compile_kernels "$2" "$scratch/native"; then
         :
     else
         fail_if_full "$2" "$2/kernels.log"
@@ -242,8 +271,9 @@ update_packages() { apt-get update -qq || say "apt-get update failed, see above;
 # install_packages NAME ...: of the system, as root
 install_packages() {
     say "installing system packages: $*"
-    # A machine that has just started installs updates of its own: wait for its lock.
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >/dev/null ||
+    # A machine that has just started installs updates of its own: wait for its lock, which apt does without a word.
+    long_step "installing them, or waiting for another installation to end" \
+        env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >/dev/null ||
         fail "the system packages could not be installed, see above; is the package mirror reachable? Start again to go on."
 }
 

@@ -20,7 +20,7 @@ LOOK_SECONDS: Final = 0.05
 
 def ensure(url: str) -> None:
     """Run the migrations that the database has not seen. Raises what `migrate.upgrade` raises."""
-    if _version(url) == newest():
+    if version(url) == newest():
         return
     from farm_core.db import migrate  # noqa: PLC0415 - see above
 
@@ -33,7 +33,7 @@ def wait(url: str) -> None:
     Whoever calls it goes on then, and meets what is wrong.
     """
     deadline, wanted = time.monotonic() + WAIT_SECONDS, newest()
-    while (_version(url) or "") < wanted and time.monotonic() < deadline:
+    while (version(url) or "") < wanted and time.monotonic() < deadline:
         time.sleep(LOOK_SECONDS)
 
 
@@ -42,7 +42,7 @@ def newest() -> str:
     return max(path.name.split("_", 1)[0] for path in (MIGRATIONS / "versions").glob("[0-9]*_*.py"))
 
 
-def _version(url: str) -> str | None:
+def version(url: str) -> str | None:
     """Return the number of the newest migration that the database has seen; None without one, or if it cannot be asked."""
     try:
         with psycopg.connect(libpq_url(url), connect_timeout=CONNECT_SECONDS) as connection:

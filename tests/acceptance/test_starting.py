@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
+import alembic.command
 import psutil
 import psycopg
 import pytest
 
 from cluster.local.ray_head import free_port
+from farm_core.db import migrate
 from gpu_renderer.encode.finish import check
 from gpu_renderer.encode.formats import FORMATS, FilePlan
 from tests.acceptance.farm import ROOT
@@ -60,6 +63,19 @@ def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
     up.send_signal(number)
     out, _ = up.communicate(timeout=SECONDS)
     assert (up.returncode, out) == (0, b"")
+
+
+def test_a_slow_start_says_what_it_waits_for(empty_database_url: str, tmp_path: Path, deaf_ray: str) -> None:
+    alembic.command.upgrade(migrate._config(empty_database_url), "0023")
+    words = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path)]
+    environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": deaf_ray}
+    with subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as up:
+        assert up.stderr is not None
+        lines = (json.loads(line) for line in up.stderr)
+        assert next(line for line in lines if line["event"].startswith("brings the database"))["schema"] == "0023"
+        assert "workers" in next(line for line in lines if line["event"] == "still starts")["not_working"]
+        up.terminate()
+        assert up.wait(SECONDS) == 0
 
 
 def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path, deaf_ray: str) -> None:
