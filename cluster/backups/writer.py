@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import psycopg
 
@@ -21,12 +22,30 @@ from farm_core import scratch
 from farm_core.failure import Failure
 from farm_core.power_loss import sync_file, sync_folder
 
+_SOME_OBJECTS: Final = """
+    SELECT key FROM object_charges WHERE key !~ '^(presets|inputs|batches)/' ORDER BY random() LIMIT 1000
+"""
+"""The others lie in the database."""
+
 Progress = Callable[[int, int], None]
 """Bytes copied so far, bytes in total."""
 
 
 class BackupFailed(Failure):
     """The backup could not be written."""
+
+
+def check_objects(data_folder: Path, database_url: str) -> None:
+    """Raise BackupFailed if none of the objects that count against accounts is in the data folder: its disk is not mounted."""
+    objects = data_folder / layout.STORAGE / "objects"
+    with psycopg.connect(database_url) as connection:
+        if connection.execute("SELECT to_regclass('object_charges')").fetchone() == (None,):
+            return  # the schema of an older release
+        named = [key for (key,) in connection.execute(_SOME_OBJECTS)]
+    if named and not any((objects / key).is_file() for key in named):
+        raise BackupFailed(
+            f"{objects} has none of the objects that the database names: is the disk of {objects.parent} mounted?"
+        )
 
 
 def write(data_folder: Path, database_url: str, target: Path, progress: Progress) -> layout.Manifest:

@@ -43,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not (data / "postgres").exists():
         raise CannotBackUp(f"{data} holds no farm; name its folder with --data")
     with arguments.embedded_database(data) as url, progress_bar("backing up") as progress:
+        if chosen.s3_bucket is None:
+            writer.check_objects(data, url)
         manifest = writer.write(data, url, target, progress)
     print(f"{target}: {manifest.object_count} objects, {target.stat().st_size / 1e6:.1f} MB")
     if chosen.s3_bucket is not None:

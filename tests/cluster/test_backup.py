@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from cluster.embedded import postgres
@@ -186,6 +188,23 @@ def test_the_next_backup_removes_what_a_killed_one_left(data: Path, tmp_path: Pa
     done = run_farm("backup", str(target), "--data", str(data))
     assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"farm.tar", ".farm.tar-mine"}
+
+
+def test_a_backup_without_the_disk_of_the_objects_is_refused(data: Path, ran: Ran, tmp_path: Path) -> None:
+    file, storage = tmp_path / "backup.tar", data / "storage"
+    server = postgres.start(data / "postgres")
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("INSERT INTO object_charges SELECT id, 'videos/a.mp4', 5 FROM accounts")
+        away = storage.rename(data / "away")
+        (storage / "objects").mkdir(parents=True)
+        status, _, error = ran("backup", str(file), "--data", str(data))
+        shutil.rmtree(storage)
+        away.rename(storage)
+        assert (status, file.exists()) == (1, False)
+        assert f"is the disk of {storage} mounted?" in error
+        assert ran("backup", str(file), "--data", str(data))[0] == 0
+        connection.execute("DELETE FROM object_charges")
+    server.stop()
 
 
 def test_the_backup_is_readable_by_its_owner_only(backup: Path) -> None:
