@@ -54,8 +54,10 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
     root.setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "s3transfer", "alembic", "asyncio"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    processors = structlog.get_config()["processors"]  # changed in place: loggers in use keep this list
+    processors[:] = [*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
     structlog.configure(
-        processors=[*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=processors,
         wrapper_class=structlog.stdlib.BoundLogger,
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,

@@ -48,3 +48,18 @@ def test_texts_of_others_neither_command_a_terminal_nor_pass_for_lines_of_the_lo
     assert shown.count("forged line") == 3
     assert not any(command in shown for command in ("\x1b]", "\x07", "\u202e", "\x9b"))
     assert not any(line.startswith("forged") for line in shown.splitlines())
+
+
+def test_a_logger_in_use_follows_logs_that_are_set_up_again() -> None:
+    code = """
+        from structlog.testing import capture_logs
+        from farm_core.telemetry import logs
+        logs.set_up()
+        log = logs.logger("farm")
+        log.info("in use")
+        logs.set_up()
+        with capture_logs() as lines:
+            log.info("captured")
+        assert [line["event"] for line in lines] == ["captured"]
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True)
