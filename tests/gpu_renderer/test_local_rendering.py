@@ -102,13 +102,15 @@ def test_watching_renders_again_when_the_file_changes(tmp_path: Path) -> None:
     path, output = write_document(tmp_path, document(layer("square"))), tmp_path / "a.png"
     command = [sys.executable, "-m", "farm_core", "render", str(path), "--watch", "-o", str(output)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        assert "1 frame" in process.stdout.readline()
-        assert tuple(np.asarray(Image.open(output))[45, 80]) == (255, 0, 0)
-        write_document(tmp_path, document(layer("square", fill="#00ff00")))
-        assert "1 frame" in process.stdout.readline()
-        assert tuple(np.asarray(Image.open(output))[45, 80]) == (0, 255, 0)
-        process.terminate()
+        try:
+            assert process.stdout is not None
+            assert "1 frame" in process.stdout.readline()
+            assert tuple(np.asarray(Image.open(output))[45, 80]) == (255, 0, 0)
+            write_document(tmp_path, document(layer("square", fill="#00ff00")))
+            assert "1 frame" in process.stdout.readline()
+            assert tuple(np.asarray(Image.open(output))[45, 80]) == (0, 255, 0)
+        finally:
+            process.terminate()  # otherwise a test that fails waits for ever
 
 
 def test_inspect_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

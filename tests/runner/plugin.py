@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 from collections.abc import Generator
 from pathlib import Path
@@ -10,10 +11,17 @@ from typing import Any
 
 import pytest
 
+from farm_core.settings import Settings
 from gpu_renderer.opengl.context import GpuIdentity
 from tests.runner import durations, selection
 from tests.runner.progress import Progress
 
+OF_TERMINALS = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
+"""Variables that change what commands print. Many a CI sets them for its own log."""
+OF_THE_MACHINE = {"gl_software", "drawing_sandbox"}
+"""Settings that stay: tests cannot run on some machines without them."""
+NEAR = "127.0.0.1,localhost"
+"""Hosts of the servers of tests, which no proxy of the network reaches."""
 Status = tuple[str, str, Any]
 """Category, letter and word of a test's outcome."""
 
@@ -59,7 +67,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Show the live count where pytest would show dots."""
+    """Run tests in an environment of their own, and show the live count where pytest would show dots."""
+    _leave_behind_the_environment()
     if config.getoption("--as-gpu"):
         GpuIdentity.is_software = property(lambda _: False)  # type: ignore[assignment, method-assign]
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
@@ -68,6 +77,14 @@ def pytest_configure(config: pytest.Config) -> None:
     width = shutil.get_terminal_size().columns if reporter.isatty else None
     progress = Progress(reporter._tw._file, durations.recorded(config.rootpath), width=width)
     config.pluginmanager.register(LiveCount(progress))
+
+
+def _leave_behind_the_environment() -> None:
+    """Remove variables that set the farm or change what commands print, and reach the servers of tests without a proxy."""
+    for name in (*OF_TERMINALS, *(field.upper() for field in set(Settings.model_fields) - OF_THE_MACHINE)):
+        os.environ.pop(name, None)
+    others = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = f"{others},{NEAR}" if others else NEAR
 
 
 class LiveCount:

@@ -110,6 +110,18 @@ def test_a_terminal_shows_one_line_with_the_time_left() -> None:
     assert out.getvalue().split(CLEAR)[1:] == ["[1/2]  0:10  about 0:05 left  a.py", "[2/2]  0:15  a.py"]
 
 
+def test_tests_run_without_the_settings_colours_and_proxies_of_the_caller(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DATABASE_URL", "FORCE_COLOR", "no_proxy"):
+        monkeypatch.setenv(name, "farm.example.com")
+    (project / "test_environment.py").write_text(
+        "import os\n\ndef test_environment():\n    assert not {'DATABASE_URL', 'FORCE_COLOR'} & set(os.environ)\n"
+        "    assert os.environ['no_proxy'] == 'farm.example.com,127.0.0.1,localhost'\n"
+    )
+    run(project, "test_environment.py")
+
+
 @pytest.mark.parametrize(
     ("farms", "others", "status"),
     [

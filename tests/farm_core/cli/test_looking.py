@@ -120,7 +120,7 @@ def test_a_webhook_that_waits_says_for_how_long(look: Look) -> None:
 
 @pytest.mark.parametrize("words", [["jobs"], ["jobs", "job_half"], ["workers"], ["webhooks"], ["queue"]], ids=" ".join)
 def test_nothing_is_cut_off_on_a_narrow_terminal(look: Look, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "40"}.items():
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
     printed = Text.from_ansi(look(*words)).plain
     assert "…" not in printed
@@ -149,14 +149,17 @@ def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> 
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as watching:
         assert watching.stdout is not None
-        shown = 0
-        while shown < 2:
-            line = watching.stdout.readline()
-            assert line, "it ended by itself"
-            shown += "job_half" in line
-        watching.send_signal(signal.SIGINT)
-        watching.stdout.read()
-        assert watching.wait(HANG_SECONDS) == 0
+        try:
+            shown = 0
+            while shown < 2:
+                line = watching.stdout.readline()
+                assert line, "it ended by itself"
+                shown += "job_half" in line
+            watching.send_signal(signal.SIGINT)
+            watching.stdout.read()
+            assert watching.wait(HANG_SECONDS) == 0
+        finally:
+            watching.kill()  # otherwise a test that fails waits for ever
 
 
 def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:
