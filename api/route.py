@@ -119,7 +119,7 @@ async def _read_json(request: JSONRequest, account_id: str, *, may_be_empty: boo
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise BadRequest("Compressed request bodies are not supported. Send the JSON without Content-Encoding.")
     try:
-        if len(body) > large_bodies.LARGE_BYTES:
+        if large_bodies.is_large(body):
             request.take(await large_bodies.value_of(app_state_of(request), account_id, body))
         await request.json()
     except JSONDecodeError as error:

@@ -204,7 +204,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._count(len(name) + len(value) + 4)
         if len(self.headers) >= HEADERS_MAX:
             raise TooLong
-        super().on_header(name, value)
+        super().on_header(name, _without_escapes(value) if name.lower() == b"cookie" else value)
 
     def on_headers_complete(self) -> None:
         """Stop the head's timer. The body has its own time limit."""
@@ -290,6 +290,14 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             self.transport.write(_answer(status))
         self.transport.close()
+
+
+def _without_escapes(cookies: bytes) -> bytes:
+    """Return the cookies without those that have a backslash, which none of the farm's has.
+
+    Python before 3.11.10 takes seconds to read 30 kB of escaped quotes, and the framework reads the cookies of every request.
+    """
+    return cookies if b"\\" not in cookies else b";".join(one for one in cookies.split(b";") if b"\\" not in one)
 
 
 def _answer(status: int) -> bytes:

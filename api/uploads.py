@@ -21,6 +21,8 @@ from farm_core.strict_json import refuse_control_characters
 
 FILE_FIELD: Final = "file"
 _FIELD_BYTES_MAX: Final = 64 * 1024
+_BOUNDARY_LENGTH_MAX: Final = 70
+"""RFC 2046, 5.1.1."""
 _PARTS_MAX: Final = 64
 _HEADER_BYTES_MAX: Final = 16 * 1024
 _COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -80,6 +82,8 @@ def _boundary(request: Request) -> bytes:
     boundary = given.get("boundary")
     if media_type != "multipart/form-data" or not boundary:
         raise BadRequest("The request body must be multipart/form-data.")
+    if len(boundary) > _BOUNDARY_LENGTH_MAX:
+        raise BadRequest(f"The boundary of the multipart body is longer than {_BOUNDARY_LENGTH_MAX} characters.")
     return boundary.encode("latin-1", "replace")
 
 

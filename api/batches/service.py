@@ -26,8 +26,6 @@ from farm_core.jobs.repository import NewJob, ShownJob
 from farm_core.templates.models import Template
 from farm_core.usage.stored import FREE_BYTES, json_bytes
 
-ROWS_AT_ONCE: Final = 50
-"""Rows after which other requests have their turn: checking and storing a thousand takes tenths of a second."""
 FAULTS_MAX: Final = 5_000
 """Number of faults that an answer names at most."""
 
@@ -106,12 +104,14 @@ async def _refusals(
         *output_of(state, template, wanted.output)[1],
         *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
     ]
-    by_row = await rules.input_faults(state, caller.account.id, template, [row.inputs for row in wanted.rows], uploads)
+    rows = [row.inputs for row in wanted.rows]
+    by_row = rules.input_faults(state, caller.account.id, template, rows, uploads)
     refused: Refusals = []
     hints = rules.hints_of_fields(BatchRow)
-    number = len(shared)
-    for index, (row, faults) in enumerate(zip(wanted.rows, by_row, strict=True)):
-        if index % ROWS_AT_ONCE == 0:
+    number, index = len(shared), -1
+    async for faults in by_row:
+        row = wanted.rows[index := index + 1]
+        if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
         if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row, hints)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
@@ -138,7 +138,7 @@ async def _jobs(
     shared = renders.shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
     jobs: list[NewJob] = []
     for index, row in enumerate(wanted.rows):
-        if index % ROWS_AT_ONCE == 0:
+        if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
         if index in refused:
             continue

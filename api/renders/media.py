@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +14,9 @@ from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from motion.template import MEDIA_KINDS
+
+_TEXTS_AT_ONCE: Final = 100
+"""Addresses after which other requests have their turn: a batch can have hundreds of thousands."""
 
 Uploads = Mapping[str, str | None]
 """Path of each value that is the address of one of the account's uploads. None for addresses of the farm's other files."""
@@ -26,8 +30,14 @@ async def uploads_of(
     `origin` is that of the request's address: the farm can have several.
     """
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
-    texts = {value for row in rows if isinstance(row, dict) for value in row.values() if isinstance(value, str)}
-    keys = {url: key for url in texts if (key := assets.own_key(url, origins, state.links))}
+    values = (value for row in rows if isinstance(row, dict) for value in row.values())
+    texts = {value for value in values if isinstance(value, str) and PATH_PREFIX in value}
+    keys: dict[str, str] = {}
+    for number, url in enumerate(texts):
+        if number % _TEXTS_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        if key := assets.own_key(url, origins, state.links):
+            keys[url] = key
     owned_keys = await assets.owned_keys(session, account_id, keys.values(), state.clock.now()) if keys else set()
     return {url: PATH_PREFIX + key if key in owned_keys else None for url, key in keys.items()}
 

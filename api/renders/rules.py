@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -24,6 +24,9 @@ from motion.template import MEDIA_KINDS, NO_URL, InputField, hints_of, validate
 LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""
 
+ROWS_AT_ONCE: Final = 50
+"""Rows after which other requests have their turn: checking and storing a thousand takes tenths of a second."""
+
 NO_URL_BUT_A_NAME: Final = f"{NO_URL}. POST /v1/assets uploads a file and answers its URL."
 NO_UPLOAD: Final = "must be an upload of this account that has not expired"
 
@@ -32,8 +35,8 @@ async def faults_of(
     state: AppState, account_id: str, template: Template | None, wanted: RenderRequest, uploads: Uploads
 ) -> Faults:
     """Return the faults of the account's request. Without a template only those that can be known."""
-    (inputs,), callback = await asyncio.gather(
-        input_faults(state, account_id, template, [wanted.inputs], uploads),
+    inputs, callback = await asyncio.gather(
+        faults_of_inputs(state, account_id, template, wanted.inputs, uploads),
         callback_faults(state, account_id, wanted.callback_url),
     )
     named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
@@ -64,24 +67,43 @@ def metadata_faults(value: Any) -> Faults:
     return [("metadata", f"has {size} bytes; at most {METADATA_BYTES_MAX} are allowed")]
 
 
+async def faults_of_inputs(
+    state: AppState, account_id: str, template: Template | None, inputs: Any, uploads: Uploads
+) -> Faults:
+    """Return the faults of one row of inputs."""
+    (faults,) = [one async for one in input_faults(state, account_id, template, [inputs], uploads)]
+    return faults
+
+
 async def input_faults(
     state: AppState, account_id: str, template: Template | None, rows: Sequence[Any], uploads: Uploads
-) -> Iterator[Faults]:
+) -> AsyncIterator[Faults]:
     """Yield the faults of each row, the values of a template's inputs. An address that rows share is checked once."""
     fields = None if template is None else fields_of(template)
     media = [field.id for field in fields or () if field.kind in MEDIA_KINDS]
-    objects = [values for values in rows if isinstance(values, dict)]
-    urls = {value for values in objects for name in media if isinstance(value := values.get(name), str)}
-    gate = asyncio.Semaphore(LOOKUPS_AT_ONCE)
-    resolve = state.lookups.of(account_id)
-
-    async def reason(url: str) -> tuple[str, str | None]:
-        async with gate:
-            return url, await _media_fault(state, url, uploads, resolve)
-
-    reasons = dict(await asyncio.gather(*map(reason, urls)))
     hints = hints_of(fields or ())
-    return (_row_faults(fields, values, reasons, uploads, hints) for values in rows)
+    reasons: dict[str, str | None] = {}
+    for first in range(0, len(rows), ROWS_AT_ONCE):  # so that a caller who has enough faults spares the further rows
+        some = rows[first : first + ROWS_AT_ONCE]
+        given = [values.get(name) for values in some if isinstance(values, dict) for name in media]
+        urls = {value for value in given if isinstance(value, str) and value not in reasons}
+        await _find_reasons(state, account_id, urls, uploads, reasons)
+        for values in some:
+            yield _row_faults(fields, values, reasons, uploads, hints)
+
+
+async def _find_reasons(
+    state: AppState, account_id: str, urls: Iterable[str], uploads: Uploads, reasons: dict[str, str | None]
+) -> None:
+    """Add the fault of each address, or None, to `reasons`."""
+    resolve, waiting = state.lookups.of(account_id), iter(urls)
+
+    async def check_waiting() -> None:
+        for url in waiting:
+            reasons[url] = await _media_fault(state, url, uploads, resolve)
+            await asyncio.sleep(0)  # a batch can have hundreds of thousands: other requests have their turn
+
+    await asyncio.gather(*(check_waiting() for _ in range(LOOKUPS_AT_ONCE)))
 
 
 def _row_faults(

@@ -11,7 +11,7 @@ from api.app_state import AppState
 from api.auth import Caller
 from api.pagination import checked_id, found
 from api.renders.media import uploads_of, with_upload_paths
-from api.renders.rules import input_faults
+from api.renders.rules import faults_of_inputs
 from farm_core.errors import Conflict, InvalidInputs
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
@@ -34,7 +34,7 @@ async def of_template(
         uploads = await uploads_of(state, reading, account_id, origin, [inputs])
     if inputs is None:
         return await request_still(state, subject.of_template(template, {}, origin), options)
-    (faults,) = await input_faults(state, account_id, template, [inputs], uploads)
+    faults = await faults_of_inputs(state, account_id, template, inputs, uploads)
     if faults:
         raise InvalidInputs(faults)
     own_inputs = with_upload_paths(template, inputs, uploads)

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import delete, select
+from sqlalchemy import ARRAY, Text, any_, bindparam, delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.assets.models import Asset
 from farm_core.db.database import Database
+from farm_core.net.addresses import URL_LENGTH_MAX
 from farm_core.storage.keys import is_key
 from farm_core.storage.links import PATH_PREFIX, Links
 from farm_core.storage.port import Storage
@@ -34,6 +35,8 @@ def own_key(url: str, origins: Collection[str], links: Links | None = None) -> s
 
     The farm's own are those under its origins, and, under any name that it goes by, those that `links` have signed.
     """
+    if len(url) > URL_LENGTH_MAX:
+        return None
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -63,7 +66,9 @@ async def owned_names(
 ) -> dict[str, str | None]:
     """Return the file names of those keys that are uploads of the account and have not expired."""
     statement = select(col(Asset.storage_key), col(Asset.filename)).where(
-        col(Asset.storage_key).in_(keys), col(Asset.account_id) == account_id, col(Asset.expires_at) > now
+        col(Asset.storage_key) == any_(bindparam("keys", list(keys), ARRAY(Text))),
+        col(Asset.account_id) == account_id,
+        col(Asset.expires_at) > now,
     )
     return {row[0]: row[1] for row in await session.execute(statement)}
 

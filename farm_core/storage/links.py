@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, quote, urlencode
 from farm_core.clock import Clock, SystemClock
 
 PATH_PREFIX: Final = "/files/"
+_FIELDS_MAX: Final = 20
+"""Fields of a link's query that are read: a link has three."""
 
 
 class Links:
@@ -34,7 +36,10 @@ class Links:
 
     def signed(self, key: str, query: str) -> bool:
         """Return True if a URL's query makes it one of these links to the object, and it has not expired."""
-        given = dict(parse_qsl(query))
+        try:
+            given = dict(parse_qsl(query, max_num_fields=_FIELDS_MAX))
+        except ValueError:
+            return False
         return self.opens(key, given.get("expires", ""), given.get("signature", ""), given.get("filename", ""))
 
     def _signature(self, key: str, expires_at: int, filename: str) -> str:

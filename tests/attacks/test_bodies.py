@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from api.batches.service import FAULTS_MAX
+from api.renders.rules import NO_UPLOAD
 from farm_core.strict_json import MEMBERS_MAX
-from tests.api.world import World, document, field, layer, text_template
+from tests.api.world import Someone, World, document, field, layer, text_template
 
 MANY = 500_000
 CROWDS: dict[str, tuple[str, Any, str]] = {
@@ -84,3 +85,68 @@ def test_a_batch_of_hundreds_of_thousands_of_faults_names_some_and_is_not_stored
     assert faults[-1] == {"field": "rows", "message": "have more than 5000 faults; rows after 10 were not checked"}
     assert faults[0]["field"] == "rows.0.k0"
     assert len(answer.content) < 1_000_000
+
+
+@pytest.mark.service
+def test_an_empty_form_of_millions_of_separators_is_refused_before_it_is_parsed(world: World) -> None:
+    """It took 5 s, and nobody needs to be signed in to send one."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    began = time.process_time()
+    answer = world.client.post("/console/sign-in", content=b"&" * 9_000_000, headers=form)
+    assert (answer.status_code, "more than 1000 fields" in answer.text) == (400, True)
+    assert time.process_time() - began < 3
+
+
+HOSTS = {
+    "combining marks": ("a" + "\u0323\u0307" * 400, 5_000),
+    "letters that become eighteen": ("\ufdfa" * 18, 100_000),
+}
+"""Host names that are slow to normalise, and how many of them a batch has."""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("kind", HOSTS)
+def test_addresses_of_a_batch_are_checked_until_it_has_enough_faults(world: World, kind: str) -> None:
+    """All of them took 20 s, in which nobody else was answered."""
+    host, count = HOSTS[kind]
+    caller = world.account()
+    rows = 1_000
+    names = [f"photo{number}" for number in range(count // rows)]
+    values = [[(name, f"http://{host}{row}x{name}.com") for name in names] for row in range(rows)]
+    wanted = {"templateId": _gallery(caller, names), "rows": [{"inputs": dict(row)} for row in values]}
+    body = json.dumps(wanted, ensure_ascii=False).encode()
+    began = time.process_time()
+    answer = caller.post("/batches", content=body, headers={"Content-Type": "application/json"})
+    assert answer.json()["errors"][0]["message"].endswith("The host name is not valid.")
+    assert time.process_time() - began < 8
+
+
+@pytest.mark.service
+def test_a_batch_may_name_more_files_of_the_farm_than_a_statement_has_parameters(world: World) -> None:
+    """It was answered with 503, as if Postgres were away."""
+    caller, rows = world.account(), 1_000
+    names = [f"photo{number}" for number in range(70)]
+    inputs = [{name: f"{world.origin}/files/uploads/{row}{name}" for name in names} for row in range(rows)]
+    wanted = {"templateId": _gallery(caller, names), "rows": [{"inputs": one} for one in inputs]}
+    answer = caller.post("/batches", json=wanted)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (400, NO_UPLOAD)
+
+
+def _gallery(caller: Someone, names: list[str]) -> str:
+    """The id of a template with an image input of each name."""
+    pictures = [layer(name, name, "image", src="") for name in names]
+    exposed = [field(name, "image", name, "Transform", "src") for name in names]
+    inputs = [{"id": name, "label": name, "kind": "image"} for name in names]
+    return caller.template(document=document(*pictures, fields=exposed), inputs=inputs)
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("core", ["", '"\\u0001"'], ids=["empty", "with control characters"])
+def test_a_small_body_of_very_many_lists_is_checked_in_the_sandbox(world: World, core: str) -> None:
+    """250 kB took 0.4 s of the event loop, and an account may send hundreds a minute."""
+    caller, lists = world.account(), ",".join(["[" * 248 + core + "]" * 248] * 500)
+    began = time.process_time()
+    for _ in range(20):
+        answer = caller.post("/keys", content=f'{{"a":[{lists}]}}', headers={"Content-Type": "application/json"})
+        assert answer.status_code == 400
+    assert time.process_time() - began < 3

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from api.header_values import VALUE_LENGTH_MAX, parameters
 from farm_core.errors import BadRequest
+from tests.api.world import World
 from tests.attacks.bounded import bounded
 
 
@@ -31,6 +32,7 @@ def test_a_value_of_semicolons_is_refused_or_read_in_linear_time() -> None:
     code = """
         from api.header_values import parameters
         from farm_core.errors import BadRequest
+from tests.api.world import World
         import api.header_values
         api.header_values.VALUE_LENGTH_MAX = 10_000_000
         for unit in (";", '"', ";a", '; a="', "; a=b ", "\\\\"):
@@ -45,3 +47,10 @@ def test_a_value_of_semicolons_is_refused_or_read_in_linear_time() -> None:
 @given(st.text(max_size=VALUE_LENGTH_MAX))
 def test_no_value_breaks_the_parser(value: str) -> None:
     parameters(value)
+
+
+@pytest.mark.service
+def test_a_boundary_that_the_parser_does_not_take_is_no_server_error(world: World) -> None:
+    form = {"Content-Type": "multipart/form-data; boundary=" + "a" * 300}
+    answer = world.account().post("/assets", content=b"--", headers=form)
+    assert (answer.status_code, "longer than 70" in answer.json()["message"]) == (400, True)
