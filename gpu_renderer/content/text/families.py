@@ -207,7 +207,7 @@ class FontChain:
             return self.primary
         if is_emoji(cluster) and (emoji := self.fallback.emoji(ord(cluster[0]))):
             return emoji
-        for wanted in (cluster, cluster[0]):
+        for wanted in dict.fromkeys((cluster, cluster[0])):
             for styled in self.named:
                 if styled.face.draws(wanted):
                     return styled
@@ -226,6 +226,7 @@ class Fonts:
         self._families: dict[str, list[FontFile]] = defaultdict(list)
         for file in files:
             self._families[file.family.lower()].append(file)
+        self._blocks: dict[int, list[tuple[str, list[FontFile]]]] = {}
         self._faces: dict[tuple[str, int], Face] = {}
         self._chains: dict[Style, FontChain] = {}
         self._substituted: dict[str, str] = {}
@@ -280,19 +281,35 @@ class Fonts:
         no font has is noted by its script.
         """
         wanted = [char for char in cluster if not _is_invisible(char)] or [cluster[0]]
-        for family, files in sorted(self._families.items(), key=_rank):
+        for family, files in self._with_block_of(wanted[0]):
             covering = [file for file in files if all(file.covers(ord(char)) for char in wanted)]
             if covering:
                 file = _nearest(covering, Style(family, REGULAR, italic=False))[0]
                 face = self._face(file)
                 light = file.weight < BOLD_LEAST <= style.weight and not face.is_color
                 return Styled(face, style.italic and not file.italic and not face.is_color, light)
-        every = [file for files in self._families.values() for file in files]
-        missing = next((char for char in wanted if not any(file.covers(ord(char)) for file in every)), wanted[-1])
+        missing = next((char for char in wanted if not self._has_character(char)), wanted[-1])
         if unicodedata.category(missing)[0] not in "ZC":
             name = str(scripts.script_name(scripts.script(missing), default="unknown")).replace("_", " ")
             self._missing.setdefault(_SCRIPT_NAMES.get(name, name), missing)
         return None
+
+    def _with_block_of(self, char: str) -> list[tuple[str, list[FontFile]]]:
+        """Return the families, in order, with those of their files that have any of the 256 characters around this one.
+
+        Kept: to ask hundreds of files for each character of a Chinese text takes seconds.
+        """
+        block = ord(char) & ~0xFF
+        if block not in self._blocks:
+            families = sorted(self._families.items(), key=_rank)
+            own = (
+                (family, [file for file in files if file.covers_any(block, block + 256)]) for family, files in families
+            )
+            self._blocks[block] = [(family, files) for family, files in own if files]
+        return self._blocks[block]
+
+    def _has_character(self, char: str) -> bool:
+        return any(file.covers(ord(char)) for _, files in self._with_block_of(char) for file in files)
 
     def _installed(self, family: str) -> str:
         name = family.strip().lower()

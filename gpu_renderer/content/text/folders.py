@@ -55,6 +55,11 @@ class FontFile:
         """Return True if the face has a glyph for the code point."""
         return bisect_right(self.edges, code_point) % 2 == 1
 
+    def covers_any(self, start: int, end: int) -> bool:
+        """Return True if the face has a glyph for a code point in [start, end)."""
+        after = bisect_right(self.edges, start)
+        return after % 2 == 1 or (after < len(self.edges) and self.edges[after] < end)
+
 
 @dataclass(frozen=True, slots=True)
 class FontFolders:
