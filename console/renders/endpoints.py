@@ -49,6 +49,8 @@ async def _filters(
 
 
 FiltersOf = Annotated[Filters, Depends(_filters)]
+CODE_CHARACTERS_MAX: Final = 50_000
+"""Inputs with more are shown neither as code nor in the playground's address: 2 MB of them made a page of 60 MB."""
 
 
 @router.get("")
@@ -106,7 +108,10 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     inputs = shown.inputs_at(origin)
     uploads = await shown_uploads(state, work, shown.job.account_id, origin, inputs.values())
     values["shown_inputs"] = shown.shown_inputs(origin, uploads)
-    code = snippets(origin, shown.template.id, inputs, output)
+    if sum(len(str(value)) for value in inputs.values()) > CODE_CHARACTERS_MAX:
+        inputs, code = {}, []
+    else:
+        code = snippets(origin, shown.template.id, inputs, output)
     values["form_output"] = chosen(shown.job.width, shown.job.height, shown.job.format, shown.job.transparent)
     return page(request, "renders/one.html", snippets=code, inputs=inputs, **values)
 
