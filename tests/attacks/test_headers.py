@@ -32,7 +32,6 @@ def test_a_value_of_semicolons_is_refused_or_read_in_linear_time() -> None:
     code = """
         from api.header_values import parameters
         from farm_core.errors import BadRequest
-from tests.api.world import World
         import api.header_values
         api.header_values.VALUE_LENGTH_MAX = 10_000_000
         for unit in (";", '"', ";a", '; a="', "; a=b ", "\\\\"):
