@@ -191,5 +191,6 @@ def test_a_large_avif_takes_little_more_than_its_pixels_twice(tmp_path: Path) ->
     """
     height, width, _, taken_bytes, first, last = map(int, bounded(code, str(path)).split())
     assert (height, width) == (4000, 4000)
-    assert (first, last) == (pytest.approx(0, abs=4), pytest.approx(255, abs=4))
+    assert first <= 4
+    assert last >= 251
     assert taken_bytes < 20 * height * width
