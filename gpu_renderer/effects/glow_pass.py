@@ -41,6 +41,17 @@ class GlowPass:
         """Margin outside the silhouette, px."""
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
+    def region(self, layer: LayerBuffer, limit: Region) -> Region:
+        """Return the frame pixels within the limit that the glow and the layer's present glow can paint."""
+        return layer.region.grown(math.ceil(self.margin_px) + MARGIN_PX).intersection(limit)
+
+    def shown(self, region: Region, frame: Region) -> Region:
+        """Return the part of a region that has a glow.
+
+        The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
+        """
+        return region.intersection(frame.displaced(*self.offset)) if self.is_displaced else region
+
 
 class MipChain:
     """Mip chain of a sharp picture's alpha: 1/2, 1/4 ... of the frame's size, each computed once."""
@@ -74,8 +85,9 @@ def with_glow(
     """Return the layer with one more glow behind it and its present glow, within the limit. Takes the layer's targets.
 
     `frame`: pixels outside cast no glow. `mips`: chain of the sharp picture. `exact`: use the reference's own taps for any width.
+    Flatten the layer before if it has a glow and either glow is cut (`GlowPass.shown`): cells cannot hold the edge.
     """
-    region = layer.region.grown(math.ceil(glow_pass.margin_px) + MARGIN_PX).intersection(limit)
+    region = glow_pass.region(layer, limit)
     shape = _Silhouette(painter, mips, layer.glow, layer.region.intersection(limit))
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     across, down = glow_pass.axis_shares
@@ -88,15 +100,13 @@ def with_glow(
     target = glow_target(painter, region, levels, layer.sharp.format)
     drawn = glow_cells(region, levels)
     glow_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
-    # The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
-    bounds = frame.displaced(*glow_pass.offset) if glow_pass.is_displaced else None
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), glow_before), front, bounds)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None, bounds if front else None)
+        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), glow_before), front)
+    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    shown = region.intersection(bounds) if bounds is not None and not front else region
-    return replace(layer, glow=GlowBuffer(target, levels, shown))
+    shown = glow_pass.shown(region, frame)
+    return replace(layer, glow=GlowBuffer(target, levels, shown, cut_from=region if shown != region else None))
 
 
 def _draw(
@@ -107,7 +117,6 @@ def _draw(
     levels: int,
     rects: Rects,
     front: GlowBuffer | None,
-    bounds: Region | None,
 ) -> None:
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
     own: dict[str, UniformValue] = {
@@ -115,16 +124,12 @@ def _draw(
         "u_offset": glow_pass.offset,
         "u_color": tuple(glow_pass.color),
     }
-    if bounds is not None:
-        own["u_bounds"] = (bounds.x, bounds.y, bounds.right, bounds.bottom)
     painter.draw(
         "effects/glow_pass.frag",
         into,
         textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
         scissor=rects,
-        defines=({"FAR": 1} if "far" in blurs else {})
-        | ({"BOUNDED": 1} if bounds is not None else {})
-        | ({"FRONT": 1, **front.defines} if front else {}),
+        defines=({"FAR": 1} if "far" in blurs else {}) | ({"FRONT": 1, **front.defines} if front else {}),
         uniforms={**shares, **own, **(front.uniforms if front else {})},
     )
 
@@ -156,16 +161,14 @@ class _Silhouette:
         self._painter.pool.give_back(*self._made.values())
 
     def _over_glow(self, alpha: Target, glow: GlowBuffer, levels: int) -> Target:
-        x, y, right, bottom = glow.region.x, glow.region.y, glow.region.right, glow.region.bottom
-        bounds: dict[str, UniformValue] = {"u_bounds": (x, y, right, bottom)} if glow.region != self._region else {}
         return self._painter.applied(
             "effects/glowing_alpha.frag",
             alpha,
             region=cells(self._region, levels),
             format="a2",
             textures=glow.textures,
-            defines={**glow.defines, **({"BOUNDED": 1} if bounds else {})},
-            uniforms={"u_cell": float(1 << levels), **glow.uniforms, **bounds},
+            defines=glow.defines,
+            uniforms={"u_cell": float(1 << levels), **glow.uniforms},
         )
 
 

@@ -35,6 +35,8 @@ class GlowBuffer:
     """Displacement since it was drawn, px."""
     is_cached: bool = False
     """True if a cache owns the target."""
+    cut_from: Region | None = None
+    """Region of a shadow that ends inside the frame, before it was cut to `region`."""
 
     def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
         """Return the glow moved by a distance, px, within the frame. The target keeps its owner. Cells must be larger than pixels."""
@@ -178,11 +180,16 @@ def draw_parts(
 
 
 def flattened(painter: Painter, layer: LayerBuffer) -> Target:
-    """Return the picture and its glow in one target, which the caller owns. Takes the buffer's targets."""
+    """Return the picture and its glow in one target, which the caller owns. Takes the buffer's targets.
+
+    A cut shadow gets a transparent pixel around it, since blurs repeat the edge of their source.
+    """
     if layer.glow is None:
         return layer.sharp
-    is_covered = layer.region in (layer.glow.region, layer.sharp.region)
-    into = painter.pool.take(layer.region, layer.sharp.format, clear=not is_covered)
+    region, cut_from = layer.region, layer.glow.cut_from
+    if cut_from is not None:
+        region = region.grown(1).intersection(region.union(cut_from))
+    into = painter.pool.take(region, layer.sharp.format, clear=region not in (layer.glow.region, layer.sharp.region))
     draw(painter, into, layer, (layer.region,), "replace", Compositing(keeps_tails=True))
     painter.pool.give_back(*layer.targets)
     return into

@@ -1,6 +1,5 @@
 // Glow or shadow in one colour from a blurred silhouette (effects.md 8.2), behind the present glow, at a fraction of the
 // frame's size. in: u_near, the silhouette's alpha blurred; u_color: straight sRGB, its strength as alpha; u_offset, frame px.
-// BOUNDED: u_bounds, frame px (left, top, right, bottom), outside which it has no glow of its own.
 // FAR: u_far, blurred wider, is screened under it. FRONT: u_glow lies in front. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
@@ -14,7 +13,6 @@ uniform vec4 u_far_region;
 uniform float u_far_share;
 uniform float u_cell;  // frame px a pixel of what is drawn
 uniform vec2 u_offset;
-uniform vec4 u_bounds;
 uniform vec4 u_color;
 out vec4 f_color;
 
@@ -27,9 +25,6 @@ void main() {
     vec4 glow = silhouette(sample_of(u_near, u_near_region, (frame - u_offset) * u_near_share).a);
 #ifdef FAR
     glow += 0.4 * silhouette(sample_of(u_far, u_far_region, (frame - u_offset) * u_far_share).a) * (1.0 - glow);
-#endif
-#ifdef BOUNDED
-    glow *= float(all(greaterThan(frame, u_bounds.xy)) && all(lessThan(frame, u_bounds.zw)));
 #endif
 #ifdef FRONT
     vec4 front = resampled(glow_at(frame));

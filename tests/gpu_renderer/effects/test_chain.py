@@ -108,8 +108,34 @@ def test_a_glow_under_a_shadow_reaches_the_frames_edge(painter: Painter, exact: 
         chained(painter, source, shadow, glow, scene=scene_of(source, exact_blur=exact))
         - (shaded + light * (1 - shaded[..., 3:]))
     )
-    difference[145:151] = 0  # in large cells the shadow ends bluntly
     assert difference.max() < 3 / 255
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("last", ["drop-shadow", "glow", "blur"])
+def test_a_shadow_that_ends_inside_the_frame_ends_there_for_the_next_effect(
+    painter: Painter, last: str, exact: bool
+) -> None:
+    """effects.md 8.2, `drop-shadow`: the blurred frame is "drawn displaced", so nothing of it lies beyond its moved edge."""
+    source = np.zeros((160, 160, 4))
+    source[40:70, 50:110] = (0.2, 0.1, 0, 1)
+    first = entry("drop-shadow", distance=24.0, angle=90.0, softness=20.0, color="#000000", opacity=100.0)
+    alpha = np.zeros((160, 160, 1))
+    alpha[24:] = blurred(source, 20.0)[:-24, :, 3:]
+    shaded = source + np.concatenate([np.zeros((160, 160, 3)), alpha], axis=2) * (1 - source[..., 3:])
+    color = np.append(linear(np.array([1, 128 / 255, 0])), 1.0)
+    if last == "blur":
+        second, expected = entry("blur", amount=9.0), blurred(shaded, 9.0)
+    else:
+        second = entry("drop-shadow", distance=0.0, softness=9.0, color="#ff8000", opacity=100.0)
+        light = color * blurred(shaded, 9.0)[..., 3:]
+        if last == "glow":
+            second, radius = entry("glow", radius=9.0, color="#ff8000", intensity=100.0), 1.15 * 9.0
+            wide, near = (blurred(shaded, radius * factor)[..., 3:] * color for factor in (2.2, 1.0))
+            light = near + 0.4 * wide * (1 - near)
+        expected = shaded + light * (1 - shaded[..., 3:])
+    found = chained(painter, source, first, second, scene=scene_of(source, exact_blur=exact))
+    assert np.abs(found - expected).max() < 3 / 255
 
 
 @pytest.mark.parametrize("stack", [("glow", "drop-shadow"), ("drop-shadow", "glow"), ("blur", "glow")])
