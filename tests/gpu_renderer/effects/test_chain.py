@@ -24,6 +24,19 @@ def linear(srgb: Buffer | float) -> Buffer:
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
+def lit(
+    painter: Painter, source: Buffer, held: Region, stack: tuple[EffectSnapshot, ...], scene: EffectScene
+) -> Buffer:
+    """Return the frame after `buffer_chain`, from a buffer that holds a region of the source."""
+    part = source[held.y : held.bottom, held.x : held.right].copy()
+    layer = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
+    whole = painter.pool.take(scene.frame, "f4")
+    effects.layer_buffer.draw(painter, whole, layer, (scene.frame,), "over")
+    found = np.frombuffer(whole.texture.read(), np.float32).reshape(*source.shape)
+    painter.pool.give_back(whole, *layer.targets)
+    return found.astype(np.float64)
+
+
 def encoded(c: Buffer) -> Buffer:
     return np.where(c <= 0.0031308, 12.92 * c, 1.055 * np.maximum(c, 0) ** (1 / 2.4) - 0.055)
 
@@ -134,7 +147,8 @@ def test_a_shadow_that_ends_inside_the_frame_ends_there_for_the_next_effect(
             wide, near = (blurred(shaded, radius * factor)[..., 3:] * color for factor in (2.2, 1.0))
             light = near + 0.4 * wide * (1 - near)
         expected = shaded + light * (1 - shaded[..., 3:])
-    found = chained(painter, source, first, second, scene=scene_of(source, exact_blur=exact))
+    scene = scene_of(source, exact_blur=exact)
+    found = lit(painter, source, Region(50, 40, 60, 30).grown(12), (first, second), scene)
     assert np.abs(found - expected).max() < 3 / 255
 
 
@@ -341,12 +355,7 @@ def test_light_does_not_hang_on_how_much_room_the_picture_has_beside_it(
     content = Region(143, 101, 108, 59)
     found = []
     for held in (scene.frame, content.grown(margin[0]), content.grown(margin[1])):
-        part = source[held.y : held.bottom, held.x : held.right].copy()
-        lit = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
-        whole = painter.pool.take(scene.frame, "f4")
-        effects.layer_buffer.draw(painter, whole, lit, (scene.frame,), "over")
-        found.append(np.frombuffer(whole.texture.read(), np.float32))
-        painter.pool.give_back(whole, *lit.targets)
+        found.append(lit(painter, source, held, stack, scene))
     assert np.abs(found[0] - found[1]).max() < CLOSE
     assert np.array_equal(found[1], found[2])
 
