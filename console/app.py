@@ -16,6 +16,7 @@ from console.access.endpoints import router as access
 from console.account.endpoints import router as account
 from console.accounts.endpoints import router as accounts
 from console.audit.endpoints import router as audit
+from console.batch.endpoints import router as batch
 from console.guard import Guard
 from console.library.endpoints import router as templates
 from console.live.endpoints import router as live
@@ -38,6 +39,7 @@ ROUTERS: Final = (
     renders,
     templates,
     playground,
+    batch,
     workers,
     account,
     accounts,

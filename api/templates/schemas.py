@@ -13,6 +13,7 @@ from motion.template import Kind
 
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
+LABEL_LENGTH_MAX = 500
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
 _SHOWN_LENGTH = 80
@@ -32,7 +33,7 @@ class TemplateInput(Asked):
     """A value that can differ in each render."""
 
     id: Annotated[str, AfterValidator(_id), WithJsonSchema(_ID)] = Field(description="The key to send in `inputs`.")
-    label: str = Field(max_length=500)
+    label: str = Field(max_length=LABEL_LENGTH_MAX)
     kind: Kind
     required: StrictBool | None = Field(None, description="True by default for `image` and `media`.")
     default: str | None = Field(None, description="Public URL of the layer's source.")

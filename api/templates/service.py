@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_room
 from motion.template import InputField
 
+Choice = Callable[[Sequence[InputField]], Sequence[InputField]]
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateDraft:
@@ -58,9 +60,16 @@ async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted
     return record(await _store(session, state, caller, draft))
 
 
-async def import_bundle(session: AsyncSession, state: AppState, caller: Caller, upload: Upload) -> ImportedTemplate:
-    """A template from a `.motion` project. Raises BadRequest, NothingToExpose and QuotaExceeded."""
+async def import_bundle(
+    session: AsyncSession, state: AppState, caller: Caller, upload: Upload, choose: Choice | None = None
+) -> ImportedTemplate:
+    """A template from a `.motion` project, with the inputs that `choose` returns of those that it offers.
+
+    Raises BadRequest, NothingToExpose and QuotaExceeded.
+    """
     draft, warnings = await _import(state, caller, upload)
+    if choose is not None:
+        draft = replace(draft, fields=choose(draft.fields))
     stored = record(await _store(session, state, caller, draft))
     required = [field.id for field in draft.fields if field.required]
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
@@ -19,6 +20,7 @@ from api.uploads import Upload, received
 from console import keyset, pictures
 from console.charts import template_use
 from console.library import pending
+from console.library.choice import chosen
 from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.renders.listing import Filters, listing
@@ -102,10 +104,16 @@ async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) ->
 
 @router.post("/import/{upload_id}")
 async def confirm_import(
-    viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str, name: Annotated[str, Form()] = ""
+    request: Request,
+    viewer: ChangerOf,
+    state: AppStateOf,
+    work: Work,
+    upload_id: str,
+    name: Annotated[str, Form()] = "",
 ) -> Response:
-    """Store the template of an upload that was looked at."""
-    template_id = await _import(state, work, viewer, upload_id, name)
+    """Store the template of an upload that was looked at, with the chosen inputs."""
+    form = await request.form()
+    template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form))
     await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
     await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
@@ -193,10 +201,13 @@ async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found:
     return upload_id
 
 
-async def _import(state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str) -> str:
+async def _import(
+    state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str, choose: service.Choice
+) -> str:
     with pending.kept(state.storage, viewer.account.id, upload_id) as path:
         try:
-            return (await service.import_bundle(work, state, viewer.caller, import_of(path, name))).id
+            return (await service.import_bundle(work, state, viewer.caller, import_of(path, name), choose)).id
         except NothingToExpose:
             found = await findings(state, viewer.account.id, path, name)
+            found = replace(found, fields=choose(found.fields))
             return (await service.publish(work, state, viewer.caller, publication_of(found))).id

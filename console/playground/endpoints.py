@@ -44,7 +44,7 @@ Faults = Sequence[tuple[str, str]]
 @router.get("/templates/{template_id}/playground")
 async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form. Values may come in the address, so that a state can be shared and works without scripts."""
-    template = await _owned(state, viewer, template_id)
+    template = await owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
     entered = [(field, message) for field, message in faults if field in given]  # the rest may still come
@@ -54,7 +54,7 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
 @router.post("/templates/{template_id}/preview")
 async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """A frame with the values of the form; what is wrong with them comes in a header. Changes nothing, costs nothing."""
-    template = await _owned(state, viewer, template_id)
+    template = await owned(state, viewer, template_id)
     form = await request.form()
     return await _frame(request, state, viewer, template, form)
 
@@ -62,14 +62,14 @@ async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, templat
 @router.get("/templates/{template_id}/preview.jpg")
 async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form for browsers without scripts."""
-    template = await _owned(state, viewer, template_id)
+    template = await owned(state, viewer, template_id)
     return await _frame(request, state, viewer, template, request.query_params)
 
 
 @router.post("/templates/{template_id}/check")
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Show the faults of the values next to their fields, and the code for them."""
-    template = await _owned(state, viewer, template_id)
+    template = await owned(state, viewer, template_id)
     form = await request.form()
     given, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     faults, _ = await _faults_and_uploads(state, viewer, template, given, origin_of(request))
@@ -82,7 +82,7 @@ async def render(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str
 ) -> Response:
     """Create the render, or show everything that is wrong."""
-    template = await _owned(state, viewer, template_id)
+    template = await owned(state, viewer, template_id)
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
@@ -128,7 +128,8 @@ def _key_of(form: Mapping[str, Any], wanted: RenderRequest) -> str | None:
     return f"console-{sha256(f'{once} {request_hash(wanted)}'.encode()).hexdigest()}" if once else None
 
 
-async def _owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
+async def owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
+    """Return the account's template. Raises NotFound."""
     async with state.database.reading() as session:
         row = await repository.owned(session, viewer.account.id, checked_id(template_id, "template"))
     return found(row, "template")

@@ -42,10 +42,10 @@ _TEXT_MAX: Final = 200
 async def _filters(
     status: Annotated[str, Query()] = "", template: Annotated[str, Query()] = "", account: Annotated[str, Query()] = "",
     period: Annotated[str, Query()] = "", text: Annotated[str, Query()] = "", after: Annotated[str, Query()] = "",
+    batch: Annotated[str, Query()] = "",
 ) -> Filters:  # fmt: skip
-    return Filters(
-        status, template[:64], account[:64], period, text.strip()[:_TEXT_MAX].replace("\x00", ""), after[:128]
-    )
+    text = text.strip()[:_TEXT_MAX].replace("\x00", "")
+    return Filters(status, template[:64], account[:64], period, text, after[:128], batch[:64])
 
 
 FiltersOf = Annotated[Filters, Depends(_filters)]

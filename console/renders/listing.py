@@ -45,11 +45,12 @@ class Filters:
     text: str = ""
     after: str = ""
     """Key after which the page begins: `<milliseconds since 1970>~<id>`."""
+    batch: str = ""
 
     @property
     def narrowed(self) -> bool:
         """Return True if any filter is set."""
-        return any((self.status, self.template, self.account, self.period, self.text))
+        return any((self.status, self.template, self.account, self.period, self.text, self.batch))
 
     def query(self, **changes: str) -> str:
         """Return the filters as the query of an address, with changes; the page is left out unless it is among them."""
@@ -155,7 +156,7 @@ async def _workers(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str
 async def _total(session: AsyncSession, account_id: str | None, filters: Filters, chosen: Select[Any]) -> int:
     """Return the number of chosen renders, at most COUNT_MAX + 1. By status alone it is the sum of the accounts' counts."""
     statuses = _ACTIVE if filters.status == "active" else (filters.status,) if filters.status else tuple(JobStatus)
-    if filters.template or filters.period or filters.text or not set(statuses) <= set(JobStatus):
+    if filters.template or filters.period or filters.text or filters.batch or not set(statuses) <= set(JobStatus):
         counted = select(func.count()).select_from(chosen.limit(COUNT_MAX + 1).subquery())
     else:
         counted = select(
@@ -185,6 +186,8 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
         found.append(repository.is_of_account(owner))
     if filters.template:
         found.append(col(Job.template_id) == filters.template)
+    if filters.batch:
+        found.append(col(Job.batch_id) == filters.batch)
     if filters.status in set(JobStatus):
         found.append(repository.has_status(filters.status))
     if filters.status == JobStatus.processing:

@@ -13,8 +13,12 @@ _ID_LETTERS: Final = 6
 
 def video_name(template: str, job_id: str, video_key: str) -> str:
     """Return the name of a finished render: its template's, with the end of its id so that no two are the same."""
-    plain = _NOT_IN_NAMES.sub("-", template).strip(" .-")[:_NAME_MAX].strip() or "Render"
-    return f"{plain} {job_id[-_ID_LETTERS:]}.{video_key.rpartition('.')[2]}"
+    return f"{plain_name(template) or 'Render'} {job_id[-_ID_LETTERS:]}.{video_key.rpartition('.')[2]}"
+
+
+def plain_name(template: str) -> str:
+    """Return the name of a template without the signs that file names cannot have."""
+    return _NOT_IN_NAMES.sub("-", template).strip(" .-")[:_NAME_MAX].strip()
 
 
 def disposition(name: str) -> str:

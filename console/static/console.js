@@ -11,6 +11,7 @@
 //   sheets.js    contact sheets, played
 //   drops.js     files that are dropped on a page
 //   controls.js  tabs, copying, forms, keys, two videos beside each other
+//   batch/       the table of a template's values, loaded by its page
 //   playground/  the playground of a template, loaded by its page
 "use strict";
 import "./controls.js";

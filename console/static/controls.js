@@ -78,7 +78,7 @@ document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
   if (sent.has(event.target)) return event.preventDefault();
   sent.set(event.target, setTimeout(() => release(event.target), SENT_MS));
-  event.submitter?.setAttribute("aria-busy", "true");
+  (event.submitter || event.target.querySelector("[data-sending]"))?.setAttribute("aria-busy", "true");
 });
 function release(form) {
   clearTimeout(sent.get(form));

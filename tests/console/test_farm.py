@@ -45,7 +45,6 @@ def _story(data: Path) -> None:
 
         page.goto(f"{farm.origin}/console/templates")
         page.set_input_files("input#file", ROOT / "examples" / "title-card.motion")
-        page.click("text=Check the project")
         page.click("text=Import the template")
         page.click("text=Open the playground")
         before = page.evaluate(PIXELS)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.api.workers import drawing
+from tests.api.world import bundle, document, layer
 from tests.console.people import Person
+
+pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
 
 SUBSTITUTED = "The font family 'Gotham' is not installed; 'Inter' stands in for it."
 
@@ -50,3 +57,37 @@ def test_a_form_with_faults_opened_again_is_the_playground(member: Person) -> No
     assert member.post(f"/templates/{template}/render").status_code in (200, 400)
     answer = member.get(f"/templates/{template}/render")
     assert answer.headers["location"] == f"/console/templates/{template}/playground"
+
+
+def test_a_person_chooses_the_inputs_of_a_template_and_their_labels(
+    member: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    layers = (layer("n1", "Lbl", "text"), layer("n2", "Lbl", "text"), layer("n3", "Photo", "image", src=""))
+    (tmp_path / "greeting.motion").write_bytes(bundle(document(*layers)))
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.set_input_files("#file", tmp_path / "greeting.motion")
+    expect(page.get_by_label("Photo can differ in each render")).to_be_disabled()  # every render needs one
+    page.get_by_label("Lbl can differ in each render").first.uncheck()
+    page.get_by_label("Label of Lbl").last.fill("  Name of\tthe guest ")
+    page.click("text=Import the template")
+    expect(page.get_by_role("region", name="Inputs").locator("tbody tr")).to_have_count(2)
+    (template,) = member.api.get("/templates").json()["items"]
+    assert [one["label"] for one in template["inputs"]] == ["Name of the guest", "Photo"]
+
+
+def test_inputs_of_a_project_without_media_are_chosen_too(member: Person, tmp_path: Path) -> None:
+    project = tmp_path / "texts.motion"
+    project.write_bytes(bundle(document(layer("n1", "Title", "text"), layer("n2", "Role", "text"))))
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    form = {"name": "Texts", "choice": "yes", "input": "role", "label.role": "", "label.title": "Not chosen"}
+    assert member.post(f"/templates/import/{upload}", **form).status_code == 303
+    (template,) = member.api.get("/templates").json()["items"]
+    assert [(one["id"], one["label"]) for one in template["inputs"]] == [("role", "Role")]
+
+
+def test_a_label_that_cannot_be_stored_is_refused_by_name(member: Person, project: Path) -> None:
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    answer = member.post(f"/templates/import/{upload}", choice="yes", input="headline", **{"label.headline": "a\x00b"})
+    assert answer.status_code == 400
+    assert "The label of &#39;headline&#39;" in answer.text

@@ -1,0 +1,1 @@
+"""Render a template once for each row of a table."""

@@ -1,0 +1,142 @@
+"""Page that renders a template once for each row of a table: checked first, then rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from secrets import token_hex
+from typing import Annotated, Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from api.app_state import AppState, origin_of
+from api.batches import service
+from api.batches.schemas import BatchRequest
+from api.dependencies import AppStateOf, Origin, Work
+from api.renders.media import uploads_of
+from api.renders.rules import input_faults
+from console.batch.table import Row, Table, example, read_table
+from console.pages import page
+from console.playground.endpoints import owned
+from console.playground.form import PREFIX, defaults_of, explained, values_of
+from console.renders.naming import disposition, plain_name
+from console.viewer import ChangerOf, Viewer, ViewerOf
+from farm_core.audit.log import record_once
+from farm_core.errors import FarmError, InvalidInputs
+from farm_core.templates.manifest import fields_of
+from farm_core.templates.models import Template
+
+router = APIRouter(prefix="/templates/{template_id}/batch")
+SHOWN_MAX: Final = 50
+"""Rows that the page shows, besides those with faults."""
+PICTURES_MAX: Final = 12
+FAULTY_MAX: Final = 100
+Checked = Sequence[tuple[Row, Sequence[tuple[str, str]]]]
+"""Rows with the faults of their cells."""
+
+
+@router.get("")
+async def batch_page(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """Return the form that takes a table."""
+    return _page(request, await owned(state, viewer, template_id), "")
+
+
+@router.get("/table.csv")
+async def example_table(viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
+    """Return a table to fill in: a column for each input, and a row with the template's own values."""
+    template = await owned(state, viewer, template_id)
+    text = example(fields_of(template), await defaults_of(state, template))
+    headers = {"Content-Disposition": disposition(f"{plain_name(template.name) or 'Table'}.csv")}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.post("")
+async def check(
+    request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, table: Annotated[str, Form()] = ""
+) -> Response:
+    """Show the rows of a table with their faults; nothing is rendered yet."""
+    template = await owned(state, viewer, template_id)
+    return await _checked_page(request, state, viewer, template, table)
+
+
+@router.post("/render")
+async def render(
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str,
+    table: Annotated[str, Form()] = "", once: Annotated[str, Form()] = "",
+) -> Response:  # fmt: skip
+    """Create a render for each row without faults."""
+    template = await owned(state, viewer, template_id)
+    found = read_table(table, fields_of(template))
+    if found.fault is not None:
+        return _page(request, template, table, found)
+    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in found.rows]
+    wanted = BatchRequest.model_validate({"templateId": template.id, "rows": rows, "partial": True})
+    key = "console-" + sha256(f"{once} {table}".encode()).hexdigest() if once else None
+    try:
+        batch = await service.create(state, viewer.caller, wanted, key, origin)
+    except InvalidInputs:
+        return await _checked_page(request, state, viewer, template, table)
+    except FarmError as error:  # the table stays in the form
+        return await _checked_page(request, state, viewer, template, table, error)
+    detail = {"account": viewer.account.name, "rows": len(rows)}
+    await record_once(work, viewer.actor, "render a table", f"batch {batch.batch_id}", detail)
+    return RedirectResponse(f"/console/renders?batch={batch.batch_id}", 303)
+
+
+@router.get("/render")
+async def rendered(template_id: str, viewer: ViewerOf, state: AppStateOf) -> Response:
+    """Redirect to the form. A browser is at this address after a table with faults."""
+    return RedirectResponse(f"/console/templates/{(await owned(state, viewer, template_id)).id}/batch", 303)
+
+
+def _values(template: Template, row: Row) -> dict[str, Any]:
+    """Return the inputs of a row. Those without a value stay as designed."""
+    return values_of(template, _form_of(row))
+
+
+def _form_of(row: Row) -> dict[str, str]:
+    return {PREFIX + name: cell for name, cell in row.cells.items()}
+
+
+async def _checked_page(
+    request: Request, state: AppState, viewer: Viewer, template: Template, text: str, refusal: FarmError | None = None
+) -> Response:
+    found = read_table(text, fields_of(template))
+    checked = [] if found.fault else await _checked(state, viewer, template, found.rows, origin_of(request))
+    return _page(request, template, text, found, checked, refusal)
+
+
+async def _checked(state: AppState, viewer: Viewer, template: Template, rows: Sequence[Row], origin: str) -> Checked:
+    values = [_values(template, row) for row in rows]
+    async with state.database.reading() as session:
+        uploads = await uploads_of(state, session, viewer.account.id, origin, values)
+    found = [one async for one in input_faults(state, viewer.account.id, template, values, uploads)]
+    faults = [[(name.removeprefix("inputs."), message) for name, message in one] for one in found]
+    return [(row, explained(template, one)) for row, one in zip(rows, faults, strict=True)]
+
+
+def _page(
+    request: Request, template: Template, text: str, table: Table | None = None, checked: Checked = (),
+    refusal: FarmError | None = None,
+) -> Response:  # fmt: skip
+    fit = [row for row, faults in checked if not faults]
+    labels = {field.id: field.label or field.id for field in fields_of(template)}
+    values: dict[str, Any] = {
+        "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
+        "faulty": [(row, _named(faults, labels)) for row, faults in checked if faults], "faulty_max": FAULTY_MAX,
+        "shown": [(row, _picture(template, row) if index < PICTURES_MAX else "") for index, row in enumerate(fit[:SHOWN_MAX])],
+        "once": token_hex(16), "title": f"Table for {template.name}",
+    }  # fmt: skip
+    return page(request, "batch/batch.html", status_code=refusal.status if refusal else 200, **values)
+
+
+def _named(faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list[str]:
+    return [f"{labels.get(name, name)} {message}" for name, message in faults]
+
+
+def _picture(template: Template, row: Row) -> str:
+    """Return the address of a frame with the row's values; none where they make an address too long for servers."""
+    query = urlencode(_form_of(row))
+    return f"/console/templates/{template.id}/preview.jpg?{query}" if len(query) < 4000 else ""

@@ -1,0 +1,35 @@
+"""Choice of a template's inputs among those that a project offers, and their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from starlette.datastructures import FormData
+
+from api.templates.schemas import LABEL_LENGTH_MAX
+from farm_core.errors import BadRequest
+from farm_core.strict_json import character_fault
+from motion.template import InputField
+
+CHOICE: Final = "choice"
+"""Field of forms that hold a choice: the ids of the chosen inputs. Browsers do not send boxes without a tick."""
+LABEL: Final = "label."
+
+
+def chosen(fields: Sequence[InputField], form: FormData) -> list[InputField]:
+    """Return the chosen inputs with the labels of the form; all of them if the form holds no choice.
+
+    Inputs that every render must supply are always among them. Raises BadRequest for a label that cannot be stored.
+    """
+    ids = set(form.getlist("input"))
+    kept = [one for one in fields if one.required or one.id in ids or CHOICE not in form]
+    return [replace(one, label=_label(one, form)) for one in kept]
+
+
+def _label(field: InputField, form: FormData) -> str:
+    label = " ".join(str(form.get(LABEL + field.id, "")).split())[:LABEL_LENGTH_MAX]
+    if fault := character_fault(label):
+        raise BadRequest(f"The label of {field.id!r} {fault}.")
+    return label or field.label

@@ -1,0 +1,119 @@
+"""A template is rendered once for each row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from console.batch.table import read_table
+from motion.template import InputField, Target
+from tests.api.world import document, field, layer
+from tests.console.people import Person
+
+pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+
+FIELDS = [
+    InputField(id_, label, "text", False, None, Target(id_, "Text", "content"))
+    for id_, label in (("guest", "Name of the guest"), ("role", "Role"), ("size", "Lbl"), ("tint", "Lbl"))
+]
+
+
+def template(person: Person) -> str:
+    """The id of a template with a text, a colour and a number, all optional."""
+    fields = [
+        field("guest", "text", "n1", "Text", "content"), field("tint", "color", "n1", "Style", "fill"),
+        field("size", "number", "n1", "Transform", "rotation"),
+    ]  # fmt: skip
+    inputs = [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields]
+    return person.api.template(
+        name="Greeting", document=document(layer("n1", "Title", "text"), fields=fields), inputs=inputs
+    )
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_columns_are_named_by_ids_or_labels_and_parted_as_spreadsheets_do(sign: str) -> None:
+    lines = [["name of the guest", " role", "ID"], ["Ada", "", "7"], ["", "", ""], [f'"Bo{sign}\nB."', "Chef", ""]]
+    table = read_table("\ufeff" + "\r\n".join(sign.join(cells) for cells in lines) + "\r\n", FIELDS)
+    assert [(row.line, dict(row.cells)) for row in table.rows] == [
+        (2, {"guest": "Ada"}),
+        (5, {"guest": f"Bo{sign}\nB.", "role": "Chef"}),
+    ]
+    assert table.inputs == ["guest", "role"]
+    assert table.remarks == ["The column “ID” is left out: no single input has this id or label."]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (" \n", "The table is empty."),
+        ("guest", "no rows below"),
+        ("gast\nAda", "names no input of this template. Its inputs are: guest, role, size, tint."),
+        ("Lbl\n1", "names no input"),
+        ("guest,GUEST\na,b", "Several columns are for the input 'guest'."),
+        ("guest\nAda,Chef", "Line 2 has more cells than the first line has names."),
+        ('guest\n"Ada', "A quotation mark is not closed, after line 2."),
+        ("guest\nA\x00", "The table "),
+        ("guest\n" + "A\n" * 1001, "The table has 1,001 rows; at most 1,000"),
+        ("guest\n" + "A" * 1_000_001, "more than 1,000,000 characters"),
+    ],
+)
+def test_a_table_that_cannot_be_rendered_says_why(text: str, fault: str) -> None:
+    assert fault in (read_table(text, FIELDS).fault or "")
+
+
+def test_a_dropped_file_is_checked_and_its_fit_rows_are_rendered(
+    designer: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "guests.csv").write_text("Guest,tint,siez\nAda,#f00,1\nBo,,\nCy,none of them,\n")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template(designer)}")
+    page.click("text=Render a table")
+    page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "1 row cannot be rendered. The others can.Line 4: Tint must be a colour"
+    )
+    expect(page.locator(".notice.warn")).to_contain_text("Did you mean “size”?")
+    expect(page.locator(".batch tbody tr")).to_have_count(2)
+    expect(page.get_by_role("img", name="Frame of line 2")).to_have_js_property("complete", True)
+    assert page.get_by_role("img", name="Frame of line 2").evaluate("(image) => image.naturalWidth") > 0
+    page.get_by_role("button", name="Render 2 videos").click()
+    expect(page.locator("#results")).to_contain_text("2 renders match")
+    expect(page.locator("#results tbody tr").last).to_contain_text("Ada")
+    page.fill("#text", "Bo")
+    expect(page.locator("#results")).to_contain_text("1 render matches")
+
+
+def test_a_file_in_another_encoding_is_told_what_to_save(
+    designer: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "guests.csv").write_bytes("guest\nJosé\n".encode("latin-1"))
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template(designer)}/batch")
+    page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
+    expect(page.locator("#table-fault")).to_have_text("guests.csv is no text in UTF-8. Save the table as CSV UTF-8.")
+
+
+def test_the_table_to_fill_in_has_the_templates_own_values_and_can_be_sent_as_it_is(designer: Person) -> None:
+    address = f"/templates/{template(designer)}/batch"
+    answer = designer.get(f"{address}/table.csv")
+    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''Greeting.csv"
+    assert answer.text.splitlines()[0] == "\ufeffguest,tint,size"
+    assert "Render 1 video" in designer.post(address, table=answer.text).text
+
+
+def test_a_form_that_is_sent_twice_renders_its_table_once(designer: Person) -> None:
+    address = f"/templates/{template(designer)}/batch/render"
+    first, second = (designer.post(address, table="guest\nAda", once="0f" * 16) for _ in range(2))
+    assert first.status_code == 303
+    assert first.headers["location"] == second.headers["location"]
+
+
+def test_tables_of_other_accounts_templates_do_not_exist(designer: Person, shared_operator: Person) -> None:
+    address = f"/templates/{template(designer)}/batch"
+    assert shared_operator.get(address).status_code == 404
+    assert shared_operator.get(f"{address}/table.csv").status_code == 404
+    assert shared_operator.post(f"{address}/render", table="guest\nAda").status_code == 404
