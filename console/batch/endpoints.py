@@ -17,16 +17,19 @@ from api.batches.schemas import BatchRequest
 from api.dependencies import AppStateOf, Origin, Work
 from api.renders.media import uploads_of
 from api.renders.rules import input_faults
+from api.renders.service import request_hash
 from console.batch.table import Row, Table, example, read_table
 from console.pages import page
 from console.playground.endpoints import owned
 from console.playground.form import PREFIX, defaults_of, explained, values_of
+from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.audit.log import record_once
 from farm_core.errors import FarmError, InvalidInputs
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
+from motion.template import MEDIA_KINDS
 
 router = APIRouter(prefix="/templates/{template_id}/batch")
 SHOWN_MAX: Final = 50
@@ -40,7 +43,7 @@ Checked = Sequence[tuple[Row, Sequence[tuple[str, str]]]]
 @router.get("")
 async def batch_page(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form that takes a table."""
-    return _page(request, await owned(state, viewer, template_id), "")
+    return await _page(request, state, await owned(state, viewer, template_id), "")
 
 
 @router.get("/table.csv")
@@ -70,10 +73,12 @@ async def render(
     template = await owned(state, viewer, template_id)
     found = read_table(table, fields_of(template))
     if found.fault is not None:
-        return _page(request, template, table, found)
+        return await _page(request, state, template, table, found)
     rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in found.rows]
-    wanted = BatchRequest.model_validate({"templateId": template.id, "rows": rows, "partial": True})
-    key = "console-" + sha256(f"{once} {table}".encode()).hexdigest() if once else None
+    output = output_of(choices_of(template, state.settings.accepted_formats, await request.form()))
+    body = {"templateId": template.id, "rows": rows, "output": output, "partial": True}
+    wanted = BatchRequest.model_validate(body)
+    key = "console-" + sha256(f"{once} {request_hash(wanted)}".encode()).hexdigest() if once else None
     try:
         batch = await service.create(state, viewer.caller, wanted, key, origin)
     except InvalidInputs:
@@ -105,7 +110,7 @@ async def _checked_page(
 ) -> Response:
     found = read_table(text, fields_of(template))
     checked = [] if found.fault else await _checked(state, viewer, template, found.rows, origin_of(request))
-    return _page(request, template, text, found, checked, refusal)
+    return await _page(request, state, template, text, found, checked, refusal)
 
 
 async def _checked(state: AppState, viewer: Viewer, template: Template, rows: Sequence[Row], origin: str) -> Checked:
@@ -117,17 +122,19 @@ async def _checked(state: AppState, viewer: Viewer, template: Template, rows: Se
     return [(row, explained(template, one)) for row, one in zip(rows, faults, strict=True)]
 
 
-def _page(
-    request: Request, template: Template, text: str, table: Table | None = None, checked: Checked = (),
+async def _page(
+    request: Request, state: AppState, template: Template, text: str, table: Table | None = None, checked: Checked = (),
     refusal: FarmError | None = None,
 ) -> Response:  # fmt: skip
     fit = [row for row, faults in checked if not faults]
-    labels = {field.id: field.label or field.id for field in fields_of(template)}
+    fields = fields_of(template)
+    labels = {field.id: field.label or field.id for field in fields}
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
         "faulty": [(row, _named(faults, labels)) for row, faults in checked if faults], "faulty_max": FAULTY_MAX,
         "shown": [(row, _picture(template, row) if index < PICTURES_MAX else "") for index, row in enumerate(fit[:SHOWN_MAX])],
-        "once": token_hex(16), "title": f"Table for {template.name}",
+        "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
+        "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
     }  # fmt: skip
     return page(request, "batch/batch.html", status_code=refusal.status if refusal else 200, **values)
 

@@ -133,3 +133,25 @@ def test_a_long_name_of_a_key_leaves_the_page_as_wide_as_a_phone(designer: Perso
     page = window(designer, phone=True)
     page.goto(f"{designer.origin}/console/account")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_gallery_shows_templates_as_their_name_is_typed(designer: Person, window: Window) -> None:
+    for name in ("Alpha reel", "Beta card"):
+        designer.api.template(name=name)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.get_by_role("searchbox").press_sequentially("alpha")
+    expect(page.locator(".template-card h2")).to_have_text(["Alpha reel"])
+    page.get_by_role("searchbox").press_sequentially(" none")
+    expect(page.locator("#gallery")).to_contain_text("No name contains alpha none.")
+    page.reload()
+    expect(page.get_by_role("searchbox")).to_have_value("alpha none")
+
+
+def test_the_import_is_one_button_that_says_that_it_works(designer: Person, window: Window, tmp_path: Path) -> None:
+    (tmp_path / "broken.motion").write_bytes(b"this is no project")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.route("**/console/templates/import", lambda route: route.fulfill(status=204))  # no answer replaces the page
+    page.get_by_label("Import a project").set_input_files(tmp_path / "broken.motion")
+    expect(page.get_by_role("status").filter(has_text="Checking the project…")).to_be_visible()
