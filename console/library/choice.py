@@ -29,7 +29,11 @@ def chosen(fields: Sequence[InputField], form: FormData) -> list[InputField]:
 
 
 def _label(field: InputField, form: FormData) -> str:
-    label = " ".join(str(form.get(LABEL + field.id, "")).split())[:LABEL_LENGTH_MAX]
-    if fault := character_fault(label):
-        raise BadRequest(f"The label of {field.id!r} {fault}.")
-    return label or field.label
+    return one_line(str(form.get(LABEL + field.id, "")), f"label of {field.id!r}", LABEL_LENGTH_MAX) or field.label
+
+
+def one_line(text: str, what: str, length: int) -> str:
+    """Return the beginning of a text that a person entered, in one line. Raises BadRequest for one that cannot be stored."""
+    if fault := character_fault(text):
+        raise BadRequest(f"The {what} {fault}.")
+    return " ".join(text.split())[:length].strip()

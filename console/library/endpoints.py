@@ -16,18 +16,19 @@ from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
 from api.templates import service
+from api.templates.schemas import NAME_LENGTH_MAX
 from api.uploads import Upload, received
 from console import keyset, pictures
 from console.charts import template_use
 from console.library import pending
-from console.library.choice import chosen
+from console.library.choice import chosen, one_line
 from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.accounts.models import Account
 from farm_core.audit.log import record
-from farm_core.errors import NothingToExpose
+from farm_core.errors import BadRequest, NothingToExpose
 from farm_core.templates import repository
 from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_room, forget
@@ -112,7 +113,7 @@ async def confirm_import(
     name: Annotated[str, Form()] = "",
 ) -> Response:
     """Store the template of an upload that was looked at, with the chosen inputs."""
-    form = await request.form()
+    form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
     template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form))
     await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
     await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
@@ -134,6 +135,21 @@ async def template_page(
         "progress": await state.progress.percents(newest.rows), "filters": Filters(template=row.id),
     }  # fmt: skip
     return page(request, "library/one.html", **values)
+
+
+@router.post("/{template_id}/name")
+async def rename(
+    viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, name: Annotated[str, Form()] = ""
+) -> Response:
+    """Give a template another name."""
+    row, account = await visible(work, viewer, template_id)
+    former, wanted = row.name, one_line(name, "name", NAME_LENGTH_MAX)
+    if not wanted:
+        raise BadRequest("A template needs a name.")
+    row.name, row.updated_at = wanted, state.clock.now()
+    detail = {"name": wanted, "former": former, "account": account.name}
+    await record(work, viewer.actor, "rename template", f"template {row.id}", detail)
+    return RedirectResponse(f"/console/templates/{row.id}", 303)
 
 
 @router.post("/{template_id}/delete")

@@ -62,12 +62,18 @@ def test_a_form_with_faults_opened_again_is_the_playground(member: Person) -> No
 def test_a_person_chooses_the_inputs_of_a_template_and_their_labels(
     member: Person, window: Callable[..., Any], tmp_path: Path
 ) -> None:
-    layers = (layer("n1", "Lbl", "text"), layer("n2", "Lbl", "text"), layer("n3", "Photo", "image", src=""))
+    fonts = ", ".join(f"'Family {index}'" for index in range(20))
+    layers = (
+        layer("n1", "Lbl", "text", fontFamily=fonts),
+        layer("n2", "Lbl", "text"),
+        layer("n3", "Photo", "image", src=""),
+    )
     (tmp_path / "greeting.motion").write_bytes(bundle(document(*layers)))
     page = window(member)
     page.goto(f"{member.origin}/console/templates")
     page.set_input_files("#file", tmp_path / "greeting.motion")
     expect(page.get_by_label("Photo can differ in each render")).to_be_disabled()  # every render needs one
+    assert page.evaluate("document.documentElement.scrollWidth") == 1440
     page.get_by_label("Lbl can differ in each render").first.uncheck()
     page.get_by_label("Label of Lbl").last.fill("  Name of\tthe guest ")
     page.click("text=Import the template")
@@ -91,3 +97,29 @@ def test_a_label_that_cannot_be_stored_is_refused_by_name(member: Person, projec
     answer = member.post(f"/templates/import/{upload}", choice="yes", input="headline", **{"label.headline": "a\x00b"})
     assert answer.status_code == 400
     assert "The label of &#39;headline&#39;" in answer.text
+
+
+def test_a_template_gets_another_name(member: Person, operator: Person, window: Callable[..., Any]) -> None:
+    template = member.api.template(name="Built-in Lower Third template with its d")
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{template}")
+    button = page.get_by_text("Rename", exact=True)
+    place = button.bounding_box()
+    button.click()
+    expect(page.get_by_label("Name of the template")).to_be_visible()
+    assert button.bounding_box() == place
+    page.get_by_label("Name of the template").fill(" Name\ttag ")
+    page.get_by_role("button", name="Save the name").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Name tag")
+    assert member.api.get(f"/templates/{template}").json()["name"] == "Name tag"
+    for name, fault in ((" ", "A template needs a name."), ("a\x00b", "The name ")):
+        answer = member.post(f"/templates/{template}/name", name=name)
+        assert answer.status_code == 400
+        assert fault in answer.text
+    assert "rename template" in operator.text("/audit")
+
+
+def test_templates_of_others_keep_their_names(designer: Person, shared_member: Person) -> None:
+    template = designer.api.template(name="Mine")
+    assert shared_member.post(f"/templates/{template}/name", name="Yours").status_code == 404
+    assert designer.api.get(f"/templates/{template}").json()["name"] == "Mine"
