@@ -57,7 +57,7 @@ from motion.snapshot import Snapshot
 log = logging.getLogger(__name__)
 SOURCE_SHOWN_MAX = 80
 """Characters of a source that a warning shows."""
-BUILD = "34"
+BUILD = "35"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]

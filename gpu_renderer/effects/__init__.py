@@ -20,6 +20,7 @@ from gpu_renderer.effects.chain import (
     is_resampled,
     keeps_opaque,
     moves_within_box,
+    pointwise_passes,
     retouch,
     shadow_offsets,
     spread_px,
@@ -35,6 +36,7 @@ __all__ = [
     "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
     "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
     "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
-    "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles", "resolve",
+    "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles",
+    "pointwise_passes", "resolve",
     "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "warp", "windows",
 ]  # fmt: skip

@@ -7,15 +7,15 @@ target whose region has room for `spread_px`; hand it to `chain` or `buffer_chai
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
-from gpu_renderer.effects.passes import EffectChain, PointwisePass
+from gpu_renderer.effects.passes import EffectChain, PointwisePass, RecordedPasses
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
-from gpu_renderer.geometry.region import Rects
+from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import EffectSnapshot
@@ -79,6 +79,20 @@ def retouch(
     if first is not None:
         run.wait(first)
     _run_passes(run, effects, after_baking=False)
+
+
+def pointwise_passes(
+    painter: Painter, effects: Iterable[EffectSnapshot], scene: EffectScene, shaders: Container[str]
+) -> list[PointwisePass] | None:
+    """Return the passes of a stack without running them, or None if the shader of one is not among `shaders`."""
+    passes = _passes(effects, after_baking=False)
+    if any(effect.shader not in shaders for effect, _ in passes):
+        return None
+    with painter.pool.acquired(Region(0, 0, 1, 1), "f2") as target:
+        run = RecordedPasses(painter, target, scene, target.region)
+        for effect, values in passes:
+            effect.draw(run, values)
+    return run.passes
 
 
 def _run_passes(run: EffectChain, effects: Iterable[EffectSnapshot], after_baking: bool) -> LayerBuffer:

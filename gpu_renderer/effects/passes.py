@@ -170,6 +170,19 @@ class EffectChain(Surface):
         return self.scene.layer_target(layer_id) if layer_id and layer_id != self.scene.layer_id else None
 
 
+class RecordedPasses(EffectChain):
+    """Pointwise passes of effects, kept instead of run."""
+
+    def __init__(self, painter: Painter, target: Target, scene: EffectScene, limit: Region) -> None:
+        """`target` is not drawn into."""
+        super().__init__(painter, target, scene, limit)
+        self.passes: list[PointwisePass] = []
+
+    def wait(self, step: PointwisePass) -> None:
+        """Keep a pass."""
+        self.passes.append(step)
+
+
 def _one_pass(
     passes: list[PointwisePass], store: int | None
 ) -> tuple[str | Joined, Mapping[str, object], Textures, Uniforms]:

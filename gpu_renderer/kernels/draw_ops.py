@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
 
-RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE = range(11)
+(
+    RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE, ADJUST,
+) = range(12)  # fmt: skip
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
@@ -19,6 +21,11 @@ _DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq").pack
 """`struct draw_op` of `draw_op.h`."""
 _GRADE = struct.Struct("<3f2i12f4xq").pack
 """`struct grade` of `draw_op.h`."""
+RAMP_PASS, NOISE_PASS = range(2)
+"""`enum pass_kind` of `adjustment.h`."""
+PASS_NUMBERS = 12
+_PASS = struct.Struct(f"<2i{PASS_NUMBERS}f").pack
+"""`struct pass` of `adjustment.h`."""
 Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
 
 
@@ -64,11 +71,20 @@ class Content(NamedTuple):
     color: tuple[float, ...] = (0.0,) * 4
     """Linear straight RGBA of a shape or of coverage."""
     texels: Texels | None = None
-    """Without padding, of shape (rows, columns) or (rows, columns, 4); or the numbers of `struct gradient`."""
+    """Without padding, of shape (rows, columns) or (rows, columns, 4); or the numbers of `struct gradient` or of passes."""
+
+
+class Pass(NamedTuple):
+    """A pointwise pass over opaque colours."""
+
+    kind: int
+    is_monochrome: bool
+    numbers: tuple[float, ...]
+    """Uniforms of its shader in the order of `struct pass`, at most PASS_NUMBERS."""
 
 
 class DrawOp(NamedTuple):
-    """A draw operation of the kernels: content on a quad, a layer buffer, a glow, or quantisation of the backdrop."""
+    """A draw operation of the kernels: content on a quad, a layer buffer, a glow, or a change of the backdrop."""
 
     region: Region
     """Pixels that the operation can touch."""
@@ -86,6 +102,17 @@ NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
 def quantise_op(region: Region) -> DrawOp:
     """Return the operation that quantises the backdrop in a region to 8 bits."""
     return _draw_op(Variant(QUANTISE), region, Content())
+
+
+def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...] = ()) -> DrawOp:
+    """Return the operation that grades the backdrop in a region, clamped to 0..1, and runs passes over it."""
+    stage = None if grade is None else _packed_grade(grade)
+    numbers = [(*each.numbers, *(0.0,) * (PASS_NUMBERS - len(each.numbers))) for each in passes]
+    packed = b"".join(_PASS(each.kind, each.is_monochrome, *of) for each, of in zip(passes, numbers, strict=True))
+    found = np.frombuffer(packed, np.uint8).reshape(1, len(passes), -1) if passes else None
+    pointers = 0, 0, 0, 0, 0, _address(stage)
+    variant = Variant(ADJUST, grading=grading)
+    return _draw_op(variant, region, Content(texels=found), pointers=pointers, kept=(stage, grade))
 
 
 def content_op(

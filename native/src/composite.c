@@ -2,6 +2,7 @@
 // Each step is rounded separately; filters of half and single floats fuse one multiplication with one addition.
 // Colours are linear.
 
+#include "adjustment.h"
 #include "blending.h"
 #include "contents.h"
 
@@ -253,6 +254,7 @@ static void composite_row(struct clipped_op *clipped, struct strip *s, int row, 
         case BUFFER:
         case GLOWING_BUFFER:
         case GLOW: composite_buffer(op, cache, s, row, left, first, end); break;
+        case ADJUST: adjust(op, s, row, left, first, end); break;
         default: composite_content(clipped, cache, s, row, left, first, end);
     }
 }

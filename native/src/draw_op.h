@@ -5,7 +5,7 @@
 
 #include "numbers.h"
 
-enum kind { RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE };
+enum kind { RECTANGLE, ELLIPSE, COVERAGE, IMAGE, CELLS, HALF_CELLS, GROUP, BUFFER, GLOWING_BUFFER, GLOW, QUANTISE, ADJUST };
 
 enum { TABLE_ENTRIES = 257 };  // levels -1 to 255: the first and the last level are repeated beyond the ends
 
@@ -39,10 +39,11 @@ struct draw_op {
     union {
         struct { int32_t columns, rows; };              // of the texels
         struct { int32_t ramp_count, gradient_kind; };  // of a shape with a gradient
+        int32_t pass_count;                             // of an ADJUST
     };
     const void *texels;                // COVERAGE: bytes; IMAGE: bytes of RGBA; CELLS and GLOW: RGBA of floats; HALF_CELLS, GROUP,
                                        // buffers and a nearest GLOW: RGBA of half floats; shape: `struct gradient`, or 0 for one
-                                       // colour. Bytes have at least two rows and columns.
+                                       // colour; ADJUST: `struct pass`. Bytes have at least two rows and columns.
     const struct draw_op *glow;        // the GLOW behind a GLOWING_BUFFER
     const struct draw_op *matte;       // of glows and buffers: half floats; its `mode` is of shaders/include/matte.glsl
     const uint8_t *mask;               // of an image or coverage: coverage of the unit square

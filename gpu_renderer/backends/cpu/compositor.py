@@ -1,6 +1,6 @@
 """CPU compositor: native kernels composite all operations but those from the lowest to the highest one that needs OpenGL.
 
-    operations   0 1 2 3 4 5 6 7          3 is an adjustment layer, drawn by a shader
+    operations   0 1 2 3 4 5 6 7          3 is a glass layer, drawn by a shader
                  kernels|GL|kernels       the others are paint, buffers and glows, each over its backdrop
 
 The kernels write the pixels of the operations at the bottom into the target of OpenGL, if they cover enough of the frame
@@ -132,7 +132,7 @@ class CpuCompositor:
         video_backdrop: BackdropOf | None,
     ) -> None:
         with self._drawing.buffers(display_list) as buffers:
-            layers = KernelLayers(self._drawing.contents, buffers, self._texels, display_list.scene.clip)
+            layers = KernelLayers(self._painter, self._drawing.contents, buffers, self._texels, display_list.scene)
             self._begin(display_list, layers)
             count = self._opengl_count(display_list, layers)
             bottom = self._kernel_bottom(display_list, layers, stable_count)

@@ -231,7 +231,7 @@ def of_drawable(
         gradient=gradient, ramp_count=ramp_count, is_masked=mask is not None, grading=steps,
     )  # fmt: skip
     region, to_unit = placed.quad.touched.intersection(within), matrix.columns(placed.quad.to_unit)
-    grade = _grade(style.filter, steps) if steps else None
+    grade = grade_of(style.filter, steps) if steps else None
     return content_op(variant, region, content, to_unit, style.opacity, mask, grade)
 
 
@@ -242,7 +242,7 @@ def _gradient_of(shown: Drawable) -> tuple[int, int]:
     return 2 if shown.fill.is_radial else 1, len(shown.fill.stops) - 1
 
 
-def _grade(by: Filter, steps: tuple[str, ...]) -> Grade:
+def grade_of(by: Filter, steps: tuple[str, ...]) -> Grade:
     """Return the steps of a colour stage that change the content."""
     affine = by.matrix.affine.clip(-MATRIX_MAX, MATRIX_MAX) if by.matrix is not None and "MATRIX" in steps else None
     return Grade(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gpu_renderer.backends.cpu.adjustments import adjustment_op
 from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, is_within_limits, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
@@ -13,8 +14,9 @@ from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.contents import LayerContents, has_passes
-from gpu_renderer.display_list.graph import MODES
+from gpu_renderer.display_list.graph import MODES, Scene
 from gpu_renderer.display_list.operations import (
+    Adjust,
     BlendLayer,
     DisplayList,
     DrawBuffer,
@@ -23,18 +25,21 @@ from gpu_renderer.display_list.operations import (
     Operation,
 )
 from gpu_renderer.display_list.paint import Filter, Image, Shape
-from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.draw_ops import NOTHING, DrawOp, quantise_op
+from gpu_renderer.opengl.painter import Painter
 
 Found = Sequence[DrawOp | None]
 """Kernel operations from bottom to top, or None for an operation that needs OpenGL."""
 
 
 class KernelLayers:
-    """Factory of the kernel operations of one list, within a region of the frame."""
+    """Factory of the kernel operations of one list, within its clip."""
 
-    def __init__(self, contents: LayerContents, buffers: LayerBuffers, texels: KernelTexels, within: Region) -> None:
-        self._contents, self._buffers, self._texels, self._within = contents, buffers, texels, within
+    def __init__(
+        self, painter: Painter, contents: LayerContents, buffers: LayerBuffers, texels: KernelTexels, scene: Scene
+    ) -> None:
+        self._painter, self._contents, self._buffers, self._texels = painter, contents, buffers, texels
+        self._scene, self._within = scene, scene.clip
         self._made: dict[int, tuple[DrawOp, ...] | None] = {}
         """Results of `of`, by index."""
 
@@ -87,6 +92,8 @@ class KernelLayers:
             return [self._plane(plane) for plane in planes] if hide_in_order(planes) else None
         if isinstance(operation, BlendLayer):
             return self._blended(operation, cache_path) if routing.is_blended_by_mode(operation.layer.step) else None
+        if isinstance(operation, Adjust):
+            return [adjustment_op(self._painter, operation.step.layer, self._scene, self._within)]
         if not routing.lies_over(operation):
             return None
         if isinstance(operation, DrawQuad):

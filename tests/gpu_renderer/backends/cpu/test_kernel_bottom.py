@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.skipif(kernels() is None, reason="the native kernels are not installed"),
 ]
 SIZE = (320, 200)
-GRADE = (EffectSnapshot("r", "gradient-ramp", (("blend", 30.0),)), EffectSnapshot("n", "noise", (("amount", 9.0),)))
+GRADE = (EffectSnapshot("r", "gradient-ramp", (("blend", 30.0),)), EffectSnapshot("v", "vignette", (("amount", 40.0),)))
+"""The kernels have no vignette."""
 NOISE = np.random.default_rng(7).integers(0, 256, (38, 60, 4), dtype=np.uint8) | np.array([0, 0, 0, 255], np.uint8)
 SOFT = (EffectSnapshot("b", "blur", (("amount", 4.0),)),)
 
@@ -42,8 +43,8 @@ def cards(first: float, last: float) -> list[LayerSnapshot]:
 def frame(number: int, *, first: float = 0.0, last: float | None = None, soft: bool = False) -> Snapshot:
     """A frame of cards below an adjustment and a card above it."""
     below = cards(first, 9.0 * number if last is None else last)
-    grain = replace(GRADE[1], stored=(*GRADE[1].stored, ("evolution", float(number))))
-    effects = SOFT if soft else (GRADE[0], grain)
+    corners = replace(GRADE[1], stored=(("amount", 30.0 + number),))
+    effects = SOFT if soft else (GRADE[0], corners)
     above = rect("#ffffff", 60 + 11 * number, 150, 40, 30, id="above")
     return snapshot(*below, adjustment(*effects), above, width=SIZE[0], height=SIZE[1])
 
@@ -55,7 +56,7 @@ def frames(painter: Painter, *, by_kernels: bool = True) -> FrameRenderer:
 SEQUENCES = {
     "all layers move": [frame(n, first=3.0 * n) for n in range(5)],
     "low layers stand still": [frame(n) for n in range(9)],
-    "only the grain moves": [frame(n, last=0.0) for n in range(9)],
+    "only the adjustment changes": [frame(n, last=0.0) for n in range(9)],
     "layers start and stop": [frame(n, first=max(0.0, n - 5.0), last=min(n, 9) * 4.0) for n in range(14)],
     "below a blur": [frame(n, soft=True) for n in range(4)],
 }
@@ -103,7 +104,7 @@ def test_layers_below_an_adjustment_are_not_drawn_with_opengl(software: Painter,
     kept.draw(frame(0, first=1.0), *SIZE)
     draws.clear()
     kept.draw(frame(1, first=2.0), *SIZE)
-    assert draws == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/noise.frag"]
+    assert draws == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/vignette.frag"]
     kept.release()
 
 
