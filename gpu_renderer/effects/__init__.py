@@ -1,12 +1,12 @@
 """Effects and layer styles: the registry of every effect, the colour stage, the GPU route and the raster route.
 
-What a compositor calls, in the order of one layer (format/effects.md 3.2 and 4):
+A compositor calls these functions for one layer, in this order (format/effects.md 3.2 and 4):
 
 * `color_stage(layer.effects)`: matrix and table effects, for the shader that draws an unbaked layer's content.
 * `needs_baking(layer)`, `baking(...)`, `bake(...)`: the raster route, before the transform.
 * `spread_px(...)`, `chain(...)` or `buffer_chain(...)`: the passes over the layer's buffer, after the transform.
 
-Modules of effects are imported here, so that the registry has their code before it reads the catalogue.
+This package imports the effect modules, so that their code is registered before the catalogue is read.
 """
 
 from gpu_renderer.effects import blur, drawn, grading, light, lookup, noise, particles, stylise, tones, warp, windows

@@ -1,4 +1,4 @@
-"""Frame of the raster route: when a layer is baked, at which scale, and in which order (format/effects.md 2 and 4).
+"""The raster route: which layers are baked, at which scale and in which order (format/effects.md 2 and 4).
 
 if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
@@ -49,31 +49,37 @@ PADDING_EFFECTS_MAX_PX = 256
 PADDING_MAX_PX = 512
 SIDE_MAX_PX = 4096
 PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
-"""Up to an output scale: the quality at which pictures are baked (effects.md 4.1)."""
+"""Pairs of a largest output scale and the quality at which pictures are baked up to that scale (effects.md 4.1)."""
 PICTURE_QUALITY_MAX = 4.0
 PICTURE_OVERSAMPLING = 1.5
 
 GAUSSIAN_SCALE_MAX = 1.0
-"""Up to this many canvas px a layer px blurs of shapes are Gaussians, as in the golden scenes; all others are three boxes.
+"""Canvas px per layer px up to which blurs of shapes are Gaussians, as in the golden scenes.
 
-The reference's pictures come from two canvases, and nothing in a document tells them apart.
+Other blurs are three boxes.
+
+The reference's pictures come from two canvases. A document does not say which one.
 """
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: (paths, width, height, supersample, padding, supersample_down, is_sampled) to the coverage, (rows, columns)."""
+"""`Contents.mask`: function of (paths, width, height, supersample, padding, supersample_down, is_sampled).
+
+It returns the coverage, shape (rows, columns).
+"""
 PICTURES = (ImageSource, SvgSource, VideoSource)
-"""Sources that come in a size of their own."""
+"""Sources that have a size of their own."""
 _NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
 _BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Baking:
-    """Rasterisation of a baked layer: canvas px per layer px, and the distance that its effects draw outside it, layer px.
+    """Rasterisation of a baked layer.
 
-    For a picture, that comes in its own size, `scale` is the most px per layer px that it may keep. `mask_scale`: canvas px
-    per layer px of its masks, which the reference paints as if the layer were not scaled (compositing.md 2.5); None for
-    pictures, whose masks fit their canvas.
+    `scale`: canvas px per layer px. For a picture, which has its own size: the largest px per layer px that it keeps.
+    `bleed_px`: distance that the effects draw outside the layer, layer px.
+    `mask_scale`: canvas px per layer px of the masks, which the reference paints as if the layer were not scaled
+    (compositing.md 2.5). None for pictures, whose masks fit their canvas.
     """
 
     scale: float
@@ -82,14 +88,17 @@ class Baking:
 
     @property
     def padding_px(self) -> float:
-        """Padding of a layer that nothing but its effects makes larger."""
+        """Padding of a layer that only effects enlarge, layer px."""
         return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Baked:
-    """A baked layer. `target`: 8-bit sRGB-encoded premultiplied, row 0 on top; it covers the layer box of width x height
-    layer px grown by `padding` on every side. Whoever baked it owns the target."""
+    """A baked layer.
+
+    `target`: 8-bit sRGB-encoded premultiplied, row 0 on top. It covers the layer box of width x height layer px, grown
+    by `padding` on every side. The caller of `bake` owns the target.
+    """
 
     target: Target
     width: float
@@ -98,27 +107,31 @@ class Baked:
 
 
 def needs_baking(layer: LayerSnapshot) -> bool:
-    """Return True if the layer takes the raster route: an effect without a GPU form, a scoped effect, or fill opacity."""
+    """Return True if the layer takes the raster route.
+
+    Such a layer has an effect without a GPU form, a scoped effect, or fill opacity.
+    """
     if isinstance(layer.source, _NEVER_BAKED):
         return False
     return is_faded(layer) or _needs_canvas(layer.effects)
 
 
 def is_faded(layer: LayerSnapshot) -> bool:
-    """Return True if fill opacity fades the layer: shapes and texts alone have one (compositing.md 4)."""
+    """Return True if fill opacity fades the layer. Only shapes and texts have fill opacity (compositing.md 4)."""
     return layer.fill_opacity < 1 and isinstance(layer.source, (ShapeSource, TextSource))
 
 
 def container_padding_px(layer: LayerSnapshot) -> float:
     """Return the distance by which the box and the mask of a container grow on every side, layer px.
 
-    Its raster effects are not drawn, and yet it counts as baked: all effects and styles make room (compositing.md 2.4).
+    The raster effects of a container are not drawn, but they make it a baked layer: all its effects and styles enlarge
+    the box (compositing.md 2.4).
     """
     return Baking(1.0, _bleed_px(layer.effects)).padding_px if _needs_canvas(layer.effects) else 0.0
 
 
 def keeps_color(layer: LayerSnapshot) -> bool:
-    """Return True if baking leaves content of one colour in that colour: its alpha is all there is to know."""
+    """Return True if content of one colour has the same colour after baking, so that only its alpha is stored."""
     found = (find(entry.type) for entry in layer.effects)
     return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
 
@@ -126,9 +139,10 @@ def keeps_color(layer: LayerSnapshot) -> bool:
 def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float, *, requested: float = 1.0) -> Baking:
     """Return the rasterisation of a baked layer of width x height layer px.
 
-    `requested`: output px per layer px, at least `output_scale`; of a 3D layer as it is projected (layers.md 5.3).
+    `requested`: output px per layer px, at least `output_scale`. For a 3D layer, the scale of its projection
+    (layers.md 5.3).
 
-    Video keeps its own pixels, a picture those that the output can show.
+    A video keeps its own pixels. A picture keeps as many as the output can show.
     """
     bleed = _bleed_px(layer.effects)
     if isinstance(layer.source, VideoSource):
@@ -151,11 +165,14 @@ def bake(
     scale_max: float = math.inf,
     mask_scale: float | None = None,
 ) -> Baked:
-    """Run mask, fill opacity and every effect that has a raster form, in stack order, over the content's pixels.
+    """Run the mask, fill opacity and every effect with a raster form over the content's pixels, in stack order.
 
-    `raster` is the unmasked content, made as `baking` says, and reduced where it has more than `scale_max` px per layer
-    px; `mask_scale` as in `Baking`; `counter_faces` gives what counters are written in, if any are. Effects that only exist
-    on the GPU are left for the chain.
+    `raster`: the unmasked content, made as `baking` says. It is reduced if it has more than `scale_max` px per layer
+    px.
+    `mask_scale`: see `Baking`.
+    `counter_faces`: returns the faces of counters, if there are any.
+
+    The chain runs the effects that only exist on the GPU.
     """
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.counter_faces, canvas.is_picture = counter_faces, isinstance(layer.source, PICTURES)
@@ -176,7 +193,7 @@ def bake(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """An effect of the stack with its values, and the mask that it is limited to."""
+    """An effect of the stack with its values, and the mask that limits it."""
 
     effect: Effect
     values: EffectValues
@@ -184,7 +201,7 @@ class _Step:
 
     @property
     def is_in_filter(self) -> bool:
-        """True if consecutive steps of this kind make one CSS filter (effects.md 4.2)."""
+        """True if consecutive steps like this one make one CSS filter (effects.md 4.2)."""
         return self.effect.is_filter and self.scope is None
 
     @property
@@ -194,13 +211,13 @@ class _Step:
 
     @property
     def is_idle(self) -> bool:
-        """True if the step returns the picture unchanged. CSS filters have no such guard (effects.md 4.6)."""
+        """True if the step leaves the picture unchanged. CSS filters are never idle (effects.md 4.6)."""
         effect = self.effect
         return not effect.is_filter and (effect.is_idle(self.values) or self.values.are_in(effect.idle_baked))
 
     @property
     def shares_buffer(self) -> bool:
-        """Return True if neighbouring pixel kernels share their straight buffer with this one (effects.md 4.7)."""
+        """True if neighbouring pixel kernels share their straight buffer with this step (effects.md 4.7)."""
         return self.scope is None and not self.effect.is_drawn
 
 
@@ -213,13 +230,14 @@ class _Masks:
     scale: float | None
 
     def coverage(self, canvas: Canvas, paths: Sequence[MaskPath], *, is_scope: bool = False) -> moderngl.Texture:
-        """Return the coverage of the paths, of the canvas's size; the caller releases it.
+        """Return the coverage of the paths in the canvas's size. The caller releases it.
 
-        Masks of another scale than the canvas start at its corner, scopes of effects lie in its middle, and both cover
-        nothing beyond their box. Edges of scopes have four samples a pixel, as measured on a golden scene of the reference.
+        Masks of another scale than the canvas start at its corner. Scopes of effects are centred. Outside its box
+        neither covers anything. Edges of scopes have four samples a pixel, as measured on a golden scene of the
+        reference.
         """
         raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
-        # A picture fills its layer box: where it has other proportions, its pixels are not square on the layer.
+        # A picture fills its layer box. If its aspect ratio differs, its pixels are not square on the layer.
         down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
         covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down, is_scope)
         if self.scale is not None and self.scale != canvas.scale:
@@ -229,7 +247,7 @@ class _Masks:
 
 
 def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centred: bool) -> npt.NDArray[np.uint8]:
-    """Coverage on a canvas of another size, at its corner or in its middle, nothing elsewhere."""
+    """Return coverage on a canvas of another size, at its corner or centred, and 0 elsewhere."""
     placed = np.zeros((rows, columns), np.uint8)
     top, left = ((rows - covered.shape[0]) // 2, (columns - covered.shape[1]) // 2) if is_centred else (0, 0)
     shown = covered[max(0, -top) : max(0, -top) + rows, max(0, -left) : max(0, -left) + columns]
@@ -239,9 +257,9 @@ def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centr
 
 
 def _steps(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
-    """Effects whose raster form changes the picture (effects.md 4.6), lengths in canvas px.
+    """Yield the effects whose raster form changes the picture (effects.md 4.6), with lengths in canvas px.
 
-    A browser ignores a filter of several CSS effects as a whole if one of them is invalid.
+    A browser ignores a whole filter of several CSS effects if one of them is invalid.
     """
     for is_filter, found in groupby(_baked_effects(layer, scale), key=lambda step: step.is_in_filter):
         run = list(found)
@@ -250,9 +268,9 @@ def _steps(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
 
 
 def _baked_effects(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
-    """Effects that have a raster form, in stack order.
+    """Yield the effects that have a raster form, in stack order.
 
-    The path that an effect is limited to is painted on its own in mode add; an id that matches none limits nothing.
+    The path that limits an effect is painted on its own in mode add. An unknown path id limits nothing.
     """
     for entry in layer.effects:
         effect = find(entry.type)
@@ -273,13 +291,13 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
 
 @cached_by_identity(KEPT_MAX)
 def _needs_canvas(effects: tuple[EffectSnapshot, ...]) -> bool:
-    """Return True if an effect has only a raster form, or is limited to a mask."""
+    """Return True if an effect has only a raster form, or if a mask limits it."""
     found = ((entry, find(entry.type)) for entry in effects)
     return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)
 
 
 def _bleed_px(effects: Sequence[EffectSnapshot]) -> float:
-    """Return how far effects draw outside the layer's box, layer px, bounded."""
+    """Return the distance that effects draw outside the layer's box, layer px, at most PADDING_EFFECTS_MAX_PX."""
     found = ((find(entry.type), entry) for entry in effects)
     largest = max(
         (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0

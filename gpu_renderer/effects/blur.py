@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from gpu_renderer.effects.passes import EffectChain
 
 KERNEL_RADIUS_MAX = 24
-"""Largest radius of a window in which pixels are compared with its middle, px."""
+"""Largest radius of a window whose pixels are compared with the centre pixel, px."""
 STREAK_COPIES_MAX = 64
 """Displaced copies on each side of a directional blur."""
 
 
 def blur_axes(values: EffectValues) -> tuple[Axis, ...]:
-    """Return the axes that `dimensions` names: 1 is across only, 2 down only, anything else both."""
+    """Return the axes that `dimensions` names: 1 is horizontal, 2 is vertical, any other value is both."""
     found: dict[float, tuple[Axis, ...]] = {1.0: (0,), 2.0: (1,)}
     return found.get(values.number("dimensions"), (0, 1))
 

@@ -1,7 +1,7 @@
 """A layer's own canvas: 8-bit sRGB, premultiplied, in the layer's untransformed space (format/effects.md 4).
 
-Passes are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl), so the round trip through 8 bits
-between every two effects is the reference's own.
+Passes are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl). Like the reference, they
+round to 8 bits between every two effects.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
-"""Bounds the work of an absurd smoothness: 20 px at the largest raster scale."""
+"""Limit of the smoothness, so that extreme values stay cheap: 20 px at the largest raster scale."""
 BOTH_AXES: tuple[Axis, ...] = (0, 1)
 BLUR_SIGMAS = 4.0
-"""Sigmas from its content at which nothing of a blur is left."""
+"""Distance from the content, in sigmas, beyond which a blur is zero."""
 MIP_SHARPENING = 0.5
-"""Bias of the mip level from which browsers reduce a picture, measured on the reference's frames."""
+"""Bias of the mip level that browsers use to reduce a picture, measured on the reference's frames."""
 
 
 class Canvas(Surface):
-    """Canvas that raster effects work on, with the layer's silhouette as it was before fill opacity.
+    """Canvas of the raster effects, with the layer's silhouette before fill opacity.
 
     `scale`: canvas px per layer px. Lengths in values and in the methods below are canvas px.
     """
@@ -63,17 +63,20 @@ class Canvas(Surface):
         self._is_straight = False
         self._stores_straight = False
         self.is_picture = False
-        """True if it holds an image or a video frame."""
+        """True if the canvas holds an image or a video frame."""
         self.is_image = False
-        """True if it holds an image: pictures drawn onto it are enlarged by a cubic (shaders/include/cubic.glsl)."""
+        """True if the canvas holds an image.
+
+        Pictures drawn onto it are enlarged by a cubic filter (shaders/include/cubic.glsl).
+        """
         self.blur_kernel: Callable[[float], Kernel] = canvas_gaussian
         """Weights of a blur of a given sigma."""
         self.counter_faces: Callable[[], FontChain] | None = None
-        """Gives the faces that counters are written in; without them they draw nothing."""
+        """Returns the faces of counters. Without faces counters draw nothing."""
 
     @classmethod
     def of(cls, painter: Painter, raster: Raster, scale_max: float = math.inf) -> Canvas:
-        """A canvas with the raster's pixels, reduced where there are more than `scale_max` of them per layer px."""
+        """Return a canvas with the raster's pixels, reduced to at most `scale_max` px per layer px."""
         rows, columns = raster.pixels.shape[:2]
         target = painter.pool.take(Region(0, 0, columns, rows), "f1", clear=False)
         target.texture.write(np.ascontiguousarray(rgba_of(raster)).data)
@@ -95,23 +98,26 @@ class Canvas(Surface):
         return self.target.region.height
 
     def place(self, values: EffectValues, key: str) -> tuple[float, float]:
-        """Return the point that two parameters give as an offset from the canvas's middle: `center` is `centerX` and `centerY`."""
+        """Return the point of two parameters, an offset from the canvas's centre.
+
+        `center` reads `centerX` and `centerY`.
+        """
         return self.width / 2 + values.number(f"{key}X"), self.height / 2 + values.number(f"{key}Y")
 
     @property
     def silhouette(self) -> Target:
-        """Return the layer's shape for style generators: the picture before fill opacity, else the present picture."""
+        """Return the layer's shape for style generators: the picture before fill opacity, or the current one."""
         return self._silhouette or self.target
 
     def fade(self, opacity: float) -> None:
-        """Apply fill opacity: the pixels fade, the silhouette stays (effects.md 4.4)."""
+        """Apply fill opacity: it fades the pixels but not the silhouette (effects.md 4.4)."""
         faded = self.passed("effects/baked/fade.frag", uniforms={"u_opacity": opacity})
         self._silhouette, self.target = self.target, faded
 
     def run(self, bake: Callable[[Canvas, EffectValues], None], values: EffectValues, *, keep_straight: bool) -> None:
         """Run the raster form of an effect. Neighbouring pixel kernels share one straight buffer (effects.md 4.7).
 
-        `keep_straight`: the next effect reads pixels too, so colours of transparent pixels must last.
+        `keep_straight`: keep the colours of transparent pixels, because the next effect reads them too.
         """
         if values.effect.is_drawn:
             self._store(straight=False)
@@ -128,17 +134,17 @@ class Canvas(Surface):
             self.apply("effects/baked/restore.frag")
 
     def replace(self, target: Target) -> None:
-        """Make a target, stored as the last pass was asked to, the picture."""
+        """Make a target the picture. The last pass decided how its pixels are stored."""
         super().replace(target)
         self._is_straight = self._stores_straight
 
     def variant(self, values: EffectValues | None) -> Defines:
-        """Return the variant of a shader, with how the canvas is stored before and after the pass."""
+        """Return the variant of a shader that matches how the canvas is stored before and after the pass."""
         stored = ("STRAIGHT_IN", self._is_straight), ("STRAIGHT_OUT", self._stores_straight)
         return (*super().variant(values), *((name, "1") for name, given in stored if given))
 
     def close(self) -> Target:
-        """End the work; the caller owns the picture, which is premultiplied."""
+        """Return the final picture, premultiplied. The caller owns it."""
         self._store(straight=False)
         self.painter.pool.give_back(self._silhouette)
         self._silhouette = None
@@ -149,7 +155,7 @@ class Canvas(Surface):
         return bytes_of(self.target)
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
-        """Return the canvas read back as kernels see it: straight bytes, shape (rows, columns, 4)."""
+        """Return the canvas as kernels see it: straight bytes, shape (rows, columns, 4)."""
         pixels = self.pixels()
         if self._is_straight:
             return pixels
@@ -160,7 +166,7 @@ class Canvas(Surface):
         straight /= np.maximum(straight[..., 3:], 1)
         straight *= 255
         straight += 0.5
-        pixels[..., :3] = np.minimum(straight[..., :3], 255.0)  # cut, which is floor here
+        pixels[..., :3] = np.minimum(straight[..., :3], 255.0)  # the assignment truncates, which is floor here
         return pixels
 
     def write(self, pixels: npt.NDArray[np.uint8]) -> None:
@@ -194,7 +200,7 @@ class Canvas(Surface):
             self.painter.pool.give_back(copy)
 
     def paint(self, pixels: npt.NDArray[np.uint8], *, composite: int = 0, opacity: float = 1.0) -> None:
-        """Draw premultiplied pixels of the canvas's size over it, by a composite code of effects.md 4.3."""
+        """Draw premultiplied pixels of the canvas's size over the picture, with a composite code of effects.md 4.3."""
         texture = self.texture(np.ascontiguousarray(pixels).tobytes(), self.width, self.height)
         self.apply(
             "effects/baked/paint.frag",
@@ -208,7 +214,7 @@ class Canvas(Surface):
         self.apply("effects/baked/table.frag", spent={"u_table": texture})
 
     def matrix(self, affine: npt.NDArray[np.float64]) -> None:
-        """Map straight colours by three rows of four, and clamps."""
+        """Map straight colours by an affine matrix of three rows of four, and clamp them."""
         matrix, offset = affine[:, :3].T.ravel(), affine[:, 3]
         self.apply(
             "effects/baked/matrix.frag",
@@ -226,7 +232,10 @@ class Canvas(Surface):
         *,
         vertex: str = "effects/marks.vert",
     ) -> None:
-        """Draw instances of a vertex shader's quad into a target of the canvas's size, in order: a row of attributes each."""
+        """Draw instances of a vertex shader's quad into a target of the canvas's size, in order.
+
+        Each instance has a row of attributes.
+        """
         given, packed = self.uniforms(shader, None, uniforms), attributes.astype(np.float32)
         times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
         for first in range(0, len(packed), times_max):
@@ -237,17 +246,17 @@ class Canvas(Surface):
             )  # fmt: skip
 
     def blurred(self, sigma: float) -> Target:
-        """Return a browser's blur of the picture, transparent outside the canvas; the caller owns it."""
+        """Return a browser's blur of the picture, transparent outside the canvas. The caller owns it."""
         return self.soft(self.target, sigma, self.target.region)
 
     def soft(self, source: Target, sigma: float, region: Region) -> Target:
-        """Return a browser's blur of a picture over a region, transparent outside the picture; the caller owns it."""
+        """Return a browser's blur of a picture over a region, transparent outside the picture. The caller owns it."""
         return canvas_blurred(self.painter, source, sigma, region, self.blur_kernel)
 
     def relief(self, source: Target, sigma: float) -> Target:
-        """Return the blurred alpha of a picture, transparent outside, for effects that look at its slopes; the caller owns it.
+        """Return the blurred alpha of a picture, transparent outside, for effects that use its slopes.
 
-        Slopes enlarge the level or two by which a blur at a smaller size is off.
+        The caller owns it. A blur at a smaller size is off by a level or two, and slopes would amplify that error.
         """
         if self.blur_kernel is not canvas_boxes or sigma < BOX_SIGMA_MIN:
             return self.soft(source, sigma, source.region)
@@ -258,17 +267,17 @@ class Canvas(Surface):
         return soft
 
     def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
-        """Replace the picture by its box blur (effects.md 6), which loses the colours of transparent pixels."""
+        """Replace the picture by its box blur (effects.md 6). The colours of transparent pixels are lost."""
         with self.premultiplied() as source:
             soft = box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
         self.replace(soft)
         self._is_straight = False
 
     def surroundings(self, radius: int, iterations: int = 1) -> Target:
-        """Return the straight bytes of the picture after box blurs of 2 radius + 1 px, its edge repeated; the caller owns them.
+        """Return the picture after box blurs of 2 radius + 1 px, as straight bytes with its edge repeated.
 
-        Colours of faint pixels keep their precision, which premultiplied bytes would lose: for effects that compare the
-        picture with its blur.
+        The caller owns it. It serves effects that compare the picture with its blur: colours of faint pixels keep their
+        precision, which premultiplied bytes would lose.
         """
         if (native := window_kernels(self.painter)) is not None:
             pixels, margin, threads = self.straight_pixels(), min(radius, WINDOW_MARGIN_MAX), self.painter.thread_count
@@ -286,7 +295,10 @@ class Canvas(Surface):
         return straight
 
     def at_working_size(self, shader: str, values: EffectValues, radius: int) -> None:
-        """A kernel of (2 radius + 1)^2 taps (`u_window`: the radius), at a size that bounds its cost (effects.md 8.1)."""
+        """Run a kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1).
+
+        `u_window`: the radius.
+        """
         cost = self.width * self.height * (2 * radius + 1) ** 2
         share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
         if share == 1.0:
@@ -299,11 +311,17 @@ class Canvas(Surface):
         self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
 
     def shrunk(self, size: Region) -> Target:
-        """Return the means, straight bytes, of the cells of pixels that each px of a smaller size stands for; the caller owns it."""
+        """Return the picture at a smaller size, straight bytes: each px is the mean of the pixels that it covers.
+
+        The caller owns it.
+        """
         return self.passed("effects/baked/shrink.frag", region=size)
 
     def luma_field(self, smoothness: int) -> Target:
-        """Luma times alpha, box-blurred: the height field of relief effects, as red (float); the caller owns it."""
+        """Return the height field of relief effects: luma times alpha, box-blurred, as red (float).
+
+        The caller owns it.
+        """
         if (native := window_kernels(self.painter)) is not None:
             made = self.painter.pool.take(self.target.region, "a4", clear=False)
             made.texture.write(self.heights(native, smoothness), alignment=1)
@@ -324,11 +342,12 @@ class Canvas(Surface):
     def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
         """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture.
 
-        What the blur spreads beyond the canvas counts: it may be displaced onto it (effects.md 4.2).
+        The blur also extends beyond the canvas, because the displacement can move those pixels onto it
+        (effects.md 4.2).
         """
         margin = math.ceil(min(BLUR_SIGMAS * max(0.0, sigma), max(abs(dx), abs(dy))))
         soft = self.soft(self.target, sigma, self.target.region.grown(margin))
-        shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # as a browser reads a colour
+        shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # clamped like a browser's colours
         self.apply(
             "effects/baked/shadow.frag", uniforms={"u_color": shown, "u_offset": (dx, dy)}, spent={"u_shape": soft}
         )
@@ -338,13 +357,13 @@ class Canvas(Surface):
         return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters with lengths in canvas px, what the effect derives from them, and the kind of content."""
+        """Return the parameters, with lengths in canvas px, the effect's derived values, and the kind of content."""
         derived = values.effect.derive(values, self.width, self.height)
         return {**dict[str, UniformValue](values.uniforms()), **derived, "u_is_image": int(self.is_image)}
 
 
 def _halved(painter: Painter, target: Target) -> Target:
-    """Return the next mip level of a picture. The target still belongs to the caller."""
+    """Return the next mip level of a picture. The caller still owns the target."""
     width, height = target.region.width, target.region.height
     columns, rows = (1 if side == 1 else 2 + side % 2 for side in (width, height))
     half = Region(0, 0, max(1, width // 2), max(1, height // 2))
@@ -352,9 +371,9 @@ def _halved(painter: Painter, target: Target) -> Target:
 
 
 def _reduced(painter: Painter, target: Target, size: Region) -> Target:
-    """Return the picture of a target, which goes back to the pool, in a smaller size.
+    """Return the picture of a target at a smaller size, and give the target back to the pool.
 
-    Browsers read between two mip levels, half a level finer than the reduction asks for (effects.md 4.1).
+    Browsers read between two mip levels, half a level finer than the reduction needs (effects.md 4.1).
     """
     ratio = target.region.width / size.width * target.region.height / size.height
     levels = max(0.0, math.log2(ratio) / 2 - MIP_SHARPENING)

@@ -1,7 +1,7 @@
 """GPU route: an unbaked layer's spatial effects, in stack order, over its buffer in screen space.
 
-One layer (format/effects.md 3.2): draw the content through the color stage into a linear premultiplied half-float
-target whose region has room for `spread_px`; hand it to `chain` or `buffer_chain`; composite what comes back.
+For one layer (format/effects.md 3.2): draw the content through the colour stage into a linear premultiplied half-float
+target whose region includes `spread_px`, pass that target to `chain` or `buffer_chain`, and composite the result.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ def chain(
 ) -> Target:
     """Run the spatial effects of a stack over a layer's buffer, in order.
 
-    Takes `source`, which is linear premultiplied and covers the layer's pixels with its effects' margins. The caller owns
-    the returned target, of the same region. Matrix, table, raster and time effects are skipped. `first`: a pass before
-    the effects. With `in_place` pointwise passes run on the target itself, if the driver can; the bytes are the same.
+    Takes ownership of `source`, which is linear premultiplied and covers the layer's pixels with the margins of its
+    effects. The caller owns the returned target, which has the same region. Matrix, table, raster and time effects are
+    skipped. `first`: a pass before the effects. `in_place`: pointwise passes run on the target itself if the driver
+    supports it, with the same bytes.
     """
     run = EffectChain(painter, source, scene, source.region, in_place=in_place)
     if first is not None:
@@ -54,10 +55,10 @@ def buffer_chain(
     after_baking: bool = False,
     in_place: bool = False,
 ) -> LayerBuffer:
-    """Run like `chain` within the frame, and keep the glow of soft effects at the end of the stack apart.
+    """Run like `chain` within the frame, but keep the glow of soft effects at the end of the stack separate.
 
-    `source` needs no margin for glows: `spread_px` with `without_glow`. With `after_baking` only effects without a raster form
-    run: the layer came from `bake`.
+    `source` needs no margin for glows: use `spread_px` with `without_glow`. With `after_baking` only effects without a
+    raster form run, because the layer came from `bake`.
     """
     return _run_passes(EffectChain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
 
@@ -71,7 +72,7 @@ def retouch(
     *,
     first: PointwisePass | None = None,
 ) -> None:
-    """Run a stack that `is_pointwise_stack` over parts of a target, where it stands; the driver must be able to.
+    """Run an `is_pointwise_stack` over parts of a target, in place. The driver must support that.
 
     `first`: a pass before the effects.
     """
@@ -107,7 +108,9 @@ def _run_passes(run: EffectChain, effects: Iterable[EffectSnapshot], after_bakin
 def spread_px(
     effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False, without_glow: bool = False
 ) -> int:
-    """Return the distance that the chain draws outside the layer, output px. The frame's longer side means everything.
+    """Return the distance that the chain draws outside the layer, output px.
+
+    The frame's longer side stands for an unlimited distance.
 
     Grow the region of the layer's buffer by this distance, and clip it to the frame, before drawing the layer. With
     `without_glow` the soft effects at the end are left out, for `buffer_chain`.
@@ -121,7 +124,7 @@ def spread_px(
 
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Return True if passes read the picture itself, and not only blurs of it."""
+    """Return True if passes read the picture itself, not only blurs of it."""
     return bool(_body(_passes(effects, after_baking)))
 
 
@@ -134,7 +137,7 @@ def _body(passes: Sequence[tuple[Effect, EffectValues]]) -> Sequence[tuple[Effec
 
 
 def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
-    """Return True if `buffer_chain` makes only a glow so soft that it can be drawn at one place and shown at another."""
+    """Return True if `buffer_chain` makes only a glow that is soft enough to be drawn once and then moved."""
     passes = _passes(effects, after_baking)
     return bool(passes) and all(
         effect.is_soft and effect.sigma_px(values, scene) >= MOVABLE_FROM_SIGMA for effect, values in passes
@@ -144,13 +147,13 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
 def shadow_offsets(
     effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
 ) -> list[tuple[float, float]]:
-    """Return the displacement of the silhouette by each pass of a stack of soft effects, output px."""
+    """Return the displacement of the silhouette in each pass of a stack of soft effects, output px."""
     passes = _passes(effects, after_baking)
     return [effect.offset_px(values, scene) for effect, values in passes]
 
 
 def is_pointwise_stack(effects: Iterable[EffectSnapshot]) -> bool:
-    """Return True if all passes of a stack make each pixel of that pixel of the picture alone."""
+    """Return True if every pass of a stack computes each pixel from the same pixel alone."""
     return all(effect.is_pointwise for effect, _ in _passes(effects, after_baking=False))
 
 
@@ -165,7 +168,7 @@ def moves_within_box(effects: Iterable[EffectSnapshot], *, after_baking: bool = 
 
 
 def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
-    """Return True if a stack has any pass to run; without one the layer needs no buffer of its own."""
+    """Return True if a stack has any pass. Without passes the layer needs no buffer of its own."""
     return bool(_passes(effects, after_baking))
 
 
@@ -181,5 +184,8 @@ def _passes_of(effects: tuple[EffectSnapshot, ...], after_baking: bool) -> Seque
 
 
 def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
-    """Return the passes of a stack in order, each with its values. A stack that does not move is the same tuple in each frame."""
+    """Return the passes of a stack in order, each with its values.
+
+    For a stack that does not change, return the same tuple in each frame.
+    """
     return _passes_of(tuple(effects), after_baking)

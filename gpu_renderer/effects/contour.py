@@ -16,20 +16,25 @@ _SEGMENTS: dict[int, tuple[tuple[int, int], ...]] = {
     8: ((0, 3),), 9: ((0, 2),), 11: ((0, 1),), 12: ((1, 3),), 13: ((1, 2),), 14: ((2, 3),),
     5: ((3, 2), (1, 0)), 10: ((0, 3), (2, 1)), 16 + 5: ((3, 0), (1, 2)), 16 + 10: ((0, 1), (2, 3)),
 }  # fmt: skip
-"""Cell corners inside (8 top-left, 4 top-right, 2 bottom-right, 1 bottom-left) to (from, to) sides, the inside on one
-side all the way; sides are 0 top, 1 right, 2 bottom, 3 left. 16: a saddle whose mean is inside."""
+"""Segments of each cell, by the corners that are inside (8 top-left, 4 top-right, 2 bottom-right, 1 bottom-left).
+
+A segment goes from one side to another (0 top, 1 right, 2 bottom, 3 left), with the inside always on the same hand.
+Keys above 16 are saddles whose mean is inside.
+"""
 _SIDES = np.full((32, 2, 2), -1)
-"""The same as a table; -1 for no segment."""
+"""`_SEGMENTS` as an array, -1 for no segment."""
 for _code, _found in _SEGMENTS.items():
     _SIDES[_code, : len(_found)] = _found
 _SIDE_EDGES = np.array([(0, 0, 0), (0, 1, 1), (1, 0, 0), (0, 0, 1)])
-"""Lattice edge of each side of a cell: rows and columns away, and 0 for the one to the right or 1 for the one down."""
+"""Lattice edge of each side of a cell: row offset, column offset, and 0 for a horizontal or 1 for a vertical edge."""
 
 
 def contours(alpha: Levels, threshold: float) -> list[Points]:
-    """Closed loops where the alpha, 0 outside the canvas, crosses the threshold, first point on top.
+    """Return closed loops where the alpha crosses the threshold, each from its topmost point on.
 
-    They run counter-clockwise on screen around what is inside, as the reference's do.
+    The alpha is 0 outside the canvas.
+
+    Loops run counter-clockwise on screen around the inside, as in the reference.
     """
     field = np.pad(alpha, 1)
     starts, ends = _segments(field, threshold)
@@ -50,7 +55,10 @@ def contours(alpha: Levels, threshold: float) -> list[Points]:
 
 
 def runs(loop: Points, count: int, share: float, shift: float) -> list[Points]:
-    """Pieces of a loop: `count` slots of equal length, each drawn for a share of it, all shifted by a share of the loop."""
+    """Return pieces of a loop, one in each of `count` slots of equal length.
+
+    `share`: drawn share of a slot. `shift`: displacement of all pieces, as a share of the loop.
+    """
     closed = np.concatenate([loop, loop[:1]])
     reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
     whole = float(reached[-1])
@@ -71,7 +79,7 @@ def _piece(closed: Points, reached: Numbers, start: float, length: float) -> Poi
 
 
 def _segments(field: Levels, threshold: float) -> tuple[Indices, Indices]:
-    """Return the edges, as numbers, where the segments of all cells start and end, in the order of the cells."""
+    """Return the edges, as numbers, where the segments of all cells start and end, in order of the cells."""
     inside = (field >= threshold).view(np.uint8)
     code = inside[:-1, :-1] << 3 | inside[:-1, 1:] << 2 | inside[1:, 1:] << 1 | inside[1:, :-1]
     rows, columns = np.nonzero((code - np.uint8(1)) < 14)

@@ -1,4 +1,4 @@
-"""Blurs by native kernels where OpenGL runs on the processor: the bytes of `effects/convolve.frag` in a fraction of its time."""
+"""Blurs by native kernels if OpenGL runs on the processor: the same bytes as `effects/convolve.frag`, much faster."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Kernel = npt.NDArray[np.float64]
 
 
 def can_convolve(source: Target, format: Format, into: Target | None) -> bool:
-    """Return True if the kernels convolve a target into one of `format`, or into `into`.
+    """Return True if the kernels can convolve a target into one of `format`, or into `into`.
 
-    Half floats can be made half floats, their alpha, or floats.
+    Half floats can become half floats, their alpha, or floats. Alpha stays alpha.
     """
     stored = {format} if into is None else {format, into.format}
     return (source.format == "f2" and stored in ({"f2"}, {"a2"}, {"f2", "f4"})) or (source.format, stored) == (
@@ -49,7 +49,7 @@ def convolved_natively(
 
 
 def _texels(painter: Painter, source: Target, *, is_alpha: bool) -> Halves:
-    """Return the texels of a target of half floats, or their alpha alone."""
+    """Return the texels of a half-float target, or only their alpha."""
     columns, rows = source.size
     texels = np.empty((rows, columns, 4) if source.format == "f2" else (rows, columns), np.uint16)
     painter.finish()
@@ -59,6 +59,6 @@ def _texels(painter: Painter, source: Target, *, is_alpha: bool) -> Halves:
 
 
 def _taps(kernel: Kernel) -> Taps:
-    """Return the weights of a kernel that are not 0, and their distances."""
+    """Return the weights of a kernel that are not 0, with their distances."""
     places = np.flatnonzero(kernel)
     return kernel[places].astype(np.float32), places.astype(np.int32)

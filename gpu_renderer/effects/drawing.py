@@ -31,7 +31,7 @@ COMPOSITES = {
 
 @contextmanager
 def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iterator[skia.Canvas]:
-    """Provide a Skia canvas of the canvas's size; what is drawn on it is then painted over the picture as a whole."""
+    """Provide a Skia canvas of the canvas's size. The drawing is then painted over the picture as a whole."""
     pixels, on = rgba(canvas.width, canvas.height)
     yield on
     canvas.paint(pixels, composite=composite, opacity=opacity)
@@ -39,7 +39,7 @@ def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iter
 
 @contextmanager
 def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, skia.BlendMode]]:
-    """Provide a Skia canvas of the picture itself, and the blend mode of a composite code (effects.md 4.3) for each stroke."""
+    """Provide a Skia canvas of the picture itself, and the blend mode of a composite code (effects.md 4.3)."""
     pixels = canvas.pixels()
     on = skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
     yield on, COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
@@ -47,7 +47,7 @@ def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, 
 
 
 def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:
-    """A colour with its alpha times the opacity."""
+    """Return a colour with its alpha times the opacity."""
     r, g, b, a = color
     return skia.Color4f(r, g, b, a * min(1.0, max(0.0, opacity)))
 
@@ -60,7 +60,7 @@ def stroke_paint(
     *,
     round_ends: bool = False,
 ) -> skia.Paint:
-    """An anti-aliased outline of one colour."""
+    """Return the paint of an anti-aliased stroke of one colour."""
     paint = skia.Paint(AntiAlias=True, Style=skia.Paint.kStroke_Style, StrokeWidth=max(0.0, width), BlendMode=blend)
     paint.setColor4f(color4f(color, opacity))
     if round_ends:
@@ -70,17 +70,17 @@ def stroke_paint(
 
 
 def polyline(points: Sequence[tuple[float, float]], *, closed: bool = False) -> skia.Path:
-    """A path through the points, canvas px."""
+    """Return a path through the points, canvas px."""
     path = skia.Path()
     path.addPoly([skia.Point(x, y) for x, y in points], closed)
     return path
 
 
 def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
-    """Draw a line of text about the canvas's centre plus the effect's position, on a box where it shows one.
+    """Draw a line of text, centred on the canvas's centre plus the effect's position, with an optional box behind it.
 
-    The text stands on its middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes (effects.md 8.6). Its
-    glyphs are those of text layers: vertically hinted in TrueType faces (text.md 10.3).
+    The position is on the text's middle baseline; the box is the text's width plus 0.8 sizes by 1.6 sizes
+    (effects.md 8.6). Its glyphs are those of text layers: vertically hinted in TrueType faces (text.md 10.3).
     """
     if canvas.counter_faces is None:
         return

@@ -61,7 +61,7 @@ class Vegas(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         threshold = min(254.0, max(1.0, values.number("threshold")))
         loops = contours(canvas.pixels()[..., 3], threshold)
-        # Measured: strokes on pictures are never soft.
+        # Measured: strokes on pictures have hard edges.
         hardness = 100.0 if canvas.is_picture else values.number("hardness")
         width = max(0.1, values.number("width"))
         paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, round_ends=True)
@@ -182,14 +182,14 @@ def _numbers(value: ParameterValue) -> list[float]:
 
 
 def _gradient(values: EffectValues, top: float, bottom: float, *keys: str) -> skia.Paint:
-    """Return the paint of colours from top to bottom."""
+    """Return the paint of a gradient from top to bottom."""
     colors = [color4f(values.color(key)).toColor() for key in keys]
     shader = skia.GradientShader.MakeLinear([(0, top), (0, max(bottom, top + 1e-3))], colors)
     return skia.Paint(AntiAlias=True, Shader=shader)
 
 
 class _Bolt(NamedTuple):
-    """A jagged line, and how much of the thickness, glow width, opacity and glow opacity it has."""
+    """A jagged line, with its shares of the thickness, glow width, opacity and glow opacity."""
 
     points: list[tuple[float, float]]
     width: float
@@ -218,7 +218,10 @@ def _bolts(canvas: Canvas, values: EffectValues) -> Iterator[_Bolt]:
 def _jagged(
     start: Point, end: Point, amplitude: float, depth: int, chance: Iterator[float]
 ) -> list[tuple[float, float]]:
-    """Return 2 ** (depth + 1) points by midpoint displacement along the left normal, canvas px; shared points are repeated."""
+    """Return 2 ** (depth + 1) points by midpoint displacement along the left normal, canvas px.
+
+    Shared points are repeated.
+    """
     if depth == 0:
         return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
     along = end - start

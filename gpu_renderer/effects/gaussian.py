@@ -1,7 +1,8 @@
-"""Blurs as kernels: the reference's 61-tap Gaussian, a canvas's Gaussian, and how wide ones run at a bounded cost.
+"""Blur kernels: the reference's 61-tap Gaussian and a canvas's Gaussian, with wide blurs at a bounded cost.
 
-A kernel is the array of its weights at 0, 1, 2 ... px from the centre; it is symmetric and sums to 1. A wide one runs over
-a picture of half the size, or a quarter ..., with the weights that, between halving and enlarging, come nearest to it.
+A kernel is an array of weights at 0, 1, 2 ... px from the centre. It is symmetric and sums to 1. A wide kernel runs
+over a picture at 1/2, 1/4 ... of its size. Its weights are fitted so that halving, convolving and enlarging come
+closest to the kernel.
 """
 
 from __future__ import annotations
@@ -24,28 +25,31 @@ from gpu_renderer.opengl.targets import Format, Target
 
 NEAREST = (moderngl.NEAREST, moderngl.NEAREST)
 UNROLLED = 4
-"""Steps in which the shader's radius and its number of far taps grow, so that few programs serve all kernels."""
+"""Step by which the shader's radius and its number of far taps grow, so that few programs serve all kernels."""
 NEAR_PX = 32
-"""The shader has a weight for each pixel up to here, and beyond only taps that are not 0.
+"""Distance up to which the shader has a weight for each pixel. Beyond it the shader has only taps that are not 0.
 
-The reference's widest kernel has 61 taps over 5,001 px: a weight for each pixel is more than a GPU's uniforms hold.
+The reference's widest kernel has 61 taps over 5,001 px. A weight for each of these pixels would exceed a GPU's
+uniforms.
 """
 SMALL_FROM_SIGMA = (4.5, 14.2, 32.0, 64.0, 128.0)
-"""From these on a Gaussian is worked out at 1/2, 1/4, ... of the size: within two code values or so (see the tests).
+"""Sigmas from which a Gaussian is computed at 1/2, 1/4, ... of the size.
 
-From a sigma of 12 on the reference cuts its own at 2.5 sigmas, and in the dark the end of its light is seen: within three
-code values there, ten where several ends meet. Those take finer cells than a sigma of 2.5.
+The error is about two code values (see the tests).
+
+From a sigma of 12 on the reference cuts its Gaussian at 2.5 sigmas, and this end is visible in dark parts. There the
+error is three code values, or ten where several ends meet. Such blurs use finer cells than a sigma of 2.5.
 """
 BOX_RADIUS_MAX = 32
-"""A wider box first halves the picture along its axes."""
+"""Largest radius of a box that runs at full size. A wider box first halves the picture along its axes."""
 WINDOW_MARGIN_MAX = 2**14 - 1
-"""Bounds the work of an absurd box, and the sums of the native kernels."""
+"""Limit of a box's radius, so that extreme values stay cheap and the native kernels' sums do not overflow."""
 BOX_SIGMA_MIN = 2.0
-"""A smaller sigma is a Gaussian on every canvas."""
+"""Sigma below which a blur is a Gaussian on every canvas."""
 SIGMA_MAX = 1000.0
-"""A wider blur leaves nothing to see of a frame, and is not made wider."""
+"""Limit of sigma. A wider blur leaves nothing visible of a frame."""
 NEGLIGIBLE, NEGLIGIBLE_SMALL = 1e-5, 3e-4
-"""Weights below this share of the largest are left out, and those at a smaller size."""
+"""Shares of the largest weight below which weights are dropped: at full size, and at a smaller size."""
 
 
 @lru_cache(256)
@@ -72,7 +76,7 @@ def canvas_gaussian(sigma: float) -> Kernel:
 
 @lru_cache(256)
 def canvas_boxes(sigma: float) -> Kernel:
-    """Return the kernel of a browser's blur on a canvas on the processor: three boxes of whole pixels from a sigma of 2 on."""
+    """Return the kernel of a browser's blur on a CPU canvas: three boxes of whole pixels from a sigma of 2 on."""
     sigma = min(sigma, SIGMA_MAX)
     if sigma < BOX_SIGMA_MIN:
         return canvas_gaussian(sigma)
@@ -82,36 +86,36 @@ def canvas_boxes(sigma: float) -> Kernel:
 
 
 def box_widths(sigma: float) -> tuple[int, int, int]:
-    """Return the widths in px of the three boxes that stand for a Gaussian of this sigma on a canvas on the processor."""
+    """Return the widths in px of the three boxes that approximate a Gaussian of this sigma on a CPU canvas."""
     width = math.floor(min(sigma, SIGMA_MAX) * 3 * math.sqrt(2 * math.pi) / 4 + 0.5)
-    return width, width, width | 1  # two boxes of an even width lie half a px to either side
+    return width, width, width | 1  # two boxes of an even width are off-centre by half a px, in opposite directions
 
 
 def box(width: float) -> Kernel:
-    """Return the mean over a width in px, parts of the outermost pixels included."""
+    """Return the kernel of a mean over a width in px. The outermost pixels count in part."""
     side = (width - 1) / 2
     return normalised(np.append(np.ones(math.floor(side) + 1), side - math.floor(side)))
 
 
 def normalised(weights: Kernel, negligible: float = NEGLIGIBLE) -> Kernel:
-    """Weights that sum to 1 on both sides together, without a tail of a negligible share of the largest."""
+    """Return weights that sum to 1 on both sides together, without the tail below a share of the largest weight."""
     kept = np.flatnonzero(np.abs(weights) > negligible * np.abs(weights).max())
     weights = weights[: kept[-1] + 1]
     return np.asarray(weights / (weights[0] + 2 * weights[1:].sum()))
 
 
 def blur_margin_px(sigma: float) -> float:
-    """Return the distance in px that the Gaussian of the GPU route spreads."""
+    """Return the distance that the Gaussian of the GPU route spreads, px."""
     return len(reference_gaussian(sigma)) - 1 if sigma > 0 else 0.0
 
 
 def levels_of(sigma: float) -> int:
-    """Return the number of halvings of the picture before a Gaussian of this sigma."""
+    """Return how often the picture is halved before a Gaussian of this sigma."""
     return sum(sigma >= limit for limit in SMALL_FROM_SIGMA)
 
 
 def small(kernel: Kernel, levels: int) -> Kernel:
-    """Return the weights for a picture halved `levels` times that best stand for the kernel, enlarging included."""
+    """Return the weights for a picture halved `levels` times that, enlarging included, come closest to the kernel."""
     factor = 1 << levels
     base = _response(factor)
     half = len(base) // 2
@@ -129,12 +133,12 @@ def small(kernel: Kernel, levels: int) -> Kernel:
 
 @lru_cache(512)
 def _fitting(kernel: Callable[[float], Kernel], sigma: float, levels: int) -> Kernel:
-    """Return the kernel of a sigma for a picture halved `levels` times."""
+    """Return the kernel of a sigma, fitted to a picture halved `levels` times."""
     return small(kernel(sigma), levels) if levels else kernel(sigma)
 
 
 def _response(factor: int) -> Kernel:
-    """Return the response of halving and bilinear enlarging to a single pixel, averaged over its places in a cell."""
+    """Return the response of halving and bilinear enlarging to a single pixel, averaged over its positions in a cell."""
     places = np.arange(-2 * factor, 2 * factor + 1)
     cells = (places[None, :] + np.arange(factor)[:, None] + 0.5) / factor - 0.5
     return np.asarray(np.clip(1 - np.abs(cells), 0, None).mean(axis=0) / factor)
@@ -153,7 +157,8 @@ def blurred(
 ) -> Target:
     """Return the source convolved along x, then y; premultiplied in and out. The caller owns it.
 
-    `down_kernel`: the kernel along y if it is another one. Beyond the source its edge is repeated, or all is transparent.
+    `down_kernel`: the kernel along y if it differs. `clear_outside`: pixels beyond the source are transparent;
+    otherwise its edge is repeated.
     """
     whole, made = region or source.region, format or source.format
     along = kernel if down_kernel is None else down_kernel
@@ -219,35 +224,40 @@ def mip_blurred(
     format: Format | None = None,
     into: Target | None = None,
 ) -> Target:
-    """Return the blur of the GPU route over a region of a picture from its mip, halved `levels` times. The caller owns it.
+    """Return the blur of the GPU route over a region of a picture, from the picture halved `levels` times.
 
-    `sigmas`: across and down, px before halving. `into`: the target to hold it, which may be larger and is undefined beyond.
+    The caller owns it. `sigmas`: horizontal and vertical, px before halving. `into`: the target of the result. It can
+    be larger than the region, and is undefined outside it.
     """
     across, down = (_fitting(reference_gaussian, sigma, levels) for sigma in sigmas)
     return blurred(painter, mip, across, down, region=region, format=format, into=into)
 
 
 def window_kernels(painter: Painter) -> WindowKernels | None:
-    """Return the native kernels for windows of a canvas, or None if shaders draw them.
+    """Return the native kernels for windows of a canvas, or None if shaders compute them.
 
-    Where OpenGL runs on the processor, kernels cost the same for a window of any size, or a small part of a shader.
+    Kernels are used where OpenGL runs on the processor. There they cost a small part of a shader, or the same for
+    windows of any size.
     """
     native = kernels() if painter.is_software else None
     return None if native is None else native.windows
 
 
 def box_blurred_plane(plane: npt.NDArray[np.uint8], sigma: float) -> npt.NDArray[np.uint8]:
-    """Return the three boxes of a sigma over one channel, shape (rows, columns), 0 outside. Each axis rounds to bytes once."""
+    """Return one channel after the three boxes of a sigma, shape (rows, columns), 0 outside.
+
+    Each axis rounds to bytes once.
+    """
     widths = box_widths(sigma)
     margin, whole = (sum(widths) - 3) // 2, math.prod(widths)
-    kind = np.dtype("u4" if 256 * whole < 2**32 else "u8")  # running sums wrap, sums of windows fit
-    for _ in range(2):  # down the columns, then down those of the transpose
+    kind = np.dtype("u4" if 256 * whole < 2**32 else "u8")  # running sums overflow, sums of windows do not
+    for _ in range(2):  # down the columns, then down the columns of the transpose
         sums = np.zeros((len(plane) + 2 * margin, plane.shape[1]), kind)
         sums[margin : margin + len(plane)] = plane
         for width in widths:
             np.cumsum(sums, axis=0, out=sums)
             sums[width:] -= sums[:-width].copy()
-        # Sums of a window stand at its last row.
+        # The sum of a window is stored at its last row.
         rounded = np.floor_divide(sums[2 * margin :] + whole // 2, whole)
         plane = np.ascontiguousarray(rounded.T.astype(np.uint8))
     return plane
@@ -271,9 +281,10 @@ def box_blurred(
     repeat_edge: bool,
     format: Format | None = None,
 ) -> Target:
-    """Box blurs of 2 radius + 1 px of an 8-bit target, one axis after the other, stored in between (effects.md 6).
+    """Return the box blurs of 2 radius + 1 px of an 8-bit target, one axis after the other (effects.md 6).
 
-    The caller owns the result. Shaders work out a wide box at a smaller size, and can store another format.
+    Each axis is stored before the next. The caller owns the result. Shaders compute a wide box at a smaller size, and
+    can store another format.
     """
     radius = max(0, min(radius, WINDOW_MARGIN_MAX))
     steps: tuple[Axis, ...] = axes * (iterations if radius > 0 else 0)
@@ -311,9 +322,10 @@ def halved(
     has_rim: bool = False,
     axes: tuple[Axis, ...] = (0, 1),
 ) -> Target:
-    """Return the source at 1/2, 1/4 ... of its size along the axes: region coordinates shrink with it. The caller owns it.
+    """Return the source at 1/2, 1/4 ... of its size along the axes. Its region shrinks with it. The caller owns it.
 
-    `has_rim`: with a pixel of what the source's own edge repeats to around it, so that it is not a mean that is repeated.
+    `has_rim`: add a cell around it that holds the source's repeated edge. Without it later passes repeat a mean of edge
+    pixels.
     """
     current, across, down = source, 1 + (0 in axes), 1 + (1 in axes)
     for _ in range(levels):
@@ -334,7 +346,10 @@ def halved(
 def enlarged(
     painter: Painter, source: Target, levels: int, region: Region, *, axes: tuple[Axis, ...] = (0, 1)
 ) -> Target:
-    """A picture that was halved along the axes, over the region at its first size. The caller owns it."""
+    """Return a picture that was halved along the axes, enlarged to its first size over the region.
+
+    The caller owns it.
+    """
     factor = tuple(float(1 << levels if axis in axes else 1) for axis in (0, 1))
     return painter.applied("effects/enlarge.frag", source, region=region, uniforms={"u_factor": factor})
 
@@ -342,9 +357,9 @@ def enlarged(
 def canvas_blurred(
     painter: Painter, source: Target, sigma: float, region: Region, kernel: Callable[[float], Kernel] = canvas_gaussian
 ) -> Target:
-    """Return a browser's canvas blur of `source` over `region`, transparent outside the source; the caller owns it.
+    """Return a browser's canvas blur of `source` over `region`, transparent outside the source.
 
-    `kernel`: `canvas_gaussian` or `canvas_boxes`.
+    The caller owns it. `kernel`: `canvas_gaussian` or `canvas_boxes`.
     """
     if sigma <= 0:
         return painter.applied("effects/baked/crop.frag", source, region=region)

@@ -1,4 +1,4 @@
-"""Glow passes: glow or shadow in one colour behind a picture, from its blurred silhouette (format/effects.md 8.2)."""
+"""Glow passes: a glow or shadow of one colour behind a picture, from its blurred silhouette (format/effects.md 8.2)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
 SIGMA_CELLS = 2.5
-"""Smallest sigma of a glow in cells of its buffer. Glows have no detail, and their tails are cut."""
+"""Smallest sigma of a glow, in cells of its buffer. Cells can be large because glows have no detail and short tails."""
 LEVELS_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
 class GlowPass:
-    """A colour (straight sRGB, strength as alpha) on the alpha blurred by sigma, px, over a wider lobe if that is not 0.
+    """A glow of one colour (straight sRGB, strength as alpha), from the alpha blurred by `sigma`, px.
 
-    `axis_shares`: multiply the sigmas across and down, in a buffer whose pixels are not square on the layer.
+    `wide_sigma`: sigma of a second, wider lobe, or 0 for none.
+    `axis_shares`: factors of the horizontal and vertical sigmas, for a buffer whose pixels are not square on the layer.
     """
 
     color: Rgba
@@ -33,7 +34,7 @@ class GlowPass:
 
     @property
     def is_displaced(self) -> bool:
-        """True for a shadow, which is displaced from its silhouette."""
+        """True for a shadow that is displaced from its silhouette."""
         return self.offset != (0.0, 0.0)
 
     @property
@@ -42,26 +43,29 @@ class GlowPass:
         return blur_margin_px(max(self.sigma, self.wide_sigma)) + math.hypot(*self.offset)
 
     def region(self, layer: LayerBuffer, limit: Region) -> Region:
-        """Return the frame pixels within the limit that the glow and the layer's present glow can paint."""
+        """Return the frame pixels within the limit that this glow and the layer's existing glow can paint."""
         return layer.region.grown(math.ceil(self.margin_px) + MARGIN_PX).intersection(limit)
 
     def shown(self, region: Region, frame: Region) -> Region:
-        """Return the part of a region that has a glow.
+        """Return the part of a region where the glow is visible.
 
-        The reference draws the blurred frame displaced: what moves in from beyond the frame's edge does not exist.
+        The reference displaces the blurred frame, so nothing moves in from outside the frame.
         """
         return region.intersection(frame.displaced(*self.offset)) if self.is_displaced else region
 
 
 class MipChain:
-    """Mip chain of a sharp picture's alpha: 1/2, 1/4 ... of the frame's size, each computed once."""
+    """Mip chain of a sharp picture's alpha: 1/2, 1/4 ... of the frame's size, each level computed once."""
 
     def __init__(self, painter: Painter, sharp: Target) -> None:
         self._painter = painter
         self._made: list[Target] = [sharp]
 
     def at(self, levels: int) -> Target:
-        """Return the alpha, in every channel, halved `levels` times, or the picture itself for 0. The chain owns the target."""
+        """Return the alpha, in every channel, halved `levels` times, or the picture itself for 0.
+
+        The chain owns the target.
+        """
         while len(self._made) <= levels:
             self._made.append(halved(self._painter, self._made[-1], 1, "a2", has_rim=True))
         return self._made[levels]
@@ -82,10 +86,13 @@ def with_glow(
     *,
     exact: bool,
 ) -> LayerBuffer:
-    """Return the layer with one more glow behind it and its present glow, within the limit. Takes the layer's targets.
+    """Return the layer with one more glow, behind the layer and its existing glow, within the limit.
 
-    `frame`: pixels outside cast no glow. `mips`: chain of the sharp picture. `exact`: use the reference's own taps for any width.
-    Flatten the layer before if it has a glow and either glow is cut (`GlowPass.shown`): cells cannot hold the edge.
+    Takes ownership of the layer's targets. `mips`: chain of the sharp picture. `frame`: pixels outside it cast no glow.
+    `exact`: use the reference's own taps for any width.
+
+    If the layer has a glow and either glow is cut (`GlowPass.shown`), flatten the layer first: cells cannot hold the
+    edge.
     """
     region = glow_pass.region(layer, limit)
     shape = _Silhouette(painter, mips, layer.glow, layer.region.intersection(limit))
@@ -135,7 +142,7 @@ def _draw(
 
 
 class _Silhouette:
-    """Mip chain of the alpha of a picture over its glow, within a region that may be larger than the glow's."""
+    """Mip chain of the alpha of a picture together with its glow. Its region can be larger than the glow's."""
 
     def __init__(self, painter: Painter, mips: MipChain, glow: GlowBuffer | None, region: Region) -> None:
         self._painter = painter
@@ -175,7 +182,10 @@ class _Silhouette:
 def _lobe(
     painter: Painter, shape: _Silhouette, sigmas: tuple[float, float], region: Region, *, exact: bool
 ) -> GlowBuffer:
-    """Return the silhouette blurred over a region of the frame, by a sigma for each axis. The caller owns its target."""
+    """Return the silhouette blurred over a region of the frame, with a sigma for each axis.
+
+    The caller owns its target.
+    """
     sharpest = min(sigmas)
     levels = 0 if exact else _levels_of(sharpest)
     alpha, drawn = shape.at(levels), glow_cells(region, levels)
@@ -186,5 +196,5 @@ def _lobe(
 
 
 def _levels_of(sigma: float) -> int:
-    """Return the number of halvings of the silhouette before a Gaussian of this sigma."""
+    """Return how often the silhouette is halved before a Gaussian of this sigma."""
     return min(LEVELS_MAX, max(0, math.floor(math.log2(max(1.0, sigma / SIGMA_CELLS)))))

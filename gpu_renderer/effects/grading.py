@@ -1,6 +1,6 @@
-"""Colour effects that are one affine matrix each, or one table per channel (format/effects.md 8.3 and 8.4).
+"""Colour effects that consist of one affine matrix each, or of one table per channel (format/effects.md 8.3 and 8.4).
 
-On a baked layer eight of the matrices are the browser's CSS filter functions, with slightly other weights.
+On a baked layer eight of the matrices are the browser's CSS filter functions, whose weights differ slightly.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ X: Curve = LEVELS / 255
 
 
 def scaled(gain: float, offset: float = 0.0) -> Affine:
-    """Every channel times the gain plus the offset."""
+    """Return the map that multiplies every channel by the gain and adds the offset."""
     return affine_of(gain * np.eye(3), offset)
 
 
 def affine_of(matrix: npt.ArrayLike, offset: npt.ArrayLike = 0.0) -> Affine:
-    """An affine map from its matrix and its offset."""
+    """Return the affine map with this matrix and offset."""
     return np.hstack([np.asarray(matrix, np.float64), np.broadcast_to(np.asarray(offset, np.float64), 3)[:, None]])
 
 
 def saturated(amount: float, luma: Luma) -> Affine:
-    """Channels moved from the luma by a factor: 0 is grey, 1 the identity."""
+    """Return the map that scales the distance of each channel from the luma: 0 gives grey, 1 is the identity."""
     return affine_of((1 - amount) * np.tile(luma, (3, 1)) + amount * np.eye(3))
 
 
 def hue_turned(radians: float, luma: Luma) -> Affine:
-    """Hues turned about the grey axis."""
+    """Return the map that rotates hues about the grey axis."""
     c, s = math.cos(radians), math.sin(radians)
     grey = np.tile(luma, (3, 1))
     r, g, b = luma
@@ -46,7 +46,7 @@ def hue_turned(radians: float, luma: Luma) -> Affine:
 
 
 def _share(values: EffectValues, luma: Luma) -> float:
-    """Return `amount` as a fraction. A CSS filter takes no more than all."""
+    """Return `amount` as a fraction. CSS filters clamp it to 1."""
     amount = values.fraction("amount")
     return min(1.0, amount) if luma is CSS_LUMA else amount
 
@@ -54,14 +54,14 @@ def _share(values: EffectValues, luma: Luma) -> float:
 def _linear(slope: float, intercept: float = 0.0) -> Table:
     """Return the table of a CSS filter that is linear in each channel.
 
-    Browsers work out an entry in single precision and drop its fraction: `brightness(107%)` takes 50 to 53, not 54.
+    Browsers compute an entry in single precision and truncate it: `brightness(107%)` maps 50 to 53, not 54.
     """
     levels = LEVELS.astype(np.float32)
     return _truncated(np.float32(slope) * levels + np.float32(255) * np.float32(intercept))
 
 
 def _between(first: float, last: float) -> Table:
-    """Return the table of a CSS filter that goes from one value to another, fractions dropped."""
+    """Return the table of a CSS filter that runs from one value to another. Entries are truncated."""
     low, high = float(np.float32(first)), float(np.float32(last))
     table = _truncated(255.0 * (low + X * (high - low)))
     table[-1] = _truncated(np.array([255.0 * high]))[0]
@@ -73,7 +73,7 @@ def _truncated(levels: npt.NDArray[np.floating]) -> Table:
 
 
 def _plain(values: EffectValues, key: str) -> tuple[float, float, float]:
-    """Only `#rrggbb` is read; anything else is black."""
+    """Return the colour of a `#rrggbb` value, or black for any other text."""
     r, g, b, a = values.color_with(key, -1.0)
     return (r, g, b) if a == -1.0 else (0.0, 0.0, 0.0)
 
@@ -153,7 +153,7 @@ class Tint(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         amount = values.fraction("amount")
         black, white = (np.array(_plain(values, key)) for key in ("mapBlack", "mapWhite"))
-        # The weights are those of the GPU route on either route: no CSS filter does this.
+        # Both routes use the weights of the GPU route, because no CSS filter does this.
         return [affine_of((1 - amount) * np.eye(3) + amount * np.outer(white - black, LUMA), amount * black)]
 
 
@@ -166,18 +166,18 @@ class ChannelMixer(MatrixEffect):
 
 
 def entries(*channels: Curve) -> Table:
-    """A table from levels of 0..255 for one channel or for three: rounded half up and clamped."""
+    """Return a table from the output levels, 0..255, of one channel or of three, rounded half up and clamped."""
     columns = channels if len(channels) == 3 else channels * 3
     return np.clip(np.floor(np.stack(columns, axis=1) + 0.5), 0, 255).astype(np.uint8)
 
 
 def hump(distance: Curve, width: float) -> Curve:
-    """E(d, w): a bell of the width about zero."""
+    """Return E(d, w): a bell curve of this width around zero."""
     return np.asarray(np.exp(-np.square(distance / width)))
 
 
 def hermite(points: list[tuple[float, float]]) -> Curve:
-    """A tone curve through the points at every level, flat outside them."""
+    """Return a tone curve through the points, for every level. It is flat outside the points."""
     ordered = sorted(points, key=lambda point: point[0])
     x, y = np.array(ordered).T
     before, behind = np.arange(len(x)) - 1, np.arange(len(x)) + 1
@@ -259,7 +259,7 @@ class GammaPedestalGain(TableEffect):
 def level_curve(
     values: EffectValues, in_black: str, in_white: str, gamma: str, out_black: str, out_white: str
 ) -> Curve:
-    """Return the levels formula over 0..255; the arguments name the parameters."""
+    """Return the levels formula over 0..255. The arguments are the names of the parameters."""
     low, high = values.number(in_black), values.number(in_white)
     t = np.clip((LEVELS - low) / max(1e-6, high - low), 0, 1)
     floor = values.number(out_black)

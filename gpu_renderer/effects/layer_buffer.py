@@ -1,7 +1,8 @@
-"""Layer buffers: a sharp picture, and the glow buffer behind it.
+"""Layer buffers: a sharp picture with a glow buffer behind it.
 
-A glow buffer holds everything soft (glows, shadows, wide blurs) at 1/2, 1/4 ... of the frame's size. One pass enlarges and
-composites it, which costs a fraction of passes at the frame's size, and the sharp picture needs no margin for the glow.
+A glow buffer holds everything soft (glows, shadows, wide blurs) at 1/2, 1/4 ... of the frame's size. One pass enlarges
+and composites it, which costs a fraction of passes at the frame's size, and the sharp picture needs no margin for the
+glow.
 """
 
 from __future__ import annotations
@@ -17,29 +18,35 @@ from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
 
 MARGIN_PX = 2
-"""Room for interpolation."""
+"""Margin for interpolation, px."""
 ALONE, OVER_GLOW, GLOW_ALONE = 0, 1, 2
-"""GLOW in shaders/compositing/layer.frag."""
+"""Values of GLOW in shaders/compositing/layer.frag."""
 MOVABLE_FROM_SIGMA = 5.0
-"""Sigma from which a glow has cells of at least two px (`levels_of`, `glow_pass.SIGMA_CELLS`) and can be moved by a part of a cell."""
+"""Sigma from which a glow can be moved by a part of a cell.
+
+Its cells are then at least two px wide (`levels_of`, `glow_pass.SIGMA_CELLS`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GlowBuffer:
-    """Linear premultiplied colour in cells of `cell_px` frame pixels a side, for the frame pixels of `region`."""
+    """Linear premultiplied colour of the frame pixels in `region`, in cells of `cell_px` frame pixels a side."""
 
     target: Target
     levels: int
     region: Region
     origin: tuple[float, float] = (0.0, 0.0)
-    """Displacement since it was drawn, px."""
+    """Displacement since the glow was drawn, px."""
     is_cached: bool = False
     """True if a cache owns the target."""
     cut_from: Region | None = None
-    """Region of a shadow that ends inside the frame, before it was cut to `region`."""
+    """Region of a shadow before it was cut to `region`, if the cut lies inside the frame."""
 
     def moved(self, right: float, down: float, frame: Region) -> GlowBuffer:
-        """Return the glow moved by a distance, px, within the frame. The target keeps its owner. Cells must be larger than pixels."""
+        """Return the glow moved by a distance, px, within the frame.
+
+        The target keeps its owner. Cells must be larger than pixels.
+        """
         assert self.levels, "cells of one pixel are read at their centres only"
         x, y, width, height = self.region
         shown = enclosing(x + right, y + down, x + right + width, y + down + height).intersection(frame)
@@ -73,12 +80,12 @@ class GlowBuffer:
 
 @dataclass(frozen=True, slots=True)
 class LayerBuffer:
-    """A picture in frame pixels over its glow, if it has one. It owns both targets, except a cached glow."""
+    """A picture in frame pixels, with an optional glow behind it. It owns both targets, except a cached glow."""
 
     sharp: Target
     glow: GlowBuffer | None = None
     is_glow_alone: bool = False
-    """True if nothing is in front of the glow: `sharp` is one transparent pixel."""
+    """True if the buffer has only a glow: `sharp` is one transparent pixel."""
 
     @property
     def region(self) -> Region:
@@ -100,14 +107,14 @@ def cells(region: Region, levels: int) -> Region:
 
 
 def glow_cells(region: Region, levels: int) -> Region:
-    """Return the cells of a region and one more on every side, so that interpolation stays within them."""
+    """Return the cells of a region and one more on every side, so that interpolation stays inside."""
     return cells(region, levels).grown(1) if levels else region
 
 
 def glow_target(painter: Painter, region: Region, levels: int, format: Format) -> Target:
     """Return a target for the glow of a region. Its content is undefined: draw its `glow_cells`.
 
-    Cells larger than a pixel are floats, which cost a software rasteriser's filter less than half floats.
+    Cells larger than a pixel are floats, which a software rasteriser filters faster than half floats.
     """
     needed = glow_cells(region, levels)
     if not levels:
@@ -119,7 +126,7 @@ def glow_target(painter: Painter, region: Region, levels: int, format: Format) -
 class Compositing(NamedTuple):
     """Opacity and track matte of a buffer (compositing/layer.frag).
 
-    `keeps_tails`: glows keep their tails under 1/255. `has_8_bits`: the buffer passes through 8 bits of linear light.
+    `keeps_tails`: keep the parts of glows below 1/255. `has_8_bits`: quantise the buffer to 8 bits of linear light.
     """
 
     opacity: float = 1.0
@@ -140,7 +147,7 @@ def draw(
     blend: Blend,
     how: Compositing = OPAQUE,
 ) -> None:
-    """Draw the picture over its glow into parts of the target."""
+    """Draw the picture over its glow into the rectangles of the target."""
     sharp, glow, inside = layer.sharp, layer.glow, shared(rects, layer.sharp.region)
     if glow is None:
         draw_parts(painter, into, sharp, None, inside, blend, how)
@@ -159,7 +166,7 @@ def draw_parts(
     blend: Blend,
     how: Compositing,
 ) -> None:
-    """Draw the picture, its glow, or one over the other, into parts that each of them covers."""
+    """Draw the picture, its glow, or the picture over its glow. Each of them covers all of the parts."""
     if not parts:
         return
     content = ALONE if glow is None else GLOW_ALONE if sharp is None else OVER_GLOW
@@ -180,9 +187,9 @@ def draw_parts(
 
 
 def flattened(painter: Painter, layer: LayerBuffer) -> Target:
-    """Return the picture and its glow in one target, which the caller owns. Takes the buffer's targets.
+    """Return the picture and its glow in one target, which the caller owns. Takes ownership of the buffer's targets.
 
-    A cut shadow gets a transparent pixel around it, since blurs repeat the edge of their source.
+    A cut shadow gets a transparent pixel around it, because blurs repeat the edge of their source.
     """
     if layer.glow is None:
         return layer.sharp
@@ -196,9 +203,9 @@ def flattened(painter: Painter, layer: LayerBuffer) -> Target:
 
 
 def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool) -> LayerBuffer:
-    """Return a picture blurred by the Gaussian of the GPU route, within the limit: a glow alone if the blur is wide.
+    """Return a picture blurred by the Gaussian of the GPU route, within the limit. A wide blur gives only a glow.
 
-    Takes the source. `exact`: use the reference's own taps for any width.
+    Takes ownership of the source. `exact`: use the reference's own taps for any width.
     """
     region = source.region.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
@@ -211,6 +218,6 @@ def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, e
 
 
 def only_glow(painter: Painter, glow: GlowBuffer) -> LayerBuffer:
-    """Return a buffer of a glow alone."""
+    """Return a buffer that has only a glow."""
     nothing = painter.pool.take(Region(glow.region.x, glow.region.y, 1, 1))
     return LayerBuffer(nothing, glow, is_glow_alone=True)

@@ -1,6 +1,6 @@
 """Shadows, glows, outlines, interior layer styles, lights (format/effects.md 8.2 and 8.6).
 
-Interior styles take the layer's shape from the silhouette, at full strength whatever the fill opacity.
+Interior styles use the silhouette, which fill opacity does not fade.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 GLOW_SPREAD = 1.15
 GLOW_WIDE = 2.2
 GLOW_WIDE_FROM = 6.0
-"""Sigma from which the wide lobe is drawn."""
+"""Sigma from which a glow has a wide lobe."""
 STROKE_MAX_PX = 16.0
 INNER_SIGMA_MAX = 400.0
-"""Twice what the controls offer."""
+"""Limit of sigma: twice the maximum of the controls."""
 BEVEL_SIDE_MAX_PX = 640
-"""A bevel of a larger canvas is worked out at this size."""
+"""Side of a canvas above which a bevel is computed at this smaller size."""
 RAYS_MAX = 128
 BAKED_RAYS_MAX = 256
 
@@ -126,7 +126,7 @@ class Stroke(Effect):
 def inner_light(
     canvas: Canvas, values: EffectValues, sigma: float, offset: tuple[float, float], *, additive: bool
 ) -> None:
-    """Everything outside the silhouette, moved and blurred, in one colour within the silhouette."""
+    """Draw everything outside the silhouette, moved and blurred, in one colour inside the silhouette."""
     sigma = min(max(0.0, sigma), INNER_SIGMA_MAX)
     far = max(abs(offset[0]), abs(offset[1]))
     around = canvas.target.region.grown(math.ceil(3 * sigma + far) + 2)
@@ -237,7 +237,10 @@ class LightRays(Effect):
                 on.drawPath(polyline([(x, y), left, right], closed=True), paint)
 
     def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> tuple[list[tuple[float, float]], float]:
-        """Return angles in radians with lengths as shares of the longest, from the generator's draws, and the arc in radians."""
+        """Return angles in radians with lengths as shares of the longest, and the arc in radians.
+
+        `draw`: random numbers.
+        """
         count = values.whole("rayCount", 1, most)
         arc = math.tau * values.fraction("spread") or math.tau
         rays = []
@@ -249,7 +252,7 @@ class LightRays(Effect):
 
 
 def _fading(values: EffectValues, lamp: tuple[float, float], tip: tuple[float, float]) -> skia.Shader:
-    """Return the gradient along a ray, canvas px: full at the lamp, 35 % where it begins to fall off, nothing at the tip."""
+    """Return the gradient along a ray, canvas px: full at the lamp, 35 % where the falloff begins, 0 at the tip."""
     opacity, knee = values.fraction("opacity"), min(1.0, max(0.001, 1 - values.fraction("falloff")))
     colors = [color4f(values.color("color"), opacity * share).toColor() for share in (1.0, 0.35, 0.0)]
     return skia.GradientShader.MakeLinear([skia.Point(*lamp), skia.Point(*tip)], colors, [0.0, knee, 1.0])

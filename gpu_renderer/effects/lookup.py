@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Vector = tuple[float, float, float]
 VOLUME_MAX, LINE_MAX = 256, 16384
-"""Most steps of a table along an axis, or for each channel: what a texture can hold."""
+"""Largest number of steps of a 3D table along an axis, and of a table per channel: the limits of a texture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookupTable:
-    """A table of `size` steps an axis, red fastest (shape (size, size, size, 3)), or of `size` steps for each channel."""
+    """A table with `size` steps an axis, red fastest (shape (size, size, size, 3)), or with `size` steps for each channel."""
 
     size: int
     is_volume: bool
@@ -34,7 +34,7 @@ class LookupTable:
 
     @classmethod
     def read(cls, stored: ParameterValue) -> LookupTable | None:
-        """Return the table in a stored record, given as (key, value) pairs; None for one that does not hold together."""
+        """Return the table of a stored record, given as (key, value) pairs, or None for an inconsistent record."""
         record = _record(stored)
         volume, line = _whole(record.get("size"), VOLUME_MAX), _whole(record.get("size1d"), LINE_MAX)
         if (volume > 0) == (line > 0):
@@ -59,11 +59,11 @@ class LookupTable:
 
     @property
     def red_domain(self) -> tuple[float, float]:
-        """Domain that the GPU form uses for all channels."""
+        """Domain of red, which the GPU form uses for all channels."""
         return self.domain_min[0], self.domain_max[0]
 
     def picture(self) -> npt.NDArray[np.float32]:
-        """Rows of green by columns of red, one slice of blue after the other: shape (height, width, 3)."""
+        """Table as a picture, shape (height, width, 3): rows of green, columns of red, slices of blue side by side."""
         if not self.is_volume:
             return self.steps.reshape(1, self.size, 3)
         cube = self.steps.reshape(self.size, self.size, self.size, 3)  # blue, green, red
@@ -106,7 +106,8 @@ class ApplyColorLut(Effect):
         table = LookupTable.read(values.stored("lut"))
         if table is None:
             return
-        # The reference uploads one table a layer: a later effect reads the first one's, by its own size and domain.
+        # The reference uploads one table per layer. A later effect reads the first effect's table with its own size and
+        # domain.
         uploaded = chain.shared.setdefault(ApplyColorLut, table)
         assert isinstance(uploaded, LookupTable), "no other effect shares by this class"
         texture = chain.texture(uploaded.packed(), *uploaded.packed_size)

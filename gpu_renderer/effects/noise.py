@@ -1,7 +1,7 @@
-"""Hashes and noise, and the effects that are made of them (format/effects.md 6, 8.6 to 8.9).
+"""Hashes, noise, and effects made of them (format/effects.md 6, 8.6 to 8.9).
 
-Most hashes are in shaders/include/hash.glsl, for keys that come from here. Lattices that need doubles are hashed here, and
-interpolated by shaders (shaders/include/sine_noise.glsl).
+Most hashes run in shaders (shaders/include/hash.glsl), with keys computed here. Lattices that need doubles are hashed
+here and interpolated by shaders (shaders/include/sine_noise.glsl).
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ KEY_FACTOR = 1442695040888963328
 """Factor of the seed in the keys of scattering hashes (effects.md 6)."""
 LATTICES_MAX = 8
 BAND_ROWS = 32
-"""Rows of a lattice that stay in the processor's cache."""
+"""Number of rows of a lattice that fit the processor's cache."""
 ROW = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
 GRID_CELLS = 256
 """Cells of baked fractal noise along the longer side of the canvas."""
 EXACT_MAX = 2**22
-"""Below this the products and sums of a hash are whole numbers that doubles hold."""
+"""Limit below which the products and sums of a hash are whole numbers that a double holds exactly."""
 FINE = 2.0
-"""Above this frequency each pixel brings its own two corners a side: the lattice between them would be larger."""
+"""Frequency above which each pixel has its own two corners per axis, because the lattice would be larger."""
 
 
 def hash_key(k: float) -> tuple[int, int]:
-    """Return a hash's key for the shader: its low 32 bits, signed, and the exponent of its last place as a double."""
+    """Return a hash's key for the shader: its low 32 bits, signed, and the exponent of its last digit as a double."""
     whole = int(k)
     low = whole & 0xFFFFFFFF
     exponent = max(0, math.frexp(float(whole))[1] - DOUBLE_BITS)
@@ -51,12 +51,15 @@ def hash_key(k: float) -> tuple[int, int]:
 
 
 def hash_keys(keys: Iterable[float]) -> bytes:
-    """Hash keys as an array of ivec2."""
+    """Return hash keys as an array of ivec2."""
     return np.asarray([hash_key(k) for k in keys], np.int32).tobytes()
 
 
 def random_numbers(seed: int, factor: float, increment: int) -> Iterator[float]:
-    """Yield the numbers, 0..1, of a 32-bit congruential generator, advanced before each; a float as factor rounds products to doubles."""
+    """Yield random numbers, 0..1, from a 32-bit linear congruential generator.
+
+    The generator advances before each number. A `factor` of type float rounds products to doubles.
+    """
     state = int(seed * factor + increment) & 0xFFFFFFFF
     while True:
         state = int(state * factor + increment) & 0xFFFFFFFF
@@ -64,9 +67,10 @@ def random_numbers(seed: int, factor: float, increment: int) -> Iterator[float]:
 
 
 def sine_hashes(columns: Doubles, rows: Doubles, seed: float) -> npt.NDArray[np.float32]:
-    """Return HS of a lattice's columns and rows, 0..1: a hash that needs doubles, so it is made here and reaches shaders as a texture.
+    """Return the sine hashes HS of a lattice's columns and rows, 0..1.
 
-    The sine of a sum is worked out from those of its parts: one of each column and row instead of each corner.
+    The hash needs doubles, so it is computed here and shaders read it from a texture. The sine of each sum comes from
+    the sines of its column and of its row, which are computed once.
     """
     across, down = 127.1 * columns, 311.7 * rows + 74.7 * seed
     sines, cosines = np.sin(across), np.cos(across)
@@ -82,7 +86,10 @@ def sine_hashes(columns: Doubles, rows: Doubles, seed: float) -> npt.NDArray[np.
 
 
 def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Uniforms, Textures]:
-    """Value noise HS for each (frequency, seed) over the canvas: uniforms and textures for `sine_noise(octave, pixel)`."""
+    """Return the uniforms and textures of `sine_noise(octave, pixel)`: value noise HS over the canvas.
+
+    `octaves`: (frequency, seed) of each.
+    """
     parts, starts, columns, start = [], [], [], 0
     for frequency, seed in octaves:
         x, y = _corners(canvas.width, frequency), _corners(canvas.height, frequency)
@@ -101,16 +108,16 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Un
 
 
 def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Texture:
-    """Return the feature point of each cell from (-1, -1) on, in fractions of the cell, as a two-channel texture."""
+    """Return a two-channel texture with the feature point of each cell, starting with cell (-1, -1), in fractions of the cell."""
     columns, rows = (np.arange(-1.0, int(side / cell) + 3) for side in (canvas.width, canvas.height))
     points = np.stack([sine_hashes(columns, rows, seed + shift) for shift in (0.0, 17.3)], axis=2)
     return _texture(canvas, points, len(columns), len(rows), 2)
 
 
 def _corners(side: int, frequency: float) -> npt.NDArray[np.float64]:
-    """Return the lattice coordinates along a side: all of them or, where fine, two for each pixel.
+    """Return the lattice coordinates along a side: all of them or, for a high frequency, two for each pixel.
 
-    The products are single-precision: the shader takes the fractions of those, and next to a whole number a double has another floor.
+    Products have single precision, as the shader's fractions do. Near a whole number a double can have another floor.
     """
     if frequency <= FINE:
         return np.arange(int((side - 1) * frequency) + 2, dtype=np.float64)
@@ -153,7 +160,10 @@ class AddGrain(Effect):
 @effect("noise-alpha")
 class NoiseAlpha(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        """The shader hashes exactly. Numbers whose products doubles round are hashed in doubles, as in the reference."""
+        """Hash in the shader if all numbers are exact.
+
+        Otherwise hash in doubles, whose products round as in the reference.
+        """
         seed, phase = values.whole("seed"), values.whole("noisePhase")
         columns = np.arange(canvas.width, dtype=np.float64) + (seed + 7919 * phase)
         rows = np.arange(canvas.height, dtype=np.float64) + (104729 * phase - seed)

@@ -1,4 +1,4 @@
-"""Page of effects, docs/effects.md: a small picture of each, its parameters and defaults.
+"""The page docs/effects.md: a small picture of each effect, its parameters and defaults.
 
 `python -m gpu_renderer.effects.page` writes the page and its pictures anew; tests compare both with what is drawn.
 """
@@ -39,7 +39,7 @@ ROUTES = {
     Route.MATRIX: "colour matrix", Route.TABLE: "colour table", Route.GPU: "screen space", Route.TIME: "time",
     Route.GPU_ONLY: "screen space only", Route.RASTER: "layer space",
 }  # fmt: skip
-# Values that show something where the defaults do not.
+# Values that show an effect whose defaults do not.
 TELLING: dict[str, dict[str, ParameterValue]] = {
     "audio-waveform": {"samples": tuple(float(np.sin(i / 3) * np.cos(i / 17)) for i in range(128))},
     "channel-blur": {"redBlurriness": 12.0, "blueBlurriness": 4.0},
@@ -117,7 +117,7 @@ def _counter_faces() -> FontChain:
 
 
 def subject() -> npt.NDArray[np.uint8]:
-    """A card with a disc, a bar and a leaf, on nothing: premultiplied sRGB."""
+    """Return the subject: a card with a disc, a bar and a leaf on a transparent background, premultiplied sRGB."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
     canvas = skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
     sky = skia.GradientShader.MakeLinear([(0, 0), (WIDTH, HEIGHT)], [0xFF2B3CFF, 0xFFFF7A1A])

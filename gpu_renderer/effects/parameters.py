@@ -11,16 +11,19 @@ from typing import Any
 from motion.snapshot import ParameterValue
 
 UNITS = ("number", "px", "%", "°", "s", "fps", "x", "Hz", "stops")
-"""Units of numbers; "number" has none. Those in px scale with the raster of a baked layer; positive angles are clockwise on screen."""
+"""Units of numbers; "number" has none. Lengths in px scale with the raster of a baked layer.
+
+Positive angles are clockwise on screen.
+"""
 EXCESS = 4.0
-"""A number can lie outside its range by this many widths of the range."""
+"""Number of range widths by which a number can exceed its range."""
 UNRANGED_MAX = 1e5
-"""Largest number without a range."""
+"""Limit of a number without a range."""
 DEGREES_MAX = 3.6e7
 ENDLESS = frozenset({"evolution", "phase", "seed", "noisePhase"})
-"""Keys of numbers that run on with time or choose a pattern. They cost nothing, however large they are."""
+"""Keys of numbers that increase with time or choose a pattern. Large values cost nothing."""
 ENDLESS_MAX = 1e6
-"""Largest of them: keys of hashes stay within 84 bits."""
+"""Limit of these numbers, so that keys of hashes stay within 84 bits."""
 
 
 class Kind(Enum):
@@ -33,12 +36,12 @@ class Kind(Enum):
     CURVE = "K"
     LAYER = "L"
     FILLED = "X"
-    """Filled by the renderer or by an importer."""
+    """Value that the renderer or an importer sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter. The range is what the editor's controls offer; values are not clamped to it."""
+    """One parameter. The range is that of the editor's controls. Values are not clamped to it."""
 
     key: str
     kind: Kind
@@ -48,15 +51,15 @@ class Parameter:
     unit: str = ""
     choices: tuple[str, ...] = ()
     literal_true: bool = False
-    """A flag that is on for the stored literal true alone, whatever its default (effects.md 1.1)."""
+    """True for a flag that is on only if the stored value is the literal true, whatever its default (effects.md 1.1)."""
 
     @classmethod
     def read(cls, key: str, kind: str, *rest: Any) -> Parameter:
-        """Return a parameter from its line of the catalogue: key, kind or unit, and what the kind has.
+        """Return a parameter from its line of the catalogue: key, kind or unit, and the values of that kind.
 
-        A unit: default and, where there is one, range. "color", "flag", "literal_true": default.
-        "choice": index of the default, names. "curve", "layer": nothing. "filled": a default, if it has one.
-        Raises ValueError for anything else.
+        Values after a unit: default and optional range. After "color", "flag", "literal_true": default. After "choice":
+        index of the default, names. After "curve", "layer": none. After "filled": optional default. Raises ValueError
+        for anything else.
         """
         match kind, rest:
             case "color", (str() as default,):
@@ -77,9 +80,9 @@ class Parameter:
         raise ValueError(f"{key} cannot be {kind} {rest}")
 
     def bounded(self, value: float) -> float:
-        """Return the value, held within EXCESS widths of its range: absurd numbers must not cost without end.
+        """Return the value, limited to EXCESS range widths beyond its range, so that extreme numbers stay cheap.
 
-        Angles and numbers like an evolution go on and on, and cost nothing.
+        Angles and the keys in ENDLESS can be large, because they cost nothing.
         """
         if self.unit == "°":
             return max(-DEGREES_MAX, min(DEGREES_MAX, float(value)))
@@ -98,7 +101,7 @@ class Parameter:
 
     @property
     def uniform(self) -> str:
-        """Name under which shaders declare it: `centerX` is `u_center_x`."""
+        """Name of the shader's uniform: `centerX` is `u_center_x`."""
         return _uniform_of(self.key)
 
 

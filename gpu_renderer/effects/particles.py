@@ -25,16 +25,19 @@ _MARKS: Layout = (("u_box", 4), ("u_mark", 4))
 _STARS: Layout = (*_MARKS, ("u_under", 2))
 _STREAKS: Layout = (*_MARKS, ("u_steps", 2))
 MARK_STEPS = 32
-"""Steps of a streak that one mark draws: the box around a long streak is mostly empty."""
+"""Number of a streak's steps in one mark.
+
+Short marks waste less, because the box around a long streak is mostly empty.
+"""
 
 # These limits bound the work of extreme parameters.
 DROPS_MAX = 90
-"""Three times the drops of the greatest dripRate that the controls offer."""
+"""Largest number of drops: three times the maximum dripRate of the controls."""
 MARKS_MAX = 4000
 STEPS_MAX = 1000
 STROKE_MARKS_MAX = 5000
 PIECES_MAX = 100_000
-"""A canvas of 1.6 megapixels has this many pieces of the least size, 4 px."""
+"""Largest number of pieces: those of 4 px, the smallest size, on a canvas of 1.6 megapixels."""
 
 
 @effect("star-burst")
@@ -171,7 +174,10 @@ def _boxes(places: Numbers, radii: Numbers) -> Numbers:
 
 
 def _streak_marks(heads: Numbers, direction: Numbers, length: float, opacity: float) -> Numbers:
-    """Return the marks of streaks that begin at `heads`, MARK_STEPS each, in the layout _STREAKS. `length` is in steps of 1 px."""
+    """Return the marks of streaks that begin at `heads`, in the layout _STREAKS, MARK_STEPS steps each.
+
+    `length`: steps of 1 px.
+    """
     steps = min(STEPS_MAX, math.ceil(length))
     firsts = np.arange(0, steps, MARK_STEPS)
     spans = np.tile(np.column_stack([firsts, np.minimum(firsts + MARK_STEPS, steps)]), (len(heads), 1))
@@ -182,13 +188,13 @@ def _streak_marks(heads: Numbers, direction: Numbers, length: float, opacity: fl
 
 
 def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:
-    """Mix soft discs of one colour over the canvas: x, y, radius and opacity of each, shape (discs, 4)."""
+    """Mix soft discs of one colour over the canvas. `discs`: x, y, radius and opacity of each, shape (discs, 4)."""
     marks = np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs])
     _mix(canvas, "effects/baked/disc.frag", _MARKS, marks, uniforms)
 
 
 def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
-    """Mix marks over the canvas. `marks`: a row of the layout's numbers for each, its box first.
+    """Mix marks over the canvas. `marks`: a row for each mark, with the numbers of the layout, its box first.
 
     Mixing straight colours by a share equals source-over of premultiplied colours.
     """
@@ -210,7 +216,10 @@ def _around(boxes: Numbers) -> Region:
 
 
 def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the present places of pieces whose centres were at `middles`, shape (pieces, 2), and their rotations in radians."""
+    """Return the current centres of pieces, shape (pieces, 2), and their rotations, radians.
+
+    `middles`: their first centres.
+    """
     seed, t = math.floor(values.number("seed")), values.fraction("completion")
     away = middles - canvas.place(values, "center")
     far = np.hypot(away[:, 0], away[:, 1])[:, None]

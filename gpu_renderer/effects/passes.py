@@ -18,7 +18,7 @@ from gpu_renderer.opengl.targets import Format, Target
 from shaders.joining import Joined, name_in
 
 JOINED_MAX = 8
-"""Most passes in one shader, so that its compile time stays bounded."""
+"""Largest number of passes in one shader, so that its compile time stays bounded."""
 
 
 class PointwisePass(NamedTuple):
@@ -46,7 +46,10 @@ class EffectChain(Surface):
         in_place: bool = False,
         rects: Rects | None = None,
     ) -> None:
-        """`in_place`: pointwise passes may run over the target where it stands. `rects`: what of it those run over."""
+        """`in_place`: run pointwise passes on the target itself.
+
+        `rects`: the parts of the target that these passes change.
+        """
         super().__init__(painter, target)
         self.scene = scene
         self._in_place = in_place and painter.can_read_in_place
@@ -58,7 +61,7 @@ class EffectChain(Surface):
         self._waiting: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
         self.shared: dict[type, object] = {}
-        """What the effects of a kind share, by their class: the first of them sets it."""
+        """Values shared by the effects of one class, keyed by the class. The first of these effects sets the value."""
 
     @property
     def buffer(self) -> LayerBuffer:
@@ -74,7 +77,7 @@ class EffectChain(Surface):
         textures: Textures,
         defines: Defines,
     ) -> None:
-        """Run a pass of `apply`. A pointwise one waits for others that follow it, and runs in place where it may."""
+        """Run a pass of `apply`. A pointwise pass waits for others after it, and runs in place if it can."""
         if not is_pointwise(shader):
             assert self._rects is None, "a pass that is not pointwise has a picture of its own"
             super().run_pass(shader, values, uniforms=uniforms, textures=textures, defines=defines)
@@ -83,7 +86,7 @@ class EffectChain(Surface):
         self.wait(PointwisePass(shader, (*self.variant(values), *defines), textures, known))
 
     def wait(self, step: PointwisePass) -> None:
-        """Replace the picture by a pass, together with pointwise passes before and after it."""
+        """Queue a pointwise pass, to run as one shader with the pointwise passes before and after it."""
         self._waiting.append(step)
         can_join = self._target.format == "f2" and self.painter.half_store is not None
         if not can_join or len(self._waiting) == JOINED_MAX:
@@ -107,9 +110,9 @@ class EffectChain(Surface):
         )  # fmt: skip
 
     def apply_by_cells(self, shader: str, values: EffectValues, cells: Region, format: Format) -> None:
-        """Replace the picture by a pass that asks for the means of cells (shaders/include/cell_means.glsl).
+        """Replace the picture by a pass that reads the means of cells (shaders/include/cell_means.glsl).
 
-        Each mean is made once, in a target of the format, unless there are fewer pixels than cells.
+        An extra pass computes each mean once, into a target of the format, unless there are fewer pixels than cells.
         """
         if cells.width * cells.height > self.target.region.width * self.target.region.height:
             self.apply(shader, values)
@@ -135,7 +138,10 @@ class EffectChain(Surface):
         self.target, self._glow, self._is_glow_alone = buffer.sharp, buffer.glow, buffer.is_glow_alone
 
     def soften_apart(self, across: float, down: float) -> None:
-        """Blur the picture by Gaussians of two sigmas, px, for a buffer whose pixels are not square on the layer."""
+        """Blur the picture by Gaussians of two sigmas, px.
+
+        Used in a buffer whose pixels are not square on the layer.
+        """
         self.flatten()
         self.replace(blurred(self.painter, self.target, reference_gaussian(across), reference_gaussian(down)))
 
@@ -147,7 +153,7 @@ class EffectChain(Surface):
         self.target, self._glow, self._is_glow_alone = flattened(self.painter, self.buffer), None, False
 
     def release(self) -> None:
-        """Give back what was kept beside the picture."""
+        """Give back the targets that are kept beside the picture."""
         if self._mips is not None:
             self._mips.release()
         self._mips = None
@@ -157,7 +163,7 @@ class EffectChain(Surface):
         return self._common
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
-        """Parameters with lengths as they are stored; colours carry the opacity that belongs to them."""
+        """Return the parameters with lengths as stored. Colours carry their opacity as alpha."""
         found = dict[str, UniformValue](values.uniforms())
         effect = values.effect
         for key, opacity in effect.folded.items():
@@ -166,7 +172,7 @@ class EffectChain(Surface):
         return found
 
     def map_layer(self, layer_id: str) -> Target | None:
-        """Another layer over the whole frame; None where it is unset, missing or the layer itself."""
+        """Return another layer over the whole frame, or None if the id is unset, unknown or the layer's own."""
         return self.scene.layer_target(layer_id) if layer_id and layer_id != self.scene.layer_id else None
 
 
@@ -186,7 +192,7 @@ class RecordedPasses(EffectChain):
 def _one_pass(
     passes: list[PointwisePass], store: int | None
 ) -> tuple[str | Joined, Mapping[str, object], Textures, Uniforms]:
-    """Return the shader of passes, its #defines and its inputs. `store`: rounding between two passes."""
+    """Return the shader of the passes, its #defines and its inputs. `store`: rounding between two passes."""
     if len(passes) == 1:
         shader, defines, textures, uniforms = passes[0]
         return shader, dict(defines), textures, uniforms

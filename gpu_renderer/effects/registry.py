@@ -1,8 +1,8 @@
-"""Every effect of the format by its id: an entry of the catalogue, and code where a shader alone does not make it.
+"""Every effect of the format by its id: a catalogue entry, and code if a shader alone is not enough.
 
-`catalog/FAMILY.toml` has an entry for each effect of a family, in the order in which effects are listed:
+`catalog/FAMILY.toml` has an entry for each effect of a family, in listing order:
 
-    [twirl]
+[twirl]
     summary = "Turns the picture about a point, most at the point itself."
     tier = "common"
     route = "gpu"
@@ -14,13 +14,13 @@
     ]
 
 The fields are those of `values.Declaration`, the lines of parameters those of `Parameter.read`. A state of `idle`,
-`idle_baked` or `invalid` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader declares a
-parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool for flags).
-Lengths have the unit of its `place()`: layer px in screen space, canvas px on the layer's canvas.
+`idle_baked` or `invalid` is a table of values (`angle = 0`) and bounds ("<", "<=" or ">=" and a number). The shader
+declares a parameter as `uniform float u_center_x` (vec4 for colours as straight sRGB fractions, int for choices, bool
+for flags). Lengths have the unit of its `place()`: layer px in screen space, canvas px on the layer's canvas.
 
-An effect that needs more than a shader and its parameters also has a class with that code and nothing else:
+An effect that needs more than a shader and its parameters also has a class that holds only that code:
 
-    @effect("keylight")
+@effect("keylight")
     class Keylight(Effect):
         def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
             screen = values.color("screenColor")
@@ -52,7 +52,7 @@ FAMILIES = (
     "baked/pattern", "shadow", "baked/style", "baked/stylise", "baked/transition", "baked/warp", "blur", "channel",
     "color", "distort", "generate", "light", "matrix", "solid", "stylise", "table", "time",
 )  # fmt: skip
-"""Files of the catalogue. Those of `baked` hold effects that only exist on the layer's own canvas."""
+"""Files of the catalogue. The `baked` files hold effects that only exist on the layer's own canvas."""
 
 
 class Effect(Declaration):
@@ -60,12 +60,12 @@ class Effect(Declaration):
 
     @property
     def is_pointwise(self) -> bool:
-        """True if the GPU form makes each pixel of that pixel of the picture alone."""
+        """True if the GPU form computes each pixel from the same pixel alone."""
         return bool(self.shader) and is_pointwise(self.shader)
 
     @property
     def moves_within_box(self) -> bool:
-        """Return True if the GPU form can show the picture anywhere in the layer's box, at an unknown distance."""
+        """Return True if the GPU form can move the picture by an unknown distance within the layer's box."""
         is_bounded = self.is_pointwise or self.is_soft or self.fills_frame
         return not is_bounded and type(self).margin_px is Effect.margin_px
 
@@ -114,23 +114,26 @@ def effect(effect_id: str) -> Callable[[E], E]:
 
 
 def find(effect_id: str) -> Effect | None:
-    """Return the effect of an id; None for ids that the format does not have (plugins, newer versions)."""
+    """Return the effect of an id, or None for an id that the format does not have (plugins, newer versions)."""
     return _catalog().get(effect_id)
 
 
 def every_effect() -> tuple[Effect, ...]:
-    """All effects, by family, then in the order of the catalogue."""
+    """Return all effects, by family, then in the order of the catalogue."""
     return tuple(_catalog().values())
 
 
 @cache
 def _catalog() -> dict[str, Effect]:
-    """Read the catalogue, when an effect is first asked for."""
+    """Read the catalogue, on first use."""
     return read_catalog(CATALOG)
 
 
 def read_catalog(folder: Path) -> dict[str, Effect]:
-    """Return the effects that the files of a folder declare, with their code. Raises ValueError for what is not right."""
+    """Return the effects that the files of a folder declare, with their code.
+
+    Raises ValueError for an invalid entry.
+    """
     found: dict[str, Effect] = {}
     for family in FAMILIES:
         for effect_id, entry in tomllib.loads((folder / f"{family}.toml").read_text(encoding="utf-8")).items():

@@ -1,6 +1,7 @@
 """Surroundings of a layer's effects: the frame, the layer's placement, and the layers that effects can read.
 
-Some effects show cells of a layer as one colour: blocks, dots of a screen. Regions of cells are in cells, not in px.
+Some effects draw each cell of a layer in one colour, such as blocks or halftone dots. Regions of cells are in cells,
+not in px.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gpu_renderer.opengl.targets import Target
 from motion.snapshot import AdjustmentSource, LayerSnapshot
 
 CELL_MARGIN = 1
-"""Cells on every side: single floats of a shader may put a pixel on a border into the next cell."""
+"""Number of extra cells on every side: in the shader's single precision a pixel on a border can belong to the next cell."""
 
 
 class Box(NamedTuple):
@@ -28,21 +29,23 @@ class Box(NamedTuple):
 
 
 def no_layer(_layer_id: str) -> Target | None:
-    """No other layer can be drawn."""
+    """Return None: no other layer can be drawn."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class EffectScene:
-    """All that a spatial effect may know besides its own parameters and the pixels.
+    """Data that a spatial effect can use besides its own parameters and the pixels.
 
-    `frame`: the whole output frame (letterbox included), origin (0, 0). `layer_box`: the bounding rectangle of the
-    layer's transformed quad (raster padding included) in output px. `layer_width`, `layer_height`: the layer's own box,
-    unpadded, in layer px. `output_scale`: output px per composition px. `length_scales`: multiply every length
-    from left to right and from top to bottom; 1 for layers of the frame, texels per composition px for the private buffer
-    of a 3D layer (effects.md 3.6).
-    `layer_target(id)`: that layer drawn alone over the whole frame, 8-bit linear premultiplied, or None where it cannot
-    be; the effects do not own it. `mirrored`: layer coordinates run upwards as on the reference's export (effects.md 3.5).
+    `frame`: the whole output frame (letterbox included), origin (0, 0).
+    `layer_box`: the bounding rectangle of the layer's transformed quad (raster padding included), output px.
+    `layer_width`, `layer_height`: the layer's own box without padding, layer px.
+    `output_scale`: output px per composition px.
+    `length_scales`: factors of horizontal and vertical lengths. 1 for layers of the frame, texels per composition px
+    for the private buffer of a 3D layer (effects.md 3.6).
+    `layer_target(id)`: that layer drawn alone over the whole frame, 8-bit linear premultiplied, or None if it cannot be
+    drawn. Effects do not own it.
+    `mirrored`: layer coordinates run upwards, as in the reference's export (effects.md 3.5).
     """
 
     frame: Region
@@ -59,25 +62,25 @@ class EffectScene:
 
     @property
     def length_scale(self) -> float:
-        """Greater of `length_scales`; both are the same for an effect whose lengths are `round_lengths`."""
+        """Larger one of `length_scales`. Both are equal for an effect with `round_lengths`."""
         return max(self.length_scales)
 
     @property
     def axis_shares(self) -> tuple[float, float]:
-        """Each of `length_scales` as a share of the greater one."""
+        """Each of `length_scales` as a share of the larger one."""
         across, down = self.length_scales
         return across / self.length_scale, down / self.length_scale
 
     @property
     def offset_scales(self) -> tuple[float, float]:
-        """Target px per composition px of a displacement, across and down."""
+        """Target px per composition px of a displacement, horizontally and vertically."""
         across, down = self.length_scales
         least = min(across, down)
         return self.output_scale * across / least, self.output_scale * down / least
 
     @property
     def sides(self) -> tuple[float, float]:
-        """Width and height of the layer, layer px, at least one."""
+        """Width and height of the layer, layer px, at least 1."""
         return max(1.0, self.layer_width), max(1.0, self.layer_height)
 
     @classmethod
@@ -88,7 +91,7 @@ class EffectScene:
         output_scale: float,
         layer_target: Callable[[str], Target | None] = no_layer,
     ) -> EffectScene:
-        """Return the scene of an adjustment layer: its own size, in a box of one pixel in the frame's corner (effects.md 5)."""
+        """Return the scene of an adjustment layer. Its layer box is one pixel in the frame's corner (effects.md 5)."""
         source, corner = layer.source, Box(0, 0, 1, 1)
         assert isinstance(source, AdjustmentSource)
         return cls(frame, corner, source.width, source.height, output_scale=output_scale, layer_target=layer_target)
@@ -104,7 +107,7 @@ class Bounds(NamedTuple):
 
 
 def visible(scene: EffectScene, region: Region) -> Bounds:
-    """Return the bounds of a region of the frame in layer px: `place()` of shaders/include/chain.glsl."""
+    """Return the bounds, layer px, of a region of the frame: `place()` of shaders/include/chain.glsl."""
     box = scene.layer_box
     across, down = (s / max(1e-6, b) for s, b in zip(scene.sides, (box.width, box.height), strict=True))
     top, bottom = region.y, region.bottom
@@ -117,7 +120,10 @@ def visible(scene: EffectScene, region: Region) -> Bounds:
 
 
 def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -> Region:
-    """Return the blocks of an equal division that a region of the frame shows, and one beyond the layer on each side."""
+    """Return the blocks that a region of the frame shows, and one more on each side.
+
+    The layer is divided into equal blocks.
+    """
     shown, (width, height) = visible(scene, region), scene.sides
     left, right = (_within(edge * columns / width, columns) for edge in (shown.left, shown.right))
     top, bottom = (_within(edge * rows / height, rows) for edge in (shown.top, shown.bottom))
@@ -125,7 +131,10 @@ def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -
 
 
 def turned_cells(scene: EffectScene, region: Region, cell: float, turn: float) -> Region:
-    """Return the square cells of a turned lattice that a region of the frame shows within the layer; `turn` in radians."""
+    """Return the square cells of a rotated lattice that a region of the frame shows within the layer.
+
+    `turn`: radians.
+    """
     shown, width, height = visible(scene, region), scene.layer_width, scene.layer_height
     columns = [min(width, max(0.0, x)) - 0.5 for x in (shown.left, shown.right)]
     rows = [min(height, max(0.0, y)) - 0.5 for y in (shown.top, shown.bottom)]

@@ -1,4 +1,4 @@
-"""Colour stage: all affine colour effects of a layer as one matrix, all tables as one (format/effects.md 3.2 to 3.4)."""
+"""Colour stage: a layer's affine colour effects as one matrix, its tables as one table (format/effects.md 3.2 to 3.4)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Affine = npt.NDArray[np.float64]
 """Three rows of four: out = A[:, :3] @ rgb + A[:, 3], on straight colours of 0..1."""
 Table = npt.NDArray[np.uint8]
-"""Shape (256, 3): what each encoded level of each channel becomes."""
+"""Shape (256, 3): the output of each encoded level of each channel."""
 TABLE_SHAPE = (256, 3)
 
 Luma = tuple[float, float, float]
 """Weights of red, green and blue in the luma."""
 LUMA, CSS_LUMA = (0.2126, 0.7152, 0.0722), (0.213, 0.715, 0.072)
-"""Of the GPU route, and of the browser's CSS filters."""
+"""Weights of the GPU route, and of the browser's CSS filters."""
 IDENTITY: Affine = np.hstack([np.eye(3), np.zeros((3, 1))])
 
 
@@ -36,7 +36,7 @@ class MatrixEffect(Effect):
     """A colour effect that is an affine map of the straight colour."""
 
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        """Return the maps that follow each other. On the raster route colours are clamped after each."""
+        """Return the maps to apply in order. On the raster route colours are clamped after each map."""
         raise NotImplementedError
 
     def affine(self, values: EffectValues) -> Affine:
@@ -44,7 +44,7 @@ class MatrixEffect(Effect):
         return functools.reduce(lambda done, step: after(step, done), self.steps(values, LUMA))
 
     def filters(self, values: EffectValues) -> Sequence[Affine | Table]:
-        """Return the matrices and tables that follow each other on the raster route."""
+        """Return the matrices and tables to apply in order on the raster route."""
         return self.steps(values, CSS_LUMA)
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
@@ -93,7 +93,7 @@ class ColorStage:
 
 
 def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
-    """Return the matrix and table effects of a stack, merged in its order; None where it has none of them."""
+    """Return the matrix and table effects of a stack, merged in order, or None without any."""
     return _color_stage(tuple(effects))
 
 
@@ -113,10 +113,10 @@ def _color_stage(effects: tuple[EffectSnapshot, ...]) -> ColorStage | None:
 
 
 def after(second: Affine, first: Affine) -> Affine:
-    """Return the map that does first, then second."""
+    """Return the map that applies `first`, then `second`."""
     return np.hstack([second[:, :3] @ first[:, :3], (second[:, :3] @ first[:, 3] + second[:, 3])[:, None]])
 
 
 def looked_up(second: Table, first: Table) -> Table:
-    """Return the table that does first, then second."""
+    """Return the table that applies `first`, then `second`."""
     return np.stack([second[first[:, channel], channel] for channel in range(3)], axis=1)

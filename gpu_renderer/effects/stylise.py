@@ -60,9 +60,9 @@ class Halftone(Effect):
 
 
 def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, float], npt.NDArray[np.float32]]:
-    """Return the lowest column and row of a turned screen's cells over the canvas, and the mean colour of each, (rows, columns, 4).
+    """Return the lowest column and row of a rotated screen's cells over the canvas, and the cells' mean colours.
 
-    Transparent pixels count too, as black: cells that an edge cuts are darker.
+    Means have the shape (rows, columns, 4). Transparent pixels count as black, so cells at an edge are darker.
     """
     pixels = canvas.straight_pixels()
     y, x = np.indices(pixels.shape[:2])

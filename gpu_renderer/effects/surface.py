@@ -1,4 +1,4 @@
-"""Drawing surface of effects on either route: a current picture that passes replace."""
+"""Drawing surface of effects on either route: passes replace its current picture."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
 
 @cache
 def is_pointwise(shader: str) -> bool:
-    """Return True if a pass of the GPU route computes each pixel from the same pixel alone: it may run in place.
+    """Return True if a pass of the GPU route computes each pixel from the same pixel alone, so that it can run in place.
 
-    Its shader includes nothing that reads neighbours; one that reads elsewhere does not compile so.
+
+    A shader that reads other pixels has to include around.glsl, or it does not compile.
     """
     return shaders.text("include/around.glsl") not in shaders.source(shader)
 
@@ -57,7 +58,7 @@ class Surface:
         self._target = target
 
     def flush(self) -> None:
-        """Run the passes that wait to be joined with later ones."""
+        """Run the passes that are queued to be joined with later ones."""
 
     def apply(
         self,
@@ -69,10 +70,7 @@ class Surface:
         spent: Textures | None = None,
         defines: Defines = (),
     ) -> None:
-        """Replace the picture by what the shader makes of it, with the parameters it declares.
-
-        `spent`: textures that nothing needs after this pass.
-        """
+        """Replace the picture by the output of a shader. `spent`: textures to free after this pass."""
         read = {**(textures or {}), **(spent or {})}
         self.run_pass(shader, values, uniforms=uniforms, textures=read, defines=defines)
         if spent:
@@ -106,7 +104,7 @@ class Surface:
         region: Region | None = None,
         format: Format | None = None,
     ) -> Target:
-        """A new target with what the shader makes of the picture; the caller owns it."""
+        """Return a new target with the output of a shader. The caller owns it."""
         return self.painter.applied(
             shader,
             self.target,
@@ -124,20 +122,20 @@ class Surface:
     def uniforms(
         self, shader: str, values: EffectValues | None, more: Uniforms | None, defines: Defines = ()
     ) -> dict[str, UniformValue]:
-        """Return those of the known uniforms that the shader declares."""
+        """Return the known uniforms that the shader declares."""
         known = uniforms_of(shader, (*self.variant(values), *defines))
         found = {**self.common(), **(self.parameters(values) if values else {}), **(more or {})}
         return {name: value for name, value in found.items() if name in known}
 
     def replace(self, target: Target) -> None:
-        """Make a target the picture, and give the old one back."""
+        """Make a target the picture, and give back the old one."""
         self.painter.pool.give_back(self.target)
         self.target = target
 
     def texture(
         self, pixels: bytes | memoryview, width: int, height: int, format: Format = "f1", channels: int = 4
     ) -> moderngl.Texture:
-        """A texture of values computed here: clamped and smooth; the caller releases it."""
+        """Return a texture of computed values, with linear filtering and clamped addressing. The caller releases it."""
         texture = self.painter.context.texture((width, height), channels, pixels, dtype=format, alignment=1)
         texture.repeat_x = texture.repeat_y = False
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)

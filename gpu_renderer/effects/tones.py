@@ -17,7 +17,7 @@ from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.programs import UniformValue
 
 LUMA_709: npt.NDArray[np.int32] = np.array([2126, 7152, 722], np.int32)
-"""In parts of 10,000."""
+"""Luma weights in parts of 10,000."""
 PALETTE_SAMPLES = 1024
 _FIRE = [(0, 0, 0, 0), (0.35, 200, 30, 0), (0.7, 255, 190, 0), (1, 255, 255, 230)]
 _SPECTRUM = [
@@ -113,7 +113,7 @@ def _counts(levels: npt.NDArray[np.integer[Any]]) -> Curve:
 
 
 def _level_counts(canvas: Canvas) -> list[Curve]:
-    """Return the number of shown pixels at each level of red, green, blue and luma."""
+    """Return the number of pixels that are not fully transparent at each level of red, green, blue and luma."""
     if (native := kernels()) is not None:
         return list(native.windows.level_counts(canvas.straight_pixels()).astype(np.float64))
     pixels = _shown_pixels(canvas)
@@ -122,7 +122,10 @@ def _level_counts(canvas: Canvas) -> list[Curve]:
 
 
 def _median(table: Curve, counts: Curve) -> float:
-    """Return the median of what an increasing table makes of levels that have these counts, 0 of none."""
+    """Return the median of an increasing table's outputs.
+
+    `counts`: number of pixels at each level. 0 without pixels.
+    """
     below, total = np.cumsum(counts), int(counts.sum())
     if total == 0:
         return 0.0
@@ -136,13 +139,16 @@ def _cumulative(counts: Curve) -> Curve:
 
 
 def _percentile(counts: Curve, share: float) -> int:
-    """Return the smallest level that is not empty and has the share of all pixels at or below it."""
+    """Return the smallest non-empty level with at least the share of all pixels at or below it."""
     reached = (np.cumsum(counts) >= share * counts.sum()) & (counts > 0)
     return int(np.argmax(reached)) if reached.any() else 255
 
 
 def _stretched(channels: Sequence[Curve], values: EffectValues) -> Curve:
-    """Tables that stretch channels, given by their counts, between their clipped extremes: shape (256, channels)."""
+    """Return tables that stretch channels between their clipped extremes, shape (256, channels).
+
+    `channels`: level counts.
+    """
     columns = []
     for counts in channels:
         shares = values.fraction("blackClip"), 1 - values.fraction("whiteClip")
@@ -152,7 +158,7 @@ def _stretched(channels: Sequence[Curve], values: EffectValues) -> Curve:
 
 
 def _neutral_gamma(median: float, target: float) -> float:
-    """Return the exponent that brings a channel's median to the mean of all medians, bounded to a third and three."""
+    """Return the exponent that moves a channel's median to the mean of all medians, limited to 1/3..3."""
     own, wanted = median / 255, target / 255
     if min(own, wanted) < 0.001 or max(own, wanted) > 0.999:
         return 1.0

@@ -1,4 +1,4 @@
-"""Declaration of an effect, and its parameters at one time, resolved and typed (format/effects.md 1.1 and 1.2)."""
+"""Declaration of an effect, and the values of its parameters at one time (format/effects.md 1.1 and 1.2)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from motion.snapshot import EffectSnapshot, ParameterValue
 _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
-"""Colour in place of one that cannot be parsed (effects.md 6)."""
+"""Colour used for a text that cannot be parsed (effects.md 6)."""
 KEPT_MAX = 512
-"""Number of effects and stacks whose values are kept from frame to frame."""
+"""Number of effects and stacks whose values are cached from frame to frame."""
 
 Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
@@ -56,7 +56,7 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<": operator.lt, "<=
 
 
 class Condition(NamedTuple):
-    """A number or a flag, by its key, that compares so with a bound."""
+    """Comparison of a number or flag, found by its key, with a bound."""
 
     key: str
     holds: Callable[[float, float], bool]
@@ -64,7 +64,7 @@ class Condition(NamedTuple):
 
     @classmethod
     def read(cls, key: str, wanted: float | bool | str) -> Condition:
-        """Return the condition of a value (0, false) or of a bound ("<= 0"), as the catalogue has it."""
+        """Return the condition for a value (0, false) or a bound ("<= 0") of the catalogue."""
         if not isinstance(wanted, str):
             return cls(key, operator.eq, wanted)
         comparison, bound = wanted.split()
@@ -72,44 +72,47 @@ class Condition(NamedTuple):
 
 
 State = tuple[Condition, ...]
-"""Conditions that hold together."""
+"""Conditions that must all hold."""
 
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """Entry of an effect in the catalogue. `registry.Effect` adds how it is drawn."""
+    """Catalogue entry of an effect. `registry.Effect` adds the drawing."""
 
     id: str
     family: str
     summary: str
-    """A sentence about it."""
+    """One sentence that describes the effect."""
     tier: Tier
     route: Route
     parameters: tuple[Parameter, ...]
     shader: str = ""
     folded: Mapping[str, str] = field(default_factory=dict)
-    """Colours that carry an opacity as their alpha on the GPU route: colour key to the percentage's key."""
+    """Colours whose alpha is an opacity on the GPU route: key of the colour to key of the percentage."""
     idle: tuple[State, ...] = ()
-    """States in which it leaves every layer as it is."""
+    """States in which the effect leaves every layer unchanged."""
     idle_baked: tuple[State, ...] = ()
-    """States in which its raster form, too, leaves the picture as it is (effects.md 4.6): lengths in canvas px."""
+    """States in which the raster form also leaves the picture unchanged (effects.md 4.6). Lengths are in canvas px."""
     is_filter: bool = False
-    """True if the raster form is a CSS filter: consecutive ones are applied as one (effects.md 4.2)."""
+    """True if the raster form is a CSS filter. Consecutive filters are applied as one (effects.md 4.2)."""
     invalid: tuple[State, ...] = ()
-    """States in which a browser rejects the CSS filter, and with it all of a run (effects.md 4.6)."""
+    """States in which a browser rejects the CSS filter and its whole run of filters (effects.md 4.6)."""
     is_drawn: bool = False
-    """True if the raster form draws on the canvas or is a CSS filter; other raster forms share straight bytes (effects.md 4.7)."""
-    is_one_pass: bool = False
-    """True if the raster form stores the canvas once, as it does without code of its own.
+    """True if the raster form draws on the canvas or is a CSS filter.
 
-    The pass then stores premultiplied bytes itself, and a pass over the whole canvas is saved.
+    Other raster forms share straight bytes (effects.md 4.7).
+    """
+    is_one_pass: bool = False
+    """True if the raster form stores the canvas once, as without code of its own.
+
+    The pass then stores premultiplied bytes itself, which saves a pass over the whole canvas.
     """
     is_soft: bool = False
     """True if the GPU form only draws a glow behind the picture or blurs it."""
     round_lengths: bool = False
-    """True if the GPU form's lengths must be the same across and down: it cannot run in a buffer that is stretched."""
+    """True if the GPU form's lengths must be equal horizontally and vertically. It cannot run in a stretched buffer."""
     fills_frame: bool = False
-    """True if the GPU form draws anywhere in the frame."""
+    """True if the GPU form can draw anywhere in the frame."""
     keeps_opaque: bool = False
     """True if the GPU form leaves an opaque picture opaque."""
     keeps_color: bool = False
@@ -131,7 +134,7 @@ class Declaration:
         return self.id.replace("-", " ").title()
 
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
-        """Uniforms computed from the values; width and height in px of the layer or of the canvas."""
+        """Return uniforms computed from the values. `width`, `height`: px of the layer or of the canvas."""
         del values, width, height
         return {}
 
@@ -146,23 +149,23 @@ class Declaration:
 
 
 def rgba(text: ParameterValue, fallback: str = FALLBACK_COLOR) -> Rgba:
-    """A hex colour (`#rgb`, `#rrggbb`, `#rrggbbaa`) as fractions; anything else is the fallback."""
+    """Return a hex colour (`#rgb`, `#rrggbb`, `#rrggbbaa`) as fractions, or the fallback for other text."""
     return of_hex((text if isinstance(text, str) and _ANY_HEX.match(text) else fallback)[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class EffectValues:
-    """Values by parameter key. Wrong types do not fall back to the default: see each reader."""
+    """Values by parameter key. A wrong type does not always give the default: see each reader."""
 
     effect: Declaration
     by_key: Mapping[str, ParameterValue]
     length_scale: float = 1.0
-    """Numbers in px are multiplied by this: raster px per layer px on a baked layer, else 1."""
+    """Factor of numbers in px: raster px per layer px on a baked layer, else 1."""
     reads_short_hex: bool = False
-    """True for raster kernels, which read `#rgb` and `#rrggbb` alone (effects.md 6)."""
+    """True for raster kernels, which read only `#rgb` and `#rrggbb` (effects.md 6)."""
 
     def number(self, key: str) -> float:
-        """A number; 0 where the stored value is none. Lengths are multiplied by `length_scale`."""
+        """Return a number, or 0 if the stored value is not a number. Lengths are multiplied by `length_scale`."""
         value = self.by_key[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return 0.0
@@ -171,37 +174,37 @@ class EffectValues:
         return bounded * self.length_scale if declared.unit == "px" else bounded
 
     def fraction(self, key: str) -> float:
-        """A percentage as a fraction."""
+        """Return a percentage as a fraction."""
         return self.number(key) / 100
 
     def whole(self, key: str, least: int = -(2**31), most: int = 2**31) -> int:
-        """A number rounded half up, within limits: counts, and menus that are stored as plain numbers."""
+        """Return a number rounded half up, within limits. Used for counts, and for menus stored as plain numbers."""
         return min(most, max(least, math.floor(max(-2e9, min(2e9, self.number(key))) + 0.5)))
 
     def radians(self, key: str) -> float:
-        """An angle in radians."""
+        """Return an angle in radians."""
         return math.radians(self.number(key))
 
     def flag(self, key: str) -> bool:
-        """A checkbox; the declared default where the stored value is no boolean."""
+        """Return a checkbox, or the declared default if the stored value is not a boolean."""
         value, declared = self.by_key[key], self.effect.by_key[key]
         if isinstance(value, bool):
             return value
         return False if declared.literal_true else declared.default is True
 
     def color(self, key: str) -> Rgba:
-        """A colour as straight sRGB fractions."""
+        """Return a colour as straight sRGB fractions."""
         text = self.by_key[key]
         has_alpha = isinstance(text, str) and len(text) == len("#rrggbbaa")
         return rgba(FALLBACK_COLOR if self.reads_short_hex and has_alpha else text)
 
     def color_with(self, key: str, opacity: float) -> Rgba:
-        """A colour whose alpha is the opacity, unless the stored text carries its own alpha (effects.md 3.1)."""
+        """Return a colour with the opacity as alpha, unless the stored text has an alpha (effects.md 3.1)."""
         text, color = self.by_key[key], self.color(key)
         return color._replace(alpha=opacity) if isinstance(text, str) and _PLAIN_HEX.match(text) else color
 
     def layer(self, key: str) -> str:
-        """A layer id, empty where none is set."""
+        """Return a layer id, empty if none is set."""
         value = self.by_key[key]
         return value if isinstance(value, str) else ""
 
@@ -212,15 +215,15 @@ class EffectValues:
         return [(float(p[0]), float(p[1])) for p in pairs if _is_pair(p)]  # type: ignore[index, arg-type]
 
     def stored(self, key: str) -> ParameterValue:
-        """A value of any type, as it is stored."""
+        """Return a value of any type as it is stored."""
         return self.by_key[key]
 
     def are_in(self, states: Sequence[State]) -> bool:
-        """Return True if the values are in one of the states."""
+        """Return True if the values match one of the states."""
         return any(all(self._meets(condition) for condition in state) for state in states)
 
     def scaled(self, length_scale: float) -> EffectValues:
-        """Return the same values with lengths in the pixels of a raster."""
+        """Return the same values with a new `length_scale`."""
         return EffectValues(self.effect, self.by_key, length_scale, reads_short_hex=not self.effect.is_drawn)
 
     def uniforms(self) -> Iterator[tuple[str, float | int | tuple[float, ...]]]:
@@ -245,7 +248,10 @@ class EffectValues:
 
 @cached_by_identity(KEPT_MAX)
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
-    """Declared defaults, the legacy single value, stored parameters, the layer's clock, then tracks: each over the last."""
+    """Return an effect's values.
+
+    In rising precedence: defaults, the legacy single value, stored parameters, clock, tracks.
+    """
     values: dict[str, ParameterValue] = {p.key: p.default for p in effect.parameters}
     primary = next((p for p in effect.parameters if p.kind is Kind.NUMBER), None)
     if primary is not None and snapshot.amount is not None:
@@ -261,7 +267,7 @@ def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
 
 
 def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Mapping[str, float]) -> bool:
-    """Write what the tracks say of a parameter; whether they say anything."""
+    """Write the values that tracks give a parameter. Return True if there are any."""
     if parameter.kind is Kind.NUMBER and parameter.key in tracks:
         values[parameter.key] = tracks[parameter.key]
         return True
@@ -274,7 +280,7 @@ def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Ma
 
 
 def _mixed(stored: Rgba, channels: Sequence[float | None]) -> str:
-    """Return the stored colour with the sampled channels in place, as 8-bit hex; opaque ones carry no alpha (animation.md 2.3)."""
+    """Return the stored colour with the sampled channels replaced, as 8-bit hex without alpha if opaque (animation.md 2.3)."""
     exact = [old if new is None else new for old, new in zip(stored, channels, strict=True)]
     r, g, b, a = (math.floor(min(1.0, max(0.0, value)) * 255 + 0.5) for value in exact)
     return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if exact[3] < 1.0 else "")

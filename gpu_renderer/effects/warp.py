@@ -74,7 +74,7 @@ def _offsets(values: EffectValues) -> Points:
 
 
 def _from_unit(corners: Points) -> Points:
-    """Return the projective map of the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), columns apply."""
+    """Return the projective map from the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), for column vectors."""
     p0, p1, p2, p3 = corners
     d1, d2, d3 = p1 - p2, p3 - p2, p0 - p1 + p2 - p3
     den = d1[0] * d2[1] - d2[0] * d1[1]
@@ -86,7 +86,7 @@ def _from_unit(corners: Points) -> Points:
 
 
 def _inverse(matrix: Points) -> Points:
-    """Return the inverse; for a degenerate pin a map that sends every point outside the unit square."""
+    """Return the inverse. For a degenerate pin return a map that sends every point outside the unit square."""
     nowhere = np.array([(0.0, 0.0, -1.0), (0.0, 0.0, -1.0), (0.0, 0.0, 1.0)])
     return np.asarray(np.linalg.inv(matrix)) if abs(np.linalg.det(matrix)) > 1e-9 else nowhere
 

@@ -1,4 +1,4 @@
-"""Mattes, and windows over many pixels of a canvas: extremes and means along an axis, medians (format/effects.md 8.7, 8.10)."""
+"""Mattes, and effects over windows of a canvas: extremes and means along an axis, medians (format/effects.md 8.7, 8.10)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 ALPHA: Channels = (False, False, False, True)
 AXES: tuple[Axis, ...] = (0, 1)
 MARGIN_MAX_PX = 400
-"""Bounds the work of an absurd radius: 100 px at the largest raster scale."""
+"""Limit of the radius, so that extreme values stay cheap: 100 px at the largest raster scale."""
 CHANNELS: tuple[Channels, ...] = (
     ALPHA, (True, True, True, False), (True, False, False, False), (False, True, False, False), (False, False, True, False),
 )  # fmt: skip
-"""Channels of `minimax`: alpha, all colours, red, green, blue."""
+"""Masks of the channels that `minimax` can change: alpha, all colours, red, green, blue."""
 MINIMAX: dict[int, tuple[Operation, ...]] = {0: ("largest",), 1: ("smallest",), 2: ("largest", "smallest")}
 MEDIAN_RADIUS_MAX = 8
 
@@ -73,7 +73,10 @@ class SetMatte(Effect):
 
 
 def _choke(values: EffectValues, key: str) -> tuple[int, Operation]:
-    """Return the margin of a choke, px, and its operation: the distance is rounded half up without its sign (effects.md 8.10)."""
+    """Return the margin of a choke, px, and its operation.
+
+    The distance is rounded half up without its sign (effects.md 8.10).
+    """
     amount = values.number(key)
     return math.floor(abs(amount) + 0.5), "largest" if amount < 0 else "smallest"
 
@@ -118,7 +121,10 @@ class Keylight(Effect):
 
 
 class _Median(Effect):
-    """An effect whose shader asks for `ranked` (shaders/include/median.glsl): found by the native kernels, if there are any."""
+    """An effect whose shader reads `ranked` (shaders/include/median.glsl).
+
+    Native kernels compute it, if there are any.
+    """
 
     is_disc: ClassVar[bool]
     radius_least: ClassVar[int]
