@@ -45,14 +45,17 @@ T = TypeVar("T")
 
 KEPT_MAX_BYTES = 96 << 20
 IN_USE_MAX_BYTES = 512 << 20
-"""Most bytes of rasters that frames use at the same time and that are kept for the next: two large photographs and more, or the largest picture."""
+"""Limit for rasters that frames use together and that are kept for the next frame.
+
+It holds two large photographs and more, or the largest possible picture.
+"""
 CHARACTERS_MAX = 20_000
 _BOXES_MAX = 4096
 SOURCE_RECT_SUPERSAMPLE = 2.0
 
 
 class Contents:
-    """Boxes, rasters and masks of sources, kept within a byte budget."""
+    """Boxes, rasters and masks of sources, cached within a byte budget."""
 
     def __init__(
         self,
@@ -62,7 +65,7 @@ class Contents:
         in_use_max_bytes: int = IN_USE_MAX_BYTES,
         name_source: Callable[[str], str] = lambda source: source,
     ) -> None:
-        """`name_source`: says in warnings which picture or video a source is."""
+        """`name_source`: returns the name of a picture or video for warnings."""
         self._fonts, self._name_source = fonts, name_source
         self._media = media
         self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes, in_use_max_bytes)
@@ -76,19 +79,19 @@ class Contents:
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
     def end_frame(self) -> None:
-        """Let go of rasters above the budget that no recent frame used."""
+        """Drop rasters above the budget that no recent frame used."""
         self._rasters.end_frame()
 
     def end_use(self) -> None:
-        """Let go of rasters above the budget until frames are drawn again."""
+        """Drop all rasters above the budget. Call it when no frame follows soon."""
         self._rasters.end_use()
 
     def counter_faces(self) -> FontChain:
-        """Return the faces of the system's fixed-width family: what counters are written in."""
+        """Return the faces in which counters are drawn: the system's fixed-width family."""
         return self._fonts.chain(Style("monospace", 400, italic=False))
 
     def box(self, source: Source) -> tuple[float, float]:
-        """Width and height of the layer box, px; (0, 0) for what draws nothing."""
+        """Return width and height of the layer box, px, or (0, 0) for a source that draws nothing."""
         if isinstance(source, TextSource):
             return self._boxes.get(
                 source, lambda: self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
@@ -102,7 +105,7 @@ class Contents:
     def source_rect(self, source: TextSource, extents: bool) -> SourceRect | None:
         """Return the rectangle of a text's ink, or with `extents` of its font box, px from the centre of the layer box.
 
-        For expressions (format/animation.md 4.5, sourceRectAtTime). None for a text without ink.
+        Used by expressions (format/animation.md 4.5, sourceRectAtTime). None for a text without ink.
         """
         if extents:
             width, height = self.box(source)
@@ -125,9 +128,9 @@ class Contents:
         return with_character_planes(snapshot, self._fonts)
 
     def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
-        """Return the source's pixels at `supersample` raster px a layer px; None where there is nothing to draw.
+        """Return the source's pixels at `supersample` raster px per layer px, or None if there is nothing to draw.
 
-        A picture keeps its own size, whatever the supersampling; a file that cannot be decoded is warned about.
+        A picture keeps its own size at any supersampling. A file that cannot be decoded gives a warning.
         """
         if isinstance(source, VideoSource):
             return self._video(source)
@@ -137,7 +140,7 @@ class Contents:
         return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
-        """Return the one decoded frame that a video shows; None where there is none, or several are mixed."""
+        """Return the single decoded frame that a video shows, or None if it shows none or mixes several."""
         return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
     def mask(
@@ -150,7 +153,10 @@ class Contents:
         supersample_down: float | None = None,
         is_sampled: bool = False,
     ) -> Pixels:
-        """Return the coverage of mask paths over a box and its padding, shape (rows, columns); full where none of them masks."""
+        """Return the coverage of mask paths over a box and its padding, shape (rows, columns).
+
+        The coverage is full if no path masks.
+        """
         key = (tuple(paths), width, height, supersample, padding, supersample_down, is_sampled)
         return self._pixels.get(key, lambda: mask_coverage(*key))
 
@@ -171,7 +177,7 @@ class Contents:
         return None
 
     def _finite(self, make: Callable[[], T], otherwise: T) -> T:
-        """Return the made value, or `otherwise` if the document's numbers are not finite or out of range."""
+        """Return the result of `make`, or `otherwise` if the document's numbers are not finite or out of range."""
         try:
             return make()
         except (ValueError, OverflowError):
@@ -179,7 +185,7 @@ class Contents:
             return otherwise
 
     def _bounded(self, source: TextSource) -> TextSource:
-        """Return the text, cut where it is too long to be laid out in a bounded time."""
+        """Return the text, cut after CHARACTERS_MAX so that its layout time is bounded."""
         longest = max(len(source.content), len(source.measured_content))
         if longest <= CHARACTERS_MAX:
             return source
@@ -188,7 +194,7 @@ class Contents:
         return replace(source, content=source.content[cut], measured_content=source.measured_content[cut])
 
     def _picture(self, source: ImageSource | SvgSource) -> Raster | None:
-        """One array for a picture, however large the boxes are that it is stretched to."""
+        """Return the raster of a picture. Boxes of every size share one pixel array."""
         key: tuple[Any, ...]
         decode: Callable[[], Pixels | None]
         if isinstance(source, ImageSource):
@@ -208,7 +214,7 @@ class Contents:
         return None if found is None else replace(found, width=source.width, height=source.height)
 
     def _at_its_time(self, source: SvgSource) -> SvgSource:
-        """Return the document with its animation played to the source's time, where it has one."""
+        """Return the document with its animation, if it has any, at the source's time."""
         seconds = source.time
         if seconds is None:
             return source

@@ -10,12 +10,12 @@ Radii = tuple[float, float, float, float]
 
 
 def has_paths(layer: LayerSnapshot) -> bool:
-    """Return True if the layer has masks or a rounded outline at all."""
+    """Return True if the layer has masks or a rounded outline."""
     return bool(layer.masks) or _radii(layer.source) is not None
 
 
 def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, ...]:
-    """Return the layer's masks; rounded pictures get their outline as one more, which cuts."""
+    """Return the layer's masks. A rounded picture's outline is one more path, which cuts."""
     radii = _radii(layer.source)
     if radii is not None:
         mode = "intersect" if is_masked(layer.masks) else "add"
@@ -24,7 +24,7 @@ def paths(layer: LayerSnapshot, width: float, height: float) -> tuple[MaskPath, 
 
 
 def is_masked(paths: tuple[MaskPath, ...]) -> bool:
-    """Return True if any path takes part: a layer whose paths are all off is unmasked."""
+    """Return True if any path is on. A layer whose paths are all off is unmasked."""
     return any(path.mode != "none" and len(path.points) > 1 for path in paths)
 
 
@@ -36,7 +36,10 @@ def _radii(source: Source) -> Radii | None:
 
 
 def rounded(width: float, height: float, radii: Radii) -> tuple[MaskPoint, ...]:
-    """A rounded rectangle of four cubic arcs, clockwise from the top left (layers.md 4.2); radii shrink until they fit."""
+    """Return a rounded rectangle of four cubic arcs, clockwise from the top left (layers.md 4.2).
+
+    Radii shrink until they fit.
+    """
     x, y = width / 2, height / 2
     tl, tr, br, bl = (max(0.0, radius) for radius in radii)
     sides = ((width, tl + tr), (height, tr + br), (width, br + bl), (height, bl + tl))

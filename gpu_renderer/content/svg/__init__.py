@@ -14,10 +14,10 @@ from gpu_renderer.errors import MediaUndecodable
 def svg_pixels(
     markup: str, fonts: Fonts, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
 ) -> tuple[Pixels, tuple[str, ...]]:
-    """Return the document at its raster size, uint8 RGBA, premultiplied, encoded sRGB; and what was not drawn.
+    """Return the document at its raster size (uint8 RGBA, premultiplied, encoded sRGB) and the features not drawn.
 
-    `intrinsic`: width and height in px for where the document states none; `fill`: what its shapes and texts are filled
-    with instead of their own fills (layers.md 10). Raises MediaUndecodable.
+    `intrinsic`: width and height in px, used if the document states none. `fill`: fill that replaces those of all
+    shapes and texts (layers.md 10). Raises MediaUndecodable.
     """
     document = Document(markup)
     size = document.size(intrinsic)
@@ -28,7 +28,10 @@ def svg_pixels(
 
 
 def undrawn_features(markup: str) -> tuple[str, ...]:
-    """Return what of a document is known not to be drawn, without drawing it; what is wrong with it if it cannot be read."""
+    """Return the features of a document that are known not to be drawn, without drawing it.
+
+    For a document that cannot be read, return the error.
+    """
     try:
         return undrawn(Document(markup))
     except MediaUndecodable as fault:

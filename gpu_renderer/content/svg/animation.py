@@ -1,6 +1,6 @@
-"""Declared animation of SVG documents at a time: `animate`, `animateTransform`, `set` (layers.md 10, live playback).
+"""Animation elements of SVG documents at a time: `animate`, `animateTransform`, `set` (layers.md 10, live playback).
 
-Each writes its value to its element, in document order. Animation that waits for an event never begins.
+Each animation writes its value to its element, in document order. An animation that waits for an event never begins.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
 """Animation features that are not played."""
 
 SECONDS_MAX = 1e9
-"""Largest time in a document, so that sums and quotients remain finite."""
+"""Limit of times in a document, so that sums and quotients remain finite."""
 _NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
-"""Attributes without a prefix. No others are animated."""
+"""Attribute without a namespace prefix. Only these are animated."""
 _PLAYED = re.compile(r"<(?:\w+:)?(?:animate(?:Transform)?|set)\b")
 _CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d*)?|\.\d+)\s*(h|min|s|ms)?\Z")
 _UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001, None: 1.0}
 
 
 def played(markup: str, seconds: float) -> str:
-    """Return the document as it is at a time of its own; the same text where nothing in it is animated.
+    """Return the document at a time, or the same text if it has no animation.
 
     Raises MediaUndecodable.
     """
@@ -87,7 +87,7 @@ def _share(animation: Element, seconds: float) -> float | None:
 
 
 def _times(animation: Element, run: float) -> float:
-    """Return the number of runs."""
+    """Return the number of runs of an animation."""
     count, whole = animation.get("repeatCount"), _clock(animation.get("repeatDur"))
     if count == "indefinite" or animation.get("repeatDur") == "indefinite":
         return math.inf if whole is None else whole / run
@@ -98,7 +98,7 @@ def _times(animation: Element, run: float) -> float:
 
 
 def _clock(text: str | None) -> float | None:
-    """Seconds; None for anything but a time."""
+    """Return the seconds of a clock value, or None for other text."""
     match = _CLOCK.match((text or "").strip().removeprefix("+"))
     if match is None:
         return None
@@ -108,7 +108,7 @@ def _clock(text: str | None) -> float | None:
 
 
 def _value(animation: Element, share: float, base: str) -> str | None:
-    """Return the value at a share of a run; None where the animation states none."""
+    """Return the value at a share of a run, or None if the animation states no values."""
     values = _values(animation, base)
     if not values:
         return None
@@ -125,7 +125,7 @@ def _value(animation: Element, share: float, base: str) -> str | None:
         return values[-1]
     index = next(index for index, (start, end) in enumerate(pairwise(times)) if share < end)
     start, end = times[index], times[index + 1]
-    u = max(0.0, min(1.0, (share - start) / (end - start))) if end > start else 0.0  # times may not be in order
+    u = max(0.0, min(1.0, (share - start) / (end - start))) if end > start else 0.0  # times can be unsorted
     return _mixed(values[index], values[index + 1], _eased(animation, index, u))
 
 
@@ -150,7 +150,10 @@ def _eased(animation: Element, index: int, u: float) -> float:
 
 
 def _mixed(a: str, b: str, u: float, *, is_sum: bool = False) -> str:
-    """Between two values: colours by channel, texts that differ in their numbers by number, others half-way in one step."""
+    """Interpolate two values: colours by channel, texts that differ only in numbers by number.
+
+    Other values switch half-way. `is_sum`: add the numbers instead.
+    """
     start, end = css.parse(a), css.parse(b)
     if start is not None and end is not None and not is_sum:
         red, green, blue, alpha = (p + (q - p) * u for p, q in zip(start, end, strict=True))

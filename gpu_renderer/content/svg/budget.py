@@ -1,6 +1,7 @@
-"""Limits of what one drawing of an SVG document may cost. Costs are counted before they arise; a document beyond a limit is refused.
+"""Cost limits of drawing an SVG document.
 
-Each cost is counted where the work is done, so no combination of references, clips, markers, patterns and text spans escapes it.
+Costs are counted before the work is done. A document beyond a limit is refused. Each cost is counted where its work is
+done, so that every combination of references, clips, markers, patterns and text spans is counted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _NOT_DRAWN = ("defs", "symbol", "clipPath", "mask", "filter", "marker", "pattern
 
 
 class Cost(StrEnum):
-    """Counted costs, in the words of the message."""
+    """Counted costs, as named in messages."""
 
     elements = "elements, each counted as often as references draw it"
     matches = "comparisons of elements with selectors"
@@ -48,45 +49,53 @@ LIMITS: Final = {
     Cost.painted: 8_000_000_000,
     Cost.pictures: 100_000_000,
 }
-"""About ten seconds of one core at most, each, and twenty for layers and filters, which honest documents have over all of their area.
-Ordinary documents need less than a hundredth."""
+"""Limits of each cost: at most about ten seconds of one core.
+
+Layers and filters can take twenty, because valid documents have them over their whole area. Ordinary documents need
+less than a hundredth.
+"""
 
 LAYER_WORK: Final = 2.0
 MASK_WORK: Final = 6.0
 BLUR_WORK: Final = 82.0
-"""Costs of a layer's pixel, cleared and composited, of a mask's, whose luminance is worked out too, and of a blurred layer's, in painted
-pixels of 2.5 ns."""
+"""Costs per pixel, in painted pixels of 2.5 ns.
+
+In order: a layer (cleared and composited), a mask (with its luminance), a blurred layer.
+"""
 
 DASH_WORK: Final = 1_600.0
 DASH_PIXEL_WORK: Final = 500.0
-"""Costs of a dash, and of each pixel of its width where dashes overlap, in the same painted pixels."""
+"""Costs in painted pixels: of a dash, and of each pixel of its width where dashes overlap."""
 
 _POINTS_OF_VERB: Final = np.array([1, 1, 2, 2, 3, 0, 0])
-"""Points that move, line, quad, conic, cubic, close and done add to a path."""
+"""Number of points that move, line, quad, conic, cubic, close and done add to a path."""
 
 
 class Budget:
-    """Rest of each limit of one drawing."""
+    """Remaining amount of each limit during one drawing."""
 
     def __init__(self) -> None:
         self._left = dict(LIMITS)
         self._crossings: dict[bytes, int] = {}
-        """Estimates by the hash of the path: references draw the same one again and again."""
+        """Estimates by the hash of the path, because references draw the same path repeatedly."""
 
     def spend(self, cost: Cost, amount: float = 1) -> None:
-        """Count a cost that is about to arise. Raises MediaUndecodable."""
+        """Count a cost before its work is done. Raises MediaUndecodable."""
         self.check(cost, amount)
         self._left[cost] -= int(amount)
 
     def check(self, cost: Cost, amount: float) -> None:
-        """Raise MediaUndecodable if so much is not left."""
-        if not amount <= self._left[cost]:  # also of what is no number
+        """Raise MediaUndecodable if less than the amount is left."""
+        if not amount <= self._left[cost]:  # also true for NaN
             raise MediaUndecodable(
                 f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
             )
 
     def spend_layer(self, canvas: skia.Canvas, work: float = LAYER_WORK) -> None:
-        """Count a group that is drawn apart. `work`: what each of its pixels costs, in painted pixels."""
+        """Count a group that is drawn into a layer of its own.
+
+        `work`: cost of each of its pixels, in painted pixels.
+        """
         self.spend(Cost.layers)
         self.spend_work(canvas, work)
 
@@ -95,23 +104,26 @@ class Budget:
         self.spend(Cost.painted, work * _area(canvas))
 
     def check_work(self, canvas: skia.Canvas, work: float) -> None:
-        """Raise MediaUndecodable if so much work is not left."""
+        """Raise MediaUndecodable if less than `work` painted pixels for each pixel of the clip are left."""
         self.check(Cost.painted, work * _area(canvas))
 
     def spend_painted(self, canvas: skia.Canvas, box: skia.Rect) -> None:
-        """Count the device pixels of a box that lie within the clip: what painting an outline in it costs at most."""
+        """Count the device pixels of a box inside the clip: the maximum cost of painting an outline in that box."""
         device = canvas.getTotalMatrix().mapRect(box)
         self.spend(
             Cost.painted, max(1, int(device.width() * device.height())) if device.intersect(_clip(canvas)) else 1
         )
 
     def spend_dashes(self, canvas: skia.Canvas, count: float, width: float) -> None:
-        """Count dashes of a stroke, which is `width` user units wide."""
+        """Count dashes of a stroke. `width`: user units."""
         scale = math.sqrt(abs(_determinant(canvas.getTotalMatrix())))
         self.spend(Cost.painted, count * (DASH_WORK + DASH_PIXEL_WORK * width * scale))
 
     def spend_crossings(self, path: skia.Path) -> None:
-        """Count about how often a path crosses itself, by its control polygons: painting it costs a step for each crossing."""
+        """Count an estimate of a path's self-crossings, from its control polygons.
+
+        Painting costs a step for each crossing.
+        """
         if path.countPoints() < SEGMENTS_MIN:
             return
         key = sha256(path.serialize()).digest()
@@ -124,7 +136,7 @@ def _self_crossings(path: skia.Path) -> int:
     verbs = np.fromiter(map(int, path.getVerbs()), np.uint8)
     counts = _POINTS_OF_VERB[verbs]
     points = np.array([(point.x(), point.y()) for point in path.getPoints()])
-    is_end = np.ones(len(points), np.bool_)  # of a segment: all but the first point of each contour
+    is_end = np.ones(len(points), np.bool_)  # True for the end of a segment: all but the first point of each contour
     is_end[(np.cumsum(counts) - counts)[verbs == skia.Path.kMove_Verb]] = False
     ends = np.flatnonzero(is_end)
     return estimated_crossings(np.stack([points[ends - 1], points[ends]], axis=1))
@@ -144,7 +156,10 @@ def _clip(canvas: skia.Canvas) -> skia.Rect:
 
 
 def drawn_count(document: Document) -> int:
-    """Return the elements that `use` and nesting make of the root. Each element is counted once for each depth at which it is reached."""
+    """Return the number of elements that `use` and nesting produce.
+
+    An element counts once for each depth at which it is reached.
+    """
     known: dict[tuple[Element, int], int] = {}
 
     def count(element: Element, depth: int) -> int:

@@ -20,18 +20,18 @@ from gpu_renderer.content.svg.stylesheet import (
 from gpu_renderer.content.svg.values import NUMBER, Style, font_size
 
 TREE = "-use"
-"""Key of the id of the element that a `use` shows, in the styles of that element and all below it."""
+"""Style key with the id of the element that a `use` shows. That element and all below it have this key."""
 _TRANSFORMS = {
     **dict.fromkeys(("linearGradient", "radialGradient"), "gradientTransform"),
     "pattern": "patternTransform",
 }
-"""Attribute of the elements that state their transform by another name."""
+"""Name of the transform attribute, for elements where it is not `transform`."""
 _REFILLED = frozenset({"path", "circle", "rect", "polygon", "polyline", "ellipse", "text"})
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
 _VARIABLES_MAX = 16
 _REM = re.compile(rf"(?<![\d.])({NUMBER.pattern})rem\b", re.IGNORECASE)
 _LIGHT_DARK = re.compile(r"light-dark\(\s*+((?:[^(),]|\([^()]*\))++),(?:[^()]|\([^()]*\))*+\)", re.IGNORECASE)
-"""A colour for light screens and one for dark ones, of which pictures show the first."""
+"""A colour for light screens and one for dark screens. Pictures use the first."""
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
 _FONT = re.compile(
@@ -40,7 +40,10 @@ _FONT = re.compile(
 
 
 class Cascade:
-    """Style blocks of a document, and the properties that they give an element. `fill` replaces all fills of shapes and texts."""
+    """Style blocks of a document, and the properties that they give elements.
+
+    `fill` replaces all fills of shapes and texts.
+    """
 
     def __init__(self, document: Document, budget: Budget, fill: str | None, screen: Screen) -> None:
         self._fill = fill
@@ -53,7 +56,7 @@ class Cascade:
         self._rem = font_size(self.computed(document.root, {}))
 
     def computed(self, element: Element, parent: Style) -> Style:
-        """Return the element's properties as strings; what is inherited is taken from the parent's."""
+        """Return the element's properties as strings. Inherited ones come from the parent's."""
         self._budget.spend(Cost.elements)
         own = _substituted(_expanded(self._declared(element, parent.get(TREE))), parent, self._budget)
         own = {name: _REM.sub(lambda match: f"{float(match[1]) * self._rem}px", value) for name, value in own.items()}
@@ -65,7 +68,7 @@ class Cascade:
         return style
 
     def in_place(self, element: Element) -> Style:
-        """Return the properties where the element stands in the document, whatever refers to it."""
+        """Return the properties at the element's place in the document, independent of references to it."""
         if element not in self._in_place:
             outer = element.getparent()
             parent = {} if outer is None else self.in_place(outer)
@@ -97,7 +100,7 @@ def _is_stylesheet(element: Element, screen: Screen) -> bool:
 
 
 def _expanded(own: Style) -> Style:
-    """Return the declarations with shorthands taken apart."""
+    """Return the declarations with shorthands expanded."""
     if mask := own.pop("mask-image", None):
         own = own | {"mask": mask}
     if marker := own.pop("marker", None):
@@ -117,7 +120,7 @@ def _expanded(own: Style) -> Style:
 
 
 def _substituted(own: Style, parent: Style, budget: Budget) -> Style:
-    """Return the declarations with custom properties put in."""
+    """Return the declarations with custom properties substituted."""
     custom = {name: value for name, value in (parent | own).items() if name.startswith("--")}
     varied = [name for name, value in own.items() if "var(" in value]
     for _ in range(_VARIABLES_MAX if varied else 0):
@@ -140,7 +143,7 @@ def _set(style: Style, name: str, value: str, parent: Style) -> None:
 
 
 def _resolve_font(style: Style, own: Style, parent: Style) -> None:
-    """Make what is relative to the parent's font absolute."""
+    """Replace values that are relative to the parent's font by absolute ones."""
     if "font-size" in own and "font-size" in style:
         style["font-size"] = repr(font_size(style, font_size(parent)))
     if (relative := style.get("font-weight")) in ("bolder", "lighter"):

@@ -19,12 +19,12 @@ from gpu_renderer.content.svg.values import Viewport, box_matrix, length, origin
 
 SEGMENTS_MAX: Final = 5_000
 _CLOSEST, _FARTHEST = "closest-side", "farthest-side"
-"""CSS's words for a radius that reaches a side of the box."""
+"""CSS keywords for a radius that reaches a side of the box."""
 _FOLLOWING: Final = 4
 
 
 def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -> skia.Path:
-    """Return the outline that a `clipPath` leaves, in the user space of the element that it clips."""
+    """Return the outline of a `clipPath`, in the user space of the element that it clips."""
     style = scene.cascade.in_place(clip)
     outline = _children_outline(scene, clip, frame.inside(style))
     if clip.get("clipPathUnits") == "objectBoundingBox":
@@ -34,9 +34,10 @@ def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -
 
 
 def basic_shape(text: str, box_of: Callable[[str], skia.Rect], em: float) -> skia.Path | None:
-    """Return the outline of a CSS shape (circle, ellipse, inset, rect, xywh, polygon, path) or box; None for anything else.
+    """Return the outline of a CSS shape (circle, ellipse, inset, rect, xywh, polygon, path) or box, or None for other text.
 
-    `box_of`: gives the box of CSS's word; that of the border where there is none. `em`: the font size.
+
+    `box_of`: returns the box of a CSS keyword, the border box without one. `em`: font size.
     """
     match = _CLIP.match(text)
     if match is None or not text.strip():
@@ -49,7 +50,7 @@ def basic_shape(text: str, box_of: Callable[[str], skia.Rect], em: float) -> ski
 
 
 def _circle(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`circle(RADIUS at X Y)`. A radius may be the distance to the nearest or the farthest side."""
+    """Return `circle(RADIUS at X Y)`. A radius can be the distance to the nearest or the farthest side."""
     radius, x, y = _radii_and_center(inside, box, em)
     sides, reference = (x, box.width() - x, y, box.height() - y), Viewport(box.width(), box.height()).diagonal
     r = _radius(radius[0] if radius else _CLOSEST, sides, reference, em)
@@ -57,7 +58,7 @@ def _circle(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 def _ellipse(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`ellipse(RADIUS RADIUS at X Y)`: across and down, each as a circle's along its own axis."""
+    """Return `ellipse(RADIUS RADIUS at X Y)`. Each radius is that of a circle along its own axis."""
     radii, x, y = _radii_and_center(inside, box, em)
     across, down = radii if len(radii) == 2 else (_CLOSEST, _CLOSEST)
     rx = _radius(across, (x, box.width() - x), box.width(), em)
@@ -72,14 +73,14 @@ def _radii_and_center(inside: str, box: skia.Rect, em: float) -> tuple[list[str]
 
 
 def _radius(word: str, sides: tuple[float, ...], reference: float, em: float) -> float:
-    """Return a radius in px. `sides`: the distances of the centre to the sides that it may touch."""
+    """Return a radius in px. `sides`: distances from the centre to the sides that the keywords select from."""
     if word in (_CLOSEST, _FARTHEST):
         return (min if word == _CLOSEST else max)(map(abs, sides))
     return length(word, reference, 0.0, em)
 
 
 def _inset(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`inset(TOP RIGHT BOTTOM LEFT round RADIUS)`, with fewer numbers as in margins."""
+    """Return `inset(TOP RIGHT BOTTOM LEFT round RADIUS)`. Fewer numbers work as in CSS margins."""
     stated, _, radius = inside.partition("round")
     words = stated.split()[:4] or ["0"]
     top, right, bottom, left = (words[_OF_SIDE[len(words) - 1][side]] for side in range(4))
@@ -90,7 +91,7 @@ def _inset(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 def _xywh(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`xywh(X Y WIDTH HEIGHT round RADII)`."""
+    """Return `xywh(X Y WIDTH HEIGHT round RADII)`."""
     stated, _, radii = inside.partition("round")
     x, y, width, height = (
         length(word, side, 0.0, em)
@@ -100,7 +101,7 @@ def _xywh(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 def _rect(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`rect(TOP RIGHT BOTTOM LEFT round RADII)`, each from the box's top or left."""
+    """Return `rect(TOP RIGHT BOTTOM LEFT round RADII)`. All sides are measured from the box's top or left."""
     stated, _, radii = inside.partition("round")
     ends, sides = ("0%", "100%", "100%", "0%"), (box.height(), box.width()) * 2
     words = (word if word != "auto" else end for word, end in zip([*stated.split(), *"0000"], ends, strict=False))
@@ -109,7 +110,7 @@ def _rect(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 def _rounded(rectangle: skia.Rect, stated: str, box: skia.Rect, em: float) -> skia.Path:
-    """Return a rectangle with the radii of its corners: across, and after a slash down, clockwise from the top left."""
+    """Return a rectangle with corner radii, clockwise from the top left: horizontal ones, and vertical ones after a slash."""
     across, _, down = stated.partition("/")
     corners: list[skia.Point] = []
     words = [(half.split()[:4] or ["0"]) for half in (across, down if down.strip() else across)]
@@ -122,7 +123,7 @@ def _rounded(rectangle: skia.Rect, stated: str, box: skia.Rect, em: float) -> sk
 
 
 def _polygon(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`polygon(X Y, X Y, ...)`, with a fill rule before them or without."""
+    """Return `polygon(X Y, X Y, ...)`, with an optional fill rule before the points."""
     rule, _, rest = inside.partition(",")
     is_even_odd = rule.strip() == "evenodd"
     pairs = [pair.split() for pair in (rest if rule.strip() in ("evenodd", "nonzero") else inside).split(",")]
@@ -138,7 +139,7 @@ def _polygon(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 def _path(inside: str, box: skia.Rect, em: float) -> skia.Path:
-    """`path("DATA")`, with a fill rule before the data or without."""
+    """Return `path("DATA")`, with an optional fill rule before the data."""
     rule, _, data = re.split("(['\"])", inside, maxsplit=1) if "'" in inside or '"' in inside else ("", "", "")
     path = path_of(data.rstrip("'\" "))
     path.setFillType(skia.PathFillType.kEvenOdd if rule.startswith("evenodd") else skia.PathFillType.kWinding)
@@ -146,7 +147,7 @@ def _path(inside: str, box: skia.Rect, em: float) -> skia.Path:
 
 
 _OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
-"""By the count of margins that are stated: the one for each side, clockwise from the top."""
+"""For 1 to 4 stated margins: index of the margin of each side, clockwise from the top."""
 _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "circle": _circle,
     "ellipse": _ellipse,
@@ -163,7 +164,7 @@ _CLIP = re.compile(
 
 
 def _children_outline(scene: Scene, parent: Element, frame: Frame) -> skia.Path:
-    """Return the union of the children's outlines; a hole of one is not a hole of another."""
+    """Return the union of the children's outlines. A child's holes do not cut the others."""
     union = skia.Path()
     for child in children(parent) if frame.depth < DEPTH_MAX else ():
         style = scene.cascade.computed(child, frame.style)
@@ -206,14 +207,15 @@ def _operated(scene: Scene, one: skia.Path, two: skia.Path, operation: skia.Path
     scene.budget.spend(Cost.crossings, _crossings(one, two))
     try:
         return skia.Op(one, two, operation)
-    except RuntimeError:  # Skia gives up on degenerate outlines
+    except RuntimeError:  # Skia fails on degenerate outlines
         return one
 
 
 def _crossings(one: skia.Path, two: skia.Path) -> int:
-    """Pairs of segments whose boxes meet, less those that meet because one follows the other.
+    """Return the number of segment pairs whose boxes meet, without pairs of consecutive segments.
 
-    Skia's operations take no time for outlines that hardly cross, and minutes for some hundred segments that lie on each other.
+    Skia's path operations are fast for outlines that hardly cross, but take minutes for some hundred segments that lie
+    on each other.
     """
     first, second = _boxes(one), _boxes(two)
     if max(len(first), len(second)) > SEGMENTS_MAX:
@@ -223,7 +225,7 @@ def _crossings(one: skia.Path, two: skia.Path) -> int:
 
 
 def _boxes(path: skia.Path) -> npt.NDArray[np.float32]:
-    """Left, top, right and bottom of each segment."""
+    """Return left, top, right and bottom of each segment."""
     segments = ([(point.x(), point.y()) for point in points] for _, points in path if len(points) > 1)
     corners = [(*map(min, *points), *map(max, *points)) for points in segments]
     return np.array(corners, np.float32).reshape(-1, 4)

@@ -15,7 +15,7 @@ from gpu_renderer.errors import MediaUndecodable
 
 MARKUP_MAX_BYTES = 16 << 20
 ENTITIES_MAX_BYTES = 1 << 20
-"""Size of a document whose entities are put into its content: the parser lets them grow to five times as much."""
+"""Size limit of a document whose entities are expanded. The parser lets them grow to five times that size."""
 LONG_EDGE_LEAST_PX, LONG_EDGE_MOST_PX = 2048, 4096
 _DEFAULT_SIDE_PX = 512.0
 _NAMESPACE = "http://www.w3.org/2000/svg"
@@ -46,7 +46,7 @@ class Document:
         self.has_blending = "mix-blend-mode" in markup
         root = _root(markup, "internal") if len(markup) <= ENTITIES_MAX_BYTES else None
         if root is None:
-            root = _root(markup, False)  # entities from outside are no fault, and empty
+            root = _root(markup, False)  # external entities are not an error, and are empty
         if root is None or name_of(root) != "svg":
             raise MediaUndecodable("an SVG document cannot be read", "An SVG document cannot be read.")
         self.root: Element = root
@@ -60,17 +60,21 @@ class Document:
         return found
 
     def referred(self, value: str | None) -> Element | None:
-        """Return the element behind the first `url(#id)`; None for anything else, and for what is not in the document."""
+        """Return the element of the first `url(#id)`, or None for other text and unknown ids."""
         match = _HREF.search(value or "")
         return self._by_id.get(match[1]) if match else None
 
     def linked(self, element: Element) -> Element | None:
-        """Return the element behind a local `href`."""
+        """Return the element that a local `href` points to."""
         link = href(element)
         return self._by_id.get(link[1:]) if link.startswith("#") else None
 
     def size(self, intrinsic: tuple[float | None, float | None] = (None, None)) -> SvgSize:
-        """Intrinsic size: attributes, the missing one from the view box's aspect, else 512; long edge 2048 to 4096 px."""
+        """Return the intrinsic size and the raster size (long edge 2048 to 4096 px).
+
+        The intrinsic size comes from the attributes. A missing side follows from the view box's aspect ratio, or else
+        is 512.
+        """
         attributes = zip(("width", "height"), intrinsic, strict=True)
         width, height = (_pixels(self.root.get(name)) or value for name, value in attributes)
         box = view_box(self.root)
@@ -84,7 +88,7 @@ class Document:
 
 
 def _root(markup: str, entities: bool | Literal["internal"]) -> Element | None:
-    """Return the root of a document, or None if it is malformed. `entities`: those that are put in their places."""
+    """Return the root of a document, or None if it is malformed. `entities`: entities to expand in the text."""
     parser = etree.XMLParser(resolve_entities=entities, no_network=True, remove_comments=True, remove_pis=True)
     try:
         return etree.fromstring(markup.encode(), parser)
@@ -93,7 +97,7 @@ def _root(markup: str, entities: bool | Literal["internal"]) -> Element | None:
 
 
 def name_of(element: Element) -> str:
-    """Return the element's name without its namespace; empty for what is no element, or one of another language."""
+    """Return the element's name without its namespace, or "" for a node that is not an SVG element."""
     if not isinstance(element.tag, str):
         return ""
     name = etree.QName(element)
@@ -106,7 +110,7 @@ def children(element: Element) -> Iterator[Element]:
 
 
 def shown_children(element: Element) -> Iterator[Element]:
-    """Yield the children that are drawn: those whose conditions hold, of a `switch` the first of them."""
+    """Yield the children that are drawn. Their conditions must hold. A `switch` draws only the first such child."""
     for child in children(element):
         if _applies(child):
             yield child
@@ -127,11 +131,11 @@ def _applies(element: Element) -> bool:
 
 
 def _bounded(side: float) -> float:
-    """A side in px, within what arithmetic can bear."""
+    """Return a side in px, limited to a range that is safe for arithmetic."""
     return min(1e9, max(1e-6, side))
 
 
 def _pixels(text: str | None) -> float | None:
-    """Return the number of a length, whatever its unit is; None for a share of what is around the document."""
+    """Return the number of a length, ignoring its unit, or None for other text, such as a percentage."""
     match = QUANTITY.match(text or "")
     return float(match[1]) if match and float(match[1]) > 0 else None

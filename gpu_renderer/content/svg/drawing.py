@@ -1,4 +1,4 @@
-"""Walk over a document: elements in order, each with its transform, clip, filter, mask and opacity."""
+"""Draw a document: visit its elements in order and apply each one's transform, clip, filter, mask and opacity."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from gpu_renderer.errors import MediaUndecodable
 _PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
 _FILL_BOXES = ("fill-box", "content-box", "padding-box")
-"""CSS's words for the box of an element's geometry; those of the border and the margin hold its stroke, too."""
+"""CSS keywords for the box of an element's geometry. The keywords for border and margin box include its stroke."""
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
 
 
 class Drawing(Scene):
-    """One document being drawn."""
+    """The drawing of one document."""
 
     def draw(self, canvas: skia.Canvas, size: SvgSize) -> None:
         """Draw the whole document into its raster at the canvas's origin."""
@@ -80,7 +80,7 @@ class Drawing(Scene):
             self._draw(child, canvas, frame)
 
     def geometry(self, element: Element, frame: Frame) -> skia.Path:
-        """Return the outline of a shape or text in its own user space; empty for anything else."""
+        """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
         if name_of(element) in SHAPES:
             return shape_path(element, frame)
         path = skia.Path()
@@ -90,7 +90,7 @@ class Drawing(Scene):
         return path
 
     def _bounds(self, element: Element, frame: Frame, *, with_stroke: bool = False) -> skia.Rect:
-        """Return the box of an element's geometry in its own user space; an empty one where it has none."""
+        """Return the box of an element's geometry in its own user space, empty without geometry."""
         if name_of(element) in (*_CONTAINERS, "svg", "use"):
             return self._children_bounds(element, frame, with_stroke=with_stroke)
         if name_of(element) == "image":
@@ -142,7 +142,7 @@ class Drawing(Scene):
         masks = masks_of(self, style)
         opacity, mode = fraction(style.get("opacity"), 1.0), blend_mode(style.get("mix-blend-mode"))
         is_apart = bool(masks) or style.get("isolation") == "isolate"
-        is_apart |= outline is not None and self.document.has_blending  # what is clipped blends with nothing around it
+        is_apart |= outline is not None and self.document.has_blending  # clipped content is isolated
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             self.budget.spend_layer(canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
@@ -152,7 +152,7 @@ class Drawing(Scene):
         canvas.restoreToCount(depth)
 
     def _clip(self, element: Element, frame: Frame, bounds: skia.Rect) -> skia.Path | None:
-        """Return the outline that an element is clipped to; None for one that is not."""
+        """Return the outline that clips an element, or None if it is not clipped."""
         value = frame.style.get("clip-path", "none")
         if (wanted := self.document.referred(value)) is not None:
             return clip_outline(self, wanted, frame, bounds)
@@ -168,7 +168,7 @@ class Drawing(Scene):
         return shape
 
     def _name_functions(self, name: str, style: Style) -> None:
-        """Name the CSS functions of a property that are not drawn."""
+        """Warn about CSS functions of a property that are not drawn."""
         value = style.get(name, "none")
         if "(" in value and not value.startswith("url("):
             self.warn(f"The {name} {value[:60]!r} of an SVG document is not drawn.")
@@ -176,7 +176,10 @@ class Drawing(Scene):
     def _filtered(
         self, value: str, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect, paint: Callable[[], None]
     ) -> None:
-        """Paint through the filters of the property: the first one filters the source, the last one gives the result."""
+        """Paint through the filters of the property.
+
+        The first filter reads the source, the last one gives the result.
+        """
         found = filter_list(value)
         if not found:
             self._name_functions("filter", frame.style)
@@ -193,7 +196,10 @@ class Drawing(Scene):
         canvas.restoreToCount(depth)
 
     def _open_filter(self, wanted: Element | None, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> bool:
-        """Open the layer of a `filter` element, if there is one. Return False if it shows nothing, as one without primitives."""
+        """Open the layer of a `filter` element, if there is one.
+
+        Return False if the filter shows nothing, for example without primitives.
+        """
         if wanted is None or name_of(wanted) != "filter":
             return True
         if next(children(wanted), None) is None:
@@ -232,7 +238,7 @@ class Drawing(Scene):
         dash_scale: float = 1.0,
         marked: Element | None = None,
     ) -> None:
-        """Paint fill, stroke and the markers of an element in the order that `paint-order` states."""
+        """Paint an element's fill, stroke and markers in the order of `paint-order`."""
         style = frame.style
         if style.get("visibility", "visible") != "visible" or path.isEmpty():
             return
@@ -266,7 +272,7 @@ class Drawing(Scene):
             self._composed(target, canvas, inner, lambda: self._draw_viewport(target, canvas, inner, element))
 
     def _draw_viewport(self, element: Element, canvas: skia.Canvas, frame: Frame, use: Element | None = None) -> None:
-        """Draw an element's children in a viewport of its own; the width and height of a `use` of it count before its own."""
+        """Draw an element's children in its own viewport. Width and height of a `use` override those of the element."""
         width, height = (
             length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)
             for name, reference in zip(("width", "height"), frame.viewport, strict=True)
@@ -285,7 +291,7 @@ class Drawing(Scene):
         canvas.restore()
 
     def _draw_image(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
-        """Draw a picture, if the document carries it itself. Raises MediaUndecodable over budget."""
+        """Draw a picture that is embedded in the document. Raises MediaUndecodable over budget."""
         picture = self._picture(href(element))
         if picture is None:
             self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
@@ -308,7 +314,7 @@ class Drawing(Scene):
         canvas.restore()
 
     def _picture(self, link: str) -> skia.Image | None:
-        """Return the embedded picture behind a link; None where there is none that can be read."""
+        """Return the embedded picture of a link, or None if there is none or it cannot be read."""
         if not link.startswith("data:"):
             return None
         data = data_url_bytes(link)

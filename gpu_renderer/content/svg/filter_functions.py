@@ -26,7 +26,10 @@ _KNOWN: Final = (*_COLORS, "blur", "drop-shadow", "url")
 
 
 def filter_list(value: str) -> list[tuple[str, str]]:
-    """Return name and argument of each filter of the property in order; empty where there is none, one that is not known, or too many."""
+    """Return name and argument of each filter of the property in order.
+
+    The list is empty without filters, with an unknown one, or with too many.
+    """
     found = [(match[1].lower(), match[2].strip()) for match in _ITEM.finditer(value)]
     is_whole = (
         not _ITEM.sub("", value).strip() and len(found) <= FILTERS_MAX and all(name in _KNOWN for name, _ in found)
@@ -35,12 +38,12 @@ def filter_list(value: str) -> list[tuple[str, str]]:
 
 
 def is_blurring(name: str) -> bool:
-    """Return True if a function looks at the pixels around each."""
+    """Return True if a function reads neighbouring pixels."""
     return name in ("blur", "drop-shadow")
 
 
 def function_filter(name: str, inside: str, style: Style) -> skia.ImageFilter | None:
-    """Return the filter of a function; None where it changes nothing."""
+    """Return the image filter of a function, or None if it changes nothing."""
     if name == "blur":
         sigma = max(0.0, length(inside, 0.0, 0.0, font_size(style)))
         return blur_filter(sigma, sigma, None) if sigma else None
@@ -59,7 +62,7 @@ def _drop_shadow(inside: str, style: Style) -> skia.ImageFilter:
 
 
 def _matrix(name: str, inside: str) -> list[float]:
-    """Return the 4 x 5 matrix of a function of colours (Filter Effects 13.1), in row order."""
+    """Return the 4 x 5 matrix of a colour function (Filter Effects 13.1), in row order."""
     if name == "hue-rotate":
         return color_matrix("hueRotate", [degrees(inside)])
     amount = max(0.0, length(inside, 1.0, 1.0))

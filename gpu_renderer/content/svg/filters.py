@@ -1,4 +1,4 @@
-"""Filter chains as Skia image filters, and the rectangles that filters and masks are cut to."""
+"""Filter chains as Skia image filters, and the rectangles that crop filters and masks."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from gpu_renderer.content.vector.paints import packed
 from gpu_renderer.geometry.color import Rgba, decoded
 
 _Result: TypeAlias = skia.ImageFilter | None
-"""Result of a primitive; None is the source graphic."""
+"""Result of a primitive. None is the source graphic."""
 
 _PRIMITIVES_MAX = 64
 _COLOR_BLIND = ("feFlood", "feOffset", "feTile")
-"""Primitives that give the same in either light, or state their colour."""
+"""Primitives that do not depend on linear or encoded light, or that convert their own colour."""
 _INPUTS = {"feFlood": 0, "feTurbulence": 0, "feBlend": 2, "feComposite": 2, "feDisplacementMap": 2}
-"""Number of inputs; one of others, and of feMerge all."""
+"""Number of inputs. Other primitives have one, feMerge has any number."""
 _WORK = {
     "feGaussianBlur": 80.0, "feDropShadow": 80.0, "feMorphology": 30.0, "feComposite": 40.0, "feBlend": 25.0,
     "feDisplacementMap": 25.0, "feTurbulence": 10.0,
 }  # fmt: skip
 _WORK_OF_OTHERS, _LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
-"""Measured costs of a pixel in painted pixels of 2.5 ns: of a primitive, of computing in linear light, of each input of feMerge, each octave
-of feTurbulence, and each px of feMorphology's radius."""
+"""Measured costs per pixel, in painted pixels of 2.5 ns.
+
+In order: other primitives, computing in linear light, each input of feMerge, each octave of feTurbulence, each px of
+feMorphology's radius.
+"""
 _BLENDS = {
     "normal": skia.BlendMode.kSrcOver, "multiply": skia.BlendMode.kMultiply, "screen": skia.BlendMode.kScreen,
     "darken": skia.BlendMode.kDarken, "lighten": skia.BlendMode.kLighten, "overlay": skia.BlendMode.kOverlay,
@@ -52,12 +55,12 @@ _TURN = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.71
 
 
 def blend_mode(name: str | None) -> skia.BlendMode:
-    """Return the Skia mode of a CSS blend mode, source-over for what is not known."""
+    """Return the Skia mode of a CSS blend mode, or source-over for an unknown one."""
     return _BLENDS.get(name or "normal", skia.BlendMode.kSrcOver)
 
 
 def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> skia.Rect:
-    """Return the rectangle that a filter (or mask) is cut to."""
+    """Return the rectangle that crops a filter or mask."""
     in_user_space = (element.get("filterUnits") or element.get("maskUnits")) == "userSpaceOnUse"
     stated = {name: element.get(name) or default for name, default in _REGION.items()}
     return _rectangle(stated, viewport, None if in_user_space else bounds)
@@ -66,22 +69,23 @@ def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> sk
 def image_filter(
     scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, canvas: skia.Canvas
 ) -> skia.ImageFilter | None:
-    """Return the whole chain; None leaves the source as it is. A primitive that is not known passes its input on.
+    """Return the whole chain as one filter, or None if it leaves the source unchanged.
 
-    `canvas`: clipped to the filter's region. The budget is charged for drawing the chain there.
+    An unknown primitive passes its input on. `canvas`: clipped to the filter's region. The budget is charged for
+    drawing the chain there.
     """
     chain = _Chain(scene, element, frame, bounds, canvas.getTotalMatrix().mapRadius(1.0))
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
         scene.budget.spend(Cost.filters)
         chain.add(primitive)
-        # Before others use it: Skia goes through all uses of a result when it makes a filter.
+        # Check before other primitives use the result: Skia visits all uses when it creates a filter.
         scene.budget.check_work(canvas, chain.work())
     scene.budget.spend_work(canvas, chain.work())
     return chain.last
 
 
 class _Chain:
-    """Results by name while the primitives are read in order. None stands for the source graphic."""
+    """Results of primitives by name, while the primitives are read in order. None is the source graphic."""
 
     def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, scale: float) -> None:
         self._scene = scene
@@ -96,9 +100,9 @@ class _Chain:
         self._whole = filter_region(element, bounds, frame.viewport)
         self._regions: dict[skia.ImageFilter, skia.Rect] = {}
         self._work: dict[_Result, float] = {None: 0.0}
-        """Painted pixels that each pixel of a result costs with all that it is made of: Skia draws an input again for each use."""
+        """Painted pixels per pixel of a result, including its inputs: Skia draws an input again for each use."""
         self._primitive, self._style, self._region = element, self._outer_style, self._whole
-        """The current primitive, its style, and the rectangle that it is cut to."""
+        """Current primitive, its style, and the rectangle that crops it."""
 
     def add(self, primitive: Element) -> None:
         name = name_of(primitive)
@@ -117,13 +121,13 @@ class _Chain:
         made = _PRIMITIVES[name](self, inputs)
         if in_linear:
             made = skia.ImageFilters.ColorFilter(skia.ColorFilters.LinearToSRGBGamma(), made)
-        self.last = skia.ImageFilters.Tile(self._region, self._region, made)  # nothing outside of it
+        self.last = skia.ImageFilters.Tile(self._region, self._region, made)  # transparent outside the region
         self._regions[self.last], self._work[self.last] = self._region, work
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
 
     def work(self) -> float:
-        """Return the painted pixels that each pixel of the chain's result costs."""
+        """Return the cost of each pixel of the chain's result, in painted pixels."""
         return self._work[self.last]
 
     def _own_work(self, name: str, inputs: Sequence[_Result]) -> float:
@@ -137,7 +141,10 @@ class _Chain:
         return work
 
     def _primitive_region(self) -> skia.Rect:
-        """Return the rectangle that the primitive is cut to: the filter's, where it does not state its own."""
+        """Return the rectangle that crops the primitive.
+
+        The filter's region supplies the sides that it does not state.
+        """
         stated = {name: value for name in _REGION if (value := self._primitive.get(name)) is not None}
         own = _rectangle(stated, self._viewport, self._box)
         sides = (getattr(own if name in stated else self._whole, name)() for name in _REGION)
@@ -164,7 +171,7 @@ class _Chain:
         return length(self._primitive.get(name), 1.0, default)
 
     def _pair(self, name: str, default: float = 0.0) -> tuple[float, float]:
-        """Return a number for each direction, in user units; a single one counts for both."""
+        """Return the horizontal and vertical number of an attribute, user units. A single number is used for both."""
         found = (numbers(self._primitive.get(name)) or [default]) * 2
         return found[0] * self._units[0], found[1] * self._units[1]
 
@@ -172,7 +179,7 @@ class _Chain:
         return self._number("dx", default) * self._units[0], self._number("dy", default) * self._units[1]
 
     def _flood_color(self, *, linear: bool) -> int:
-        """Return the flood colour, packed; decoded where it enters a primitive that computes in linear light."""
+        """Return the flood colour, packed. It is decoded for a primitive that computes in linear light."""
         color = color_of(self._style.get("flood-color", "black"), self._style) or css.BLACK
         red, green, blue = map(decoded, color[:3]) if linear else color[:3]
         return packed(Rgba(red, green, blue, color.alpha * fraction(self._style.get("flood-opacity"), 1.0)))
@@ -260,7 +267,7 @@ _PRIMITIVES: dict[str, Callable[[_Chain, list[_Result]], _Result]] = {
 
 
 def _rectangle(stated: dict[str, str], viewport: Viewport, box: skia.Rect | None) -> skia.Rect:
-    """Return the rectangle of stated sides, 0 for the others; they are shares of a box where one is given."""
+    """Return the rectangle of the stated sides, 0 for the others. With a box, the sides are fractions of it."""
     reference = viewport if box is None else UNIT
     x, width = (length(stated.get(name), reference.width) for name in ("x", "width"))
     y, height = (length(stated.get(name), reference.height) for name in ("y", "height"))
@@ -271,7 +278,7 @@ def _rectangle(stated: dict[str, str], viewport: Viewport, box: skia.Rect | None
 
 
 def color_matrix(kind: str, values: list[float]) -> list[float]:
-    """Return the 4 x 5 matrix of an feColorMatrix in row order; empty where the values are wrong."""
+    """Return the 4 x 5 matrix of an feColorMatrix in row order, empty for invalid values."""
     if kind == "matrix":
         return values if len(values) == 20 else []
     if kind == "luminanceToAlpha":
@@ -283,7 +290,7 @@ def color_matrix(kind: str, values: list[float]) -> list[float]:
 
 
 def _transfer_table(function: Element) -> list[int]:
-    """Return the 256 levels that a transfer function makes of a channel's."""
+    """Return the table of a transfer function: the output level for each of 256 levels."""
     kind = function.get("type") or "identity"
     y = x = np.arange(256) / 255
     values = numbers(function.get("tableValues"))

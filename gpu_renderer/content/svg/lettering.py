@@ -1,4 +1,4 @@
-"""Text, spans and text on a path, as outlines in user space, with the lines along them."""
+"""Text, spans and text on a path as outlines in user space, with their decoration lines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _GENERIC = {
 }
 """Generic families of the reference's browser."""
 _LAST_RESORT = "Liberation Serif"
-"""Family of a browser if no family of a list is installed."""
+"""Family that a browser uses if no family of a list is installed."""
 _WEIGHTS = {"normal": 400.0, "bold": 700.0}
 _OUTLINE_SIZE_PX = 512.0
-"""Outlines are read at this size and scaled: small sizes lose precision in the font's own grid."""
+"""Size at which outlines are read before they are scaled. Smaller sizes lose precision in the font's own grid."""
 _ANCHORS = {"middle": 0.5, "end": 1.0}
 _LINE_THICKNESS = 0.1
 """In ems."""
@@ -38,19 +38,19 @@ _LINE_THICKNESS = 0.1
 
 @dataclass(slots=True)
 class Lettering:
-    """A stretch of glyphs of one style, or a line along them: one path in user space, and its glyphs that are pictures (emoji)."""
+    """A run of glyphs of one style, or a decoration line: one path in user space, and the glyphs that are pictures (emoji)."""
 
     frame: Frame
     path: skia.Path
     box: skia.Rect
-    """Cells of the glyphs, which the box of the text is made of."""
+    """Union of the glyph cells, which defines the box of the text."""
     opacity: float = 1.0
     pictures: tuple[tuple[skia.Matrix, Placed], ...] = ()
-    """Each with the matrix from its pen to user space."""
+    """Glyphs that are pictures, each with the matrix from its pen to user space."""
 
 
 class _Extent(NamedTuple):
-    """Ascent, descent and x-height of a font's line from its alphabetic baseline, in ems."""
+    """Ascent, descent and x-height of a font, from its alphabetic baseline, ems."""
 
     ascent: float
     descent: float
@@ -58,7 +58,7 @@ class _Extent(NamedTuple):
 
 
 def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
-    """Return the stretches of a `text` element in drawing order. `frame` carries the element's own style."""
+    """Return the runs of a `text` element in drawing order. `frame` carries the element's own style."""
     pieces = pieces_of(scene, element, frame)
     _fit(pieces, scene.fonts)
     found: list[Lettering] = []
@@ -70,7 +70,7 @@ def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
 
 
 def text_box(found: list[Lettering]) -> skia.Rect:
-    """Return the box of a text: that of the cells of its glyphs."""
+    """Return the box of a text: the union of its glyph cells."""
     box = skia.Rect.MakeEmpty()
     for lettering in found:
         box.join(lettering.box)
@@ -78,7 +78,7 @@ def text_box(found: list[Lettering]) -> skia.Rect:
 
 
 def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
-    """Draw the glyphs that are pictures, as opaque as the fill."""
+    """Draw the glyphs that are pictures, with the opacity of the fill."""
     style = lettering.frame.style
     if style.get("fill") == "none" or style.get("visibility", "visible") != "visible":
         return
@@ -91,7 +91,7 @@ def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
 
 
 def _fit(pieces: list[Piece], fonts: Fonts) -> None:
-    """Spread or stretch the pieces of each element that states a `textLength`."""
+    """Set the spacing or the stretch of the text in each element that states a `textLength`."""
     for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
         inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
         natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)
@@ -104,7 +104,7 @@ def _fit(pieces: list[Piece], fonts: Fonts) -> None:
 
 
 def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
-    """Pieces that are anchored together: a new position, or another path, begins a new chunk."""
+    """Return the groups of pieces that are anchored together. A new position or another path begins a new group."""
     chunks = [pieces[:1]] if pieces else []
     for before, piece in pairwise(pieces):
         if piece.x is not None or piece.y is not None or piece.track is not before.track:
@@ -117,7 +117,7 @@ def _chunks(pieces: list[Piece]) -> list[list[Piece]]:
 def _placed_runs(
     chunk: list[Piece], pen: tuple[float, float], fonts: Fonts
 ) -> tuple[list[Lettering], tuple[float, float]]:
-    """Return the letterings of a chunk, and where the pen stands after them."""
+    """Return the runs of a chunk, and the pen position after them."""
     first, track = chunk[0], chunk[0].track
     start, y = (0.0, 0.0) if track else pen
     start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
@@ -135,13 +135,13 @@ def _placed_runs(
 
 
 def _anchored(style: Style) -> float:
-    """Return the share of a chunk that lies before its position."""
+    """Return the share of a chunk's width that lies before its position."""
     share = _ANCHORS.get(style.get("text-anchor", "start"), 0.0)
     return 1.0 - share if style.get("direction") == "rtl" else share
 
 
 def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
-    """Return the glyphs of a piece between the lines below and above them."""
+    """Return the glyphs of a piece, with decoration lines below and above them."""
     chain = _chain(piece.frame.style, fonts)
     extent = _extent(chain)
     lettering = _glyphs(piece, x, y + _baseline(piece.frame, piece.owners, extent), chain, extent)
@@ -156,7 +156,7 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
 
 
 def _lines(style: Style, extent: _Extent, size: float) -> list[tuple[str, float, float]]:
-    """Return the lines that a style draws: name, top from the baseline and thickness in user units."""
+    """Return the decoration lines of a style: name, top from the baseline, and thickness in user units."""
     stated = f"{style.get('text-decoration', '')} {style.get('text-decoration-line', '')}".split()
     thickness = _LINE_THICKNESS * size
     tops = {
@@ -168,7 +168,7 @@ def _lines(style: Style, extent: _Extent, size: float) -> list[tuple[str, float,
 
 
 def _extent(chain: FontChain) -> _Extent:
-    """Return the extent of the first face."""
+    """Return the extent of the first face of a chain."""
     face = chain.primary.face
     found = face.shaper.get_font_extents("ltr")
     return _Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.x_height)
@@ -192,7 +192,10 @@ def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
 
 
 def _shift(style: Style, extent: _Extent) -> float:
-    """Return the height of a span above its parent's baseline. `super` is half of its own line, as in browsers."""
+    """Return the height of a span above its parent's baseline.
+
+    As in browsers, `super` is half of the span's own line.
+    """
     stated, size = style.get("baseline-shift", "baseline"), font_size(style)
     half = (extent.ascent + extent.descent) * size / 2
     named = {"super": half, "sub": -half, "baseline": 0.0}
@@ -223,14 +226,14 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
 
 
 def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, advance: float) -> skia.Matrix | None:
-    """Return the matrix of a glyph whose pen stands at a place; None beyond the ends of a path."""
+    """Return the matrix of a glyph at a pen position, or None beyond the ends of a path."""
     if measure is None or piece.track is None:
         return skia.Matrix.Translate(x, y).preRotate(piece.rotation)
     half = advance * piece.stretch / 2
     middle = piece.track.start + x + half
     if not 0 <= middle <= measure.getLength():
         return None
-    if (standing := measure.getPosTan(middle)) is None:  # a path whose length is no number
+    if (standing := measure.getPosTan(middle)) is None:  # the path's length is NaN
         return None
     point, tangent = standing
     matrix = skia.Matrix.Translate(point.x(), point.y())

@@ -19,11 +19,11 @@ _OPERATORS: Final = {
     "intersect": skia.BlendMode.kSrcIn,
     "exclude": skia.BlendMode.kXor,
 }
-"""How a layer is composited with those below it, by CSS's word (CSS Masking 1, 7.9)."""
+"""How a mask layer is composited with those below it, by CSS keyword (CSS Masking 1, 7.9)."""
 
 
 class Mask(NamedTuple):
-    """A layer of an element's mask. `kind`: `alpha` or `luminance`, where the masked element states it."""
+    """A layer of an element's mask. `kind`: `alpha` or `luminance`, or None if the masked element states neither."""
 
     element: Element
     kind: str | None
@@ -31,7 +31,7 @@ class Mask(NamedTuple):
 
 
 def masks_of(scene: Scene, style: Style) -> list[Mask]:
-    """Return the layers of an element's mask, topmost first. What is no `mask` element is named in a warning and left out."""
+    """Return the layers of an element's mask, topmost first. Other kinds of mask give a warning."""
     found: list[Mask] = []
     if "mask" not in style:
         return found
@@ -48,7 +48,7 @@ def masks_of(scene: Scene, style: Style) -> list[Mask]:
 
 
 def draw_masks(scene: Scene, masks: list[Mask], canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
-    """Take from the layer that is open what the masks do not leave. `bounds`: the box of the masked element."""
+    """Multiply the open layer by the coverage of the masks. `bounds`: box of the masked element."""
     if len(masks) == 1:
         _draw_mask(scene, masks[0], skia.BlendMode.kDstIn, canvas, frame, bounds)
         return
@@ -77,7 +77,7 @@ def _draw_mask(
 def _kept(style: Style, kind: str | None) -> skia.ColorFilter | None:
     """Return the filter from a mask's colours to coverage, or None if its alpha is the coverage.
 
-    `kind`: what the masked element states, which counts before the mask's own.
+    `kind`: the kind that the masked element states. It overrides the mask's own.
     """
     if (kind or style.get("mask-type")) == "alpha":
         return None
@@ -87,7 +87,7 @@ def _kept(style: Style, kind: str | None) -> skia.ColorFilter | None:
 
 
 def _listed(value: str) -> list[str]:
-    """Return the parts between the commas that lie outside of parentheses."""
+    """Return the parts of a comma-separated list. Commas in parentheses do not separate."""
     parts, depth = [""], 0
     for character in value:
         depth += {"(": 1, ")": -1}.get(character, 0)

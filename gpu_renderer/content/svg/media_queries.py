@@ -1,4 +1,4 @@
-"""Media queries, answered for a screen of the raster's size with light colours, whose reader prefers nothing."""
+"""Media queries for a screen of the raster's size, with light colours and no user preferences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS: Final = {
     "hover": "none", "any-hover": "none", "pointer": "none", "any-pointer": "none", "update": "fast", "color-gamut": "srgb",
     "dynamic-range": "standard", "display-mode": "browser", "scripting": "none", "overflow-block": "scroll",
 }  # fmt: skip
-"""Values of features that are words. Nobody points at a picture, and it has no depth of colour."""
+"""Values of keyword features. A picture has no pointer and no colour depth."""
 _NOTHING: Final = ("none", "no-preference")
 _NUMBERS: Final = {"color": 0.0, "monochrome": 0.0, "color-index": 0.0, "grid": 0.0}
 _BOUNDS: Final = {"min-": ">=", "max-": "<=", "": "="}
@@ -41,7 +41,7 @@ class Screen(NamedTuple):
 
 
 def is_shown(queries: str, screen: Screen) -> bool:
-    """Return True if one of the queries holds; an empty list holds. A feature that is not known does not hold."""
+    """Return True if one of the queries holds, or if the list is empty. An unknown feature does not hold."""
     queries = " ".join(queries.lower().split())
     return not queries or any(_holds(query.strip(), screen) for query in queries.split(","))
 
@@ -55,7 +55,7 @@ def _holds(query: str, screen: Screen) -> bool:
 
 
 def _is_met(condition: str, screen: Screen, depth: int) -> bool:
-    """Return True if a condition holds: features in brackets, joined by `and` or `or`, or after `not`."""
+    """Return True if a condition holds: features in brackets, joined by `and` or `or`, or negated by `not`."""
     parts = list(_parts(condition.strip()))
     if depth > _DEPTH_MAX or not parts:
         return False
@@ -86,7 +86,7 @@ def _parts(condition: str) -> Iterator[str]:
 
 
 def _has_feature(feature: str, screen: Screen) -> bool:
-    """Return True if a feature holds: `min-width: 10px`, `width >= 10px`, `10px < width < 20px`, or a name alone."""
+    """Return True if a feature holds: `min-width: 10px`, `width >= 10px`, `10px < width < 20px`, or only a name."""
     if match := _PLAIN.match(feature):
         name, value = match["name"], match["value"].strip()
         stated = "portrait" if screen.height >= screen.width else "landscape"

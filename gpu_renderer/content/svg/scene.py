@@ -1,4 +1,4 @@
-"""The drawing of a document as its parts see it, and the state around an element while it is drawn."""
+"""Interface of the drawing for its parts, and the state around an element while it is drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_renderer.content.text.families import Fonts
 
 
 class Frame(NamedTuple):
-    """Inherited style, what percentages refer to, and how deep the element lies."""
+    """Inherited style, reference of percentages, and nesting depth of an element."""
 
     style: Style
     viewport: Viewport
@@ -37,7 +37,7 @@ class Scene:
         self.warnings: dict[str, None] = {}
 
     def warn(self, line: str) -> None:
-        """Say once what is not drawn."""
+        """Add a warning about an undrawn feature, once."""
         self.warnings.setdefault(line)
 
     def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
@@ -45,5 +45,5 @@ class Scene:
         raise NotImplementedError
 
     def geometry(self, element: Element, frame: Frame) -> skia.Path:
-        """Return the outline of a shape or text in its own user space; empty for anything else."""
+        """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Selectors: read from text, weighed and matched."""
+"""CSS selectors: parse, weigh and match."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 
 Weight = tuple[int, int, int]
-"""Numbers of ids, of classes (with attributes and pseudo-classes), and of types."""
+"""Specificity: number of ids, of classes (with attributes and pseudo-classes), and of types."""
 
 
 class Test(NamedTuple):
@@ -20,7 +20,7 @@ class Test(NamedTuple):
     name: str = ""
     operator: str = ""
     value: str = ""
-    """Value of an attribute, or the formula of an nth-child."""
+    """Value of an attribute, or formula of an nth-child."""
     inside: tuple[Selector, ...] = ()
     weight: Weight = (0, 0, 0)
 
@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """Compound selectors from the left, and the specificity of all."""
+    """Compound selectors from left to right, and their specificity."""
 
     steps: tuple[Step, ...]
     weight: Weight
@@ -49,7 +49,7 @@ _SIMPLE = re.compile(
 )
 _COMBINATOR = re.compile(r"\s*([>+~])\s*|\s+")
 _NTH = re.compile(r"(?P<step>[+-]?[0-9]{0,9})n(?P<offset>[+-][0-9]{1,9})?\Z")
-"""Numbers of more digits match no element: no document has so many."""
+"""Formula of an nth-child. Numbers with more digits match no element."""
 _PLACE = re.compile(r"[+-]?[0-9]{1,9}\Z")
 _BRACKET = re.compile(r"[()]")
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {
@@ -66,22 +66,26 @@ _ANCHOR: Final = Step(" ", (Test("anchor"),))
 
 
 def selectors(text: str, outer: Test | None = None, depth: int = 0) -> tuple[Selector, ...]:
-    """Return the selectors of a list without those that are not understood. `outer`: the rule around, which `&` stands for."""
+    """Return the selectors of a list, without invalid ones.
+
+    `outer`: condition of the surrounding rule, which `&` stands for.
+    """
     found = (_selector(part.strip(), outer, depth) for part in _split(text))
     return tuple(selector for selector in found if selector is not None)
 
 
 def around(outer: tuple[Selector, ...]) -> Test:
-    """Return the condition that one of the selectors of a rule selects the element."""
+    """Return the condition that an element matches one of a rule's selectors."""
     return Test(":", "is", inside=outer, weight=_heaviest(outer))
 
 
 def matches(
     element: Element, selector: Selector, budget: Budget, tree: str | None = None, anchor: Element | None = None
 ) -> bool:
-    """Return True if the element is selected. Each comparison is counted. Raises MediaUndecodable.
+    """Return True if the selector matches the element. Each comparison is charged to the budget.
 
-    `tree`: the id of the root of what a `use` shows. Selectors see nothing around it. `anchor`: the element of a `:has()`.
+    Raises MediaUndecodable over budget. `tree`: id of the root of the tree that a `use` shows. Selectors see nothing
+    outside it. `anchor`: the element of a `:has()`.
     """
     steps = selector.steps
     pending: list[tuple[Iterator[Element], int]] = [(iter([element]), len(steps) - 1)]
@@ -100,7 +104,7 @@ def matches(
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yield the parts between commas that are in no brackets."""
+    """Yield the parts of a comma-separated list. Commas in brackets do not separate."""
     depth = start = 0
     for match in re.finditer(r"[(),]", text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
@@ -111,7 +115,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _selector(text: str, outer: Test | None, depth: int, first: Step | None = None) -> Selector | None:
-    """Return a selector; None for what is not understood. `first`: what a leading combinator follows."""
+    """Return a selector, or None for invalid text. `first`: the step that a leading combinator follows."""
     if outer is not None and "&" not in text:
         first = Step(" ", (outer,))
     steps = [first] if first else []
@@ -133,7 +137,7 @@ def _selector(text: str, outer: Test | None, depth: int, first: Step | None = No
 
 
 def _compound(text: str, at: int, outer: Test | None, depth: int) -> tuple[tuple[Test, ...], int]:
-    """Return the conditions from a place on, and where they end; none for what is not understood."""
+    """Return the conditions that start at an index, and their end. Invalid text gives no conditions."""
     tests: list[Test] = []
     while match := _SIMPLE.match(text, at):
         if match["type"] and tests:
@@ -151,7 +155,7 @@ def _compound(text: str, at: int, outer: Test | None, depth: int) -> tuple[tuple
 
 
 def _closing(text: str, at: int) -> int:
-    """Return the place after the bracket that closes the one before a place."""
+    """Return the index after the bracket that closes the one before `at`."""
     depth = 1
     for match in _BRACKET.finditer(text, at):
         depth += 1 if match[0] == "(" else -1
@@ -206,12 +210,12 @@ def _sum(weights: list[Weight]) -> Weight:
 
 
 def _plain(name: str) -> str:
-    """Return a name without the backslashes before its special characters."""
+    """Return a name with its escapes removed."""
     return re.sub(r"\\(.)", r"\1", name)
 
 
 def _candidates(element: Element, combinator: str, tree: str | None) -> Iterator[Element]:
-    """Return the elements that a combinator leads to."""
+    """Return the elements that a combinator selects from."""
     if tree and element.get("id") == tree:
         return iter(())
     if combinator == " ":
@@ -260,7 +264,7 @@ def _is_in_state(element: Element, test: Test, budget: Budget, tree: str | None)
 
 
 def _has_related(element: Element, selector: Selector, budget: Budget, tree: str | None) -> bool:
-    """Return True if an element below (or behind) one is selected relative to it."""
+    """Return True if the selector, relative to the element, matches an element below or behind it."""
     is_behind = selector.steps[1].combinator in "+~"
     roots = element.itersiblings("*") if is_behind else [element]
     return any(
@@ -272,7 +276,10 @@ def _has_related(element: Element, selector: Selector, budget: Budget, tree: str
 
 
 def _is_in_place(element: Element, parent: Element | None, test: Test, budget: Budget, tree: str | None) -> bool:
-    """Return True if an element has its place among its siblings, those of its type, or those that `of` selects."""
+    """Return True if an element's position matches a test such as `:nth-child`.
+
+    The position is among its siblings, among those of its type, or among those that `of` selects.
+    """
     name, inside = test.name, test.inside
     if not name.endswith(("-child", "-of-type")):
         return False

@@ -25,14 +25,17 @@ from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
 _MIXED_MAX = 128
-"""Stops of a gradient that is mixed in Oklab; one of more has hardly anything between them."""
+"""Number of stops above which a gradient is not mixed in Oklab.
+
+With more stops there is hardly anything between them.
+"""
 _WIDE = ("color(", "lab(", "lch(", "oklab(", "oklch(")
-"""Beginnings of colours that browsers mix in Oklab, with all others of their gradient."""
+"""Prefixes of colours that make browsers mix the whole gradient in Oklab."""
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
 def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.Paint | None:
-    """Return the Skia paint of the `fill` or `stroke` of a frame's style; None where nothing is painted."""
+    """Return the Skia paint of the `fill` or `stroke` of a frame's style, or None if it paints nothing."""
     style, is_smooth = frame.style, not is_crisp(frame.style)
     value = style.get(kind, "black" if kind == "fill" else "none")
     value = style.get(f"-{value}", "none") if value.startswith("context-") else value
@@ -67,14 +70,14 @@ def shown_style(style: Style, target: Element) -> Style:
 
 
 def color_of(value: str, style: Style) -> Rgba | None:
-    """A colour, `currentColor` included; None where there is none."""
+    """Return a colour, resolving `currentColor`, or None for text that is not a colour."""
     if value.lower() == "currentcolor":
         return css.parse(style.get("color", "black")) or css.BLACK
     return css.parse(value)
 
 
 class _Server:
-    """A gradient or pattern for a box. What it does not state itself, the chain of its links states."""
+    """A gradient or pattern for a box. Attributes that it does not state come from the elements that it links to."""
 
     def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect) -> None:
         self._scene, self._frame, self._bounds = scene, frame, bounds
@@ -85,7 +88,7 @@ class _Server:
             element = scene.document.linked(element)
 
     def shader(self) -> skia.Shader | None:
-        """Return the Skia shader; None where nothing can be painted."""
+        """Return the Skia shader, or None if it paints nothing."""
         if self._kind in ("linearGradient", "radialGradient"):
             return self._gradient()
         if self._kind == "pattern":
@@ -124,7 +127,7 @@ class _Server:
         return skia.GradientShader.MakeTwoPointConical(start, focal, end, radius, colors, *ramp)
 
     def _stops(self) -> tuple[list[int], list[float]]:
-        """Colours and rising offsets, from the first gradient of the chain that has any."""
+        """Return colours and increasing offsets, from the first gradient of the chain that has stops."""
         chain = ([child for child in children(link) if name_of(child) == "stop"] for link in self._chain)
         stops: list[tuple[Rgba, float]] = []
         last, in_oklab = 0.0, False
@@ -165,7 +168,10 @@ class _Server:
         return box_matrix(self._bounds).mapRect(tile) if in_box else tile
 
     def _transform(self, attribute: str) -> skia.Matrix:
-        """Return the transform of the first of the chain that has one: by CSS, about its origin, or by its attribute."""
+        """Return the transform of the first element of the chain that has one.
+
+        A transform in CSS applies about its origin, an attribute about (0, 0).
+        """
         for link in self._chain:
             style = self._scene.cascade.in_place(link)
             if (stated := style.get("transform", "none")) != "none":

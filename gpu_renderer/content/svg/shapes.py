@@ -20,32 +20,32 @@ _ARGUMENTS = {
     **{letter: re.compile(_NUMBER * count) for count, letters in ((1, "HV"), (2, "MLT"), (4, "SQ"), (6, "C")) for letter in letters},
     "A": re.compile(_NUMBER * 3 + _FLAG * 2 + _NUMBER * 2),
 }  # fmt: skip
-"""Numbers of a command, once."""
+"""Argument pattern of each command."""
 
 
 def shape_path(element: Element, frame: Frame) -> skia.Path:
-    """Return the outline; empty where the geometry is not drawn. `frame` carries the element's own style."""
+    """Return the outline, empty if the geometry is not drawn. `frame` carries the element's own style."""
     return _MAKERS[name_of(element)](_Geometry(element, frame))
 
 
 def path_of(text: str) -> skia.Path:
-    """Return the Skia path of path data; as with a browser, what precedes an error is drawn."""
+    """Return the Skia path of path data. As in a browser, an error ends the path but keeps the part before it."""
     return _PathReader(text).path
 
 
 def arc_joints(text: str) -> frozenset[int]:
-    """Return the verbs of the same path whose ends are no vertices, but joints inside an arc."""
+    """Return the verbs whose ends are joints inside an arc, and not vertices."""
     return frozenset(_PathReader(text).joints)
 
 
 def path_data(element: Element, frame: Frame) -> str:
-    """Return the path data of a `path`, from its attribute or from CSS; empty for other elements."""
+    """Return the path data of a `path`, from its attribute or from CSS. Other elements give an empty text."""
     stated = _CSS_PATH.match(frame.style.get("d", ""))
     return "" if name_of(element) != "path" else stated[1] if stated else element.get("d") or ""
 
 
 class _Geometry(NamedTuple):
-    """Lengths of an element, which CSS may state instead of attributes."""
+    """Lengths of an element, from CSS or from attributes."""
 
     element: Element
     frame: Frame
@@ -62,7 +62,7 @@ class _Geometry(NamedTuple):
     def _length(self, name: str, reference: float, default: float) -> float:
         by_attribute = self.element.get(name)
         if (text := self.frame.style.get(name)) is None and by_attribute:
-            text, default = by_attribute, 0.0  # an attribute that is no length counts as 0, as `rx="auto"` does
+            text, default = by_attribute, 0.0  # an attribute that is not a length counts as 0, like `rx="auto"`
         return length(text, reference, default, font_size(self.frame.style))
 
 
@@ -116,7 +116,7 @@ _MAKERS: dict[str, Callable[[_Geometry], skia.Path]] = {
 
 
 def _commands(text: str) -> Iterator[tuple[str, list[float]]]:
-    """Yield each command with its numbers, once for each repetition, up to the first error."""
+    """Yield each command with its numbers, up to the first error. A repeated command is yielded for each repetition."""
     at = 0
     while match := _COMMAND.match(text, at):
         letter, at = match[1], match.end()
@@ -133,7 +133,7 @@ def _commands(text: str) -> Iterator[tuple[str, list[float]]]:
 
 
 class _PathReader:
-    """Path data being drawn: the path, and its joints inside arcs."""
+    """Parser of path data: the path, and its joints inside arcs."""
 
     def __init__(self, text: str) -> None:
         self.path = skia.Path()
@@ -146,7 +146,7 @@ class _PathReader:
             self._draw(letter.upper(), self._absolute(letter, n))
 
     def _absolute(self, letter: str, n: list[float]) -> list[float]:
-        """Return the numbers from the origin of the user space; those of H and V completed to a point."""
+        """Return the numbers relative to the origin of the user space. H and V are completed to a point."""
         x, y = (self._x, self._y) if letter.islower() else (0.0, 0.0)
         if letter in "Hh":
             return [n[0] + x, self._y]

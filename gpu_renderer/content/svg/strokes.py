@@ -20,7 +20,7 @@ Point = tuple[float, float]
 
 
 class Vertex(NamedTuple):
-    """A vertex, and the directions in which the outline arrives and leaves; None at an end."""
+    """A vertex with the directions in which the outline arrives and leaves. None at an end."""
 
     x: float
     y: float
@@ -29,7 +29,7 @@ class Vertex(NamedTuple):
 
 
 def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> skia.Paint:
-    """Return the paint, made to stroke as the style says; `dash_scale` stretches the dashes."""
+    """Return the paint, set to stroke with the style's properties. `dash_scale`: factor of the dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(_stroke_width(style, viewport))
     paint.setStrokeCap(CAPS.get(style.get("stroke-linecap", ""), skia.Paint.kButt_Cap))
@@ -41,12 +41,12 @@ def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: f
 
 
 def stroke_width(style: Style, viewport: Viewport) -> float:
-    """Return the width of the stroke that a style shows, in user units; 0 for none."""
+    """Return the width of a style's stroke in user units, or 0 without a stroke."""
     return _stroke_width(style, viewport) if style.get("stroke", "none") != "none" else 0.0
 
 
 def stroked(path: skia.Path, style: Style, viewport: Viewport) -> skia.Path:
-    """Return a path with its stroke around it, as if it had no dashes; the path itself where it has no stroke."""
+    """Return a path with its stroke around it, without dashes. Without a stroke return the path itself."""
     if not stroke_width(style, viewport):
         return path
     solid = as_stroke(skia.Paint(), {**style, "stroke-dasharray": "none"}, viewport)
@@ -68,7 +68,7 @@ def spend_dashes(
 
 
 def draw_stroke(path: skia.Path, paint: skia.Paint, style: Style, canvas: skia.Canvas) -> None:
-    """Stroke a path; a stroke that does not scale is as wide in pixels of the raster as the style says."""
+    """Stroke a path. The width of a non-scaling stroke is in raster pixels."""
     if style.get("vector-effect") != "non-scaling-stroke":
         canvas.drawPath(path, paint)
         return
@@ -83,13 +83,13 @@ def draw_stroke(path: skia.Path, paint: skia.Paint, style: Style, canvas: skia.C
 
 
 def path_length_scale(element: Element, path: skia.Path) -> float:
-    """User units to one unit of the element's `pathLength`; 1 where it states none."""
+    """Return the user units per unit of the element's `pathLength`, or 1 if it states none."""
     stated = length(element.get("pathLength"), 1.0)
     return outline_length(path) / stated if stated > 0 else 1.0
 
 
 def outline_length(path: skia.Path) -> float:
-    """Return the length of all outlines of a path."""
+    """Return the total length of a path's outlines."""
     measure = skia.PathMeasure(path, False)
     found: float = measure.getLength()
     while measure.nextContour():
@@ -110,9 +110,9 @@ def draw_markers(scene: Scene, element: Element, path: skia.Path, canvas: skia.C
 
 
 def vertices(path: skia.Path, joints: frozenset[int] = frozenset()) -> list[Vertex]:
-    """Return the vertices in order, with the directions that the segments have there; a closed outline turns at its start too.
+    """Return the vertices in order, with the directions of their segments.
 
-    `joints`: the verbs that end at no vertex.
+    A closed outline turns at its start too. `joints`: the verbs that do not end at a vertex.
     """
     found: list[Vertex] = []
     start = 0
@@ -135,12 +135,12 @@ def _dashes(style: Style, viewport: Viewport) -> list[float]:
 
 
 def _stroke_width(style: Style, viewport: Viewport) -> float:
-    """Return the width in user units, 1 by default."""
+    """Return the width of a stroke in user units, 1 by default."""
     return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
 
 
 def _segments(path: skia.Path, joints: frozenset[int]) -> Iterator[tuple[list[Point], bool]]:
-    """Yield the points of each segment, a single one where an outline begins; and whether it closes its outline."""
+    """Yield the points of each segment, and True if it closes its outline. An outline begins with a single point."""
     start = last = (0.0, 0.0)
     pending: list[Point] = []
     for index, (verb, points) in enumerate(skia.Path.RawIter(path)):

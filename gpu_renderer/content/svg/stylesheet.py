@@ -1,4 +1,4 @@
-"""Style sheets: the properties that are read, declarations, and rules."""
+"""Style sheets: known properties, declarations and rules."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ ONLY_CSS: Final = GEOMETRY | {
     "translate", "rotate", "scale", "background", "background-color", "font", "font-kerning", "marker", "mask-image", "mask-mode",
     "mask-composite",
 }  # fmt: skip
-"""Properties that no attribute of the same name states."""
+"""Properties that have no presentation attribute."""
 ATTRIBUTES: Final = (INHERITED - ONLY_CSS) | frozenset([
     "opacity", "clip-path", "mask", "mask-type", "filter", "display", "overflow", "mix-blend-mode", "isolation",
     "stop-color", "stop-opacity", "flood-color", "flood-opacity", "lighting-color", "alignment-baseline", "baseline-shift",
     "transform", "transform-origin", "transform-box", "vector-effect", "text-decoration", "text-decoration-line",
 ])  # fmt: skip
-"""Properties that presentation attributes state too."""
+"""Properties that also have a presentation attribute."""
 KNOWN: Final = ATTRIBUTES | ONLY_CSS
 _COLORS = frozenset(["fill", "stroke", "color", "stop-color", "flood-color", "lighting-color"])
 _COLOR_WORDS = ("none", "currentcolor", "context-fill", "context-stroke", "inherit", "initial", "unset")
 
 _PREFIX = "-webkit-"
 _PREFIXED = frozenset(["clip-path", "filter", "mask", "mask-image", "transform", "transform-origin"])
-"""Properties that browsers read with their old prefix, too."""
+"""Properties that browsers also read with a vendor prefix."""
 _QUIRKY = frozenset(["font-size", "letter-spacing", "word-spacing", "width", "height"])
-"""Properties whose lengths lack their unit in `style` attributes and nowhere else in CSS."""
+"""Properties whose lengths need no unit in `style` attributes, unlike in the rest of CSS."""
 _BARE = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0++(?:\.0*+)?|\.0++)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
 """A number other than 0 without a unit."""
 _BARE_BLUR = re.compile(rf"blur\(\s*{_BARE.pattern}\s*\)", re.IGNORECASE)
@@ -57,21 +57,21 @@ _NESTING_MAX: Final = 8
 
 
 class Declarations(NamedTuple):
-    """Property values, and those that were declared important."""
+    """Property values: normal ones, and those declared important."""
 
     normal: Style
     important: Style
 
 
 class Rule(NamedTuple):
-    """Declarations of a selector."""
+    """A selector with its declarations."""
 
     selector: Selector
     declarations: Declarations
 
 
 def is_valid(name: str, value: str) -> bool:
-    """Return True if a declaration stands; one that does not leaves the property as it was."""
+    """Return True if a declaration is valid. An invalid one leaves the property unchanged."""
     if name == "transform":
         return is_css_transform(value)
     lacks_unit = (
@@ -83,7 +83,7 @@ def is_valid(name: str, value: str) -> bool:
 
 
 def is_valid_attribute(name: str, value: str) -> bool:
-    """Return True if a presentation attribute stands."""
+    """Return True if a presentation attribute is valid."""
     return is_transform_attribute(value) if name == "transform" else _is_value(name, value)
 
 
@@ -95,12 +95,12 @@ def _is_value(name: str, value: str) -> bool:
 
 
 def rules(text: str, screen: Screen) -> Iterator[Rule]:
-    """Yield the rules of a style block in order; those inside a media query that holds are among them."""
+    """Yield the rules of a style block in order, including those inside media queries that hold."""
     return _rules(_STATEMENT.sub("", _COMMENT.sub("", text)), screen, None, 0)
 
 
 def _rules(text: str, screen: Screen, outer: tuple[Selector, ...] | None, depth: int) -> Iterator[Rule]:
-    """`outer`: the selectors of the rule around the text, if there is one."""
+    """Yield the rules of a text. `outer`: selectors of the surrounding rule, if any."""
     at, parent = 0, around(outer) if outer is not None else None
     while depth <= _NESTING_MAX and (head := _HEAD.match(text, at)) and head.end() < len(text):
         at = _end_of_block(text, head.end())
@@ -115,14 +115,17 @@ def _rules(text: str, screen: Screen, outer: tuple[Selector, ...] | None, depth:
 
 
 def _own_rules(text: str, outer: tuple[Selector, ...] | None) -> Iterator[Rule]:
-    """Yield a rule for each selector around a text of declarations."""
+    """Yield a rule for each selector of the surrounding rule, from its own declarations."""
     if outer and text.strip():
         found = declarations(text, in_stylesheet=True)
         yield from (Rule(selector, found) for selector in outer)
 
 
 def declarations(text: str, *, in_stylesheet: bool = False) -> Declarations:
-    """Return the known properties of a declaration block, and custom ones. `in_stylesheet`: of a rule, not of a `style` attribute."""
+    """Return the known and the custom properties of a declaration block.
+
+    `in_stylesheet`: the block belongs to a rule, not to a `style` attribute.
+    """
     found = Declarations({}, {})
     for part in _DECLARATION.findall(_COMMENT.sub("", text)):
         name, _, value = part.partition(":")
@@ -138,7 +141,7 @@ def declarations(text: str, *, in_stylesheet: bool = False) -> Declarations:
 
 
 def _end_of_block(text: str, at: int) -> int:
-    """Return the place after the brace that closes the one at a place; the text's end where none does."""
+    """Return the index after the brace that closes the one at an index, or after the text if none does."""
     depth = 0
     for match in _BRACE.finditer(text, at):
         depth += 1 if match[0] == "{" else -1

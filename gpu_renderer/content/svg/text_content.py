@@ -1,4 +1,4 @@
-"""Characters of a `text` element: white space collapsed, each with its style and what positions it."""
+"""Characters of a `text` element with collapsed white space, each with its style and position."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SPACE = re.compile(r"[ \t\n\r]")
 _SPACE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}space"
 
 Owners = tuple[tuple[Element, Frame], ...]
-"""The element that a text stands in, and those around that, from the outside."""
+"""Element that contains a text, and the elements around it, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A path that text runs along, and where on it the text starts."""
+    """A path for text, and the position on it where the text starts."""
 
     path: skia.Path
     start: float
@@ -33,7 +33,7 @@ class Track:
 
 @dataclass(slots=True)
 class Piece:
-    """Text of one style; `x` and `y` where it starts anew, `dx` and `dy` as shifts before it."""
+    """Text of one style. `x`, `y`: new start, if any. `dx`, `dy`: shift before the text."""
 
     text: str
     frame: Frame
@@ -45,13 +45,13 @@ class Piece:
     dy: float = 0.0
     rotation: float = 0.0
     spread: float = 0.0
-    """Space added after each character, and ..."""
+    """Space added after each character to fit a `textLength`."""
     stretch: float = 1.0
-    """... how much wider it is drawn, where a `textLength` asks for either."""
+    """Horizontal scale of the characters to fit a `textLength`."""
 
     @property
     def is_placed(self) -> bool:
-        """True if anything parts it from what precedes it."""
+        """True if a position, shift or rotation separates it from the text before it."""
         return self.x is not None or self.y is not None or bool(self.dx or self.dy or self.rotation)
 
 
@@ -122,7 +122,7 @@ def _content(element: Element) -> Iterator[tuple[str, Element | None]]:
 
 
 def _collapsed(characters: Iterator[Piece]) -> list[Piece]:
-    """White space as XML text has it: runs become one space, none at the ends."""
+    """Return the characters with white space collapsed: each run becomes one space, none at the ends."""
     kept: list[Piece] = []
     after_space = True
     for character in characters:
@@ -145,7 +145,7 @@ def _keeps_space(character: Piece) -> bool:
 
 
 def _position(owner: Element, characters: list[Piece]) -> None:
-    """Give the characters inside an element what its lists state for each."""
+    """Set the positions that an element's attribute lists give its characters."""
     frame = next(frame for other, frame in characters[0].owners if other is owner)
     for name in ("x", "y", "dx", "dy") if name_of(owner) != "textPath" else ():
         reference = frame.viewport.width if name.endswith("x") else frame.viewport.height

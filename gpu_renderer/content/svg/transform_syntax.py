@@ -1,4 +1,4 @@
-"""Two grammars of transforms: numbers alone in attributes (SVG), units and commas in style sheets (CSS)."""
+"""Two grammars of transforms: numbers only in attributes (SVG), units and commas in style sheets (CSS)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _IS_RESOLVED_LATER = re.compile(r"\b(?:var|calc|min|max|clamp)\(", re.IGNORECASE
 
 
 def is_transform_attribute(value: str) -> bool:
-    """Return True if an attribute is a list of transforms: numbers without units, as many as each function takes."""
+    """Return True if an attribute is a list of transforms with the right number of unitless arguments."""
     return _ATTRIBUTE.match(value) is not None
 
 
 def is_css_transform(value: str) -> bool:
-    """Return True unless a transform of a style sheet lacks units or commas, which makes it invalid."""
+    """Return True unless a transform of a style sheet lacks units or commas."""
     if _IS_RESOLVED_LATER.search(value):
         return True
     return not any(fault.search(value) for fault in (_WITHOUT_UNIT, _WITHOUT_COMMA, _BETWEEN_CALLS))

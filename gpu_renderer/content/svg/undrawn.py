@@ -1,4 +1,4 @@
-"""Features of SVG documents that are not drawn, or not as browsers draw them, found without drawing."""
+"""Find features of SVG documents that are not drawn, or that differ from browsers, without drawing."""
 
 from __future__ import annotations
 

@@ -15,23 +15,23 @@ from gpu_renderer.content.vector.css import DEGREES
 Style = dict[str, str]
 """Values of properties by name."""
 NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?")
-"""It gives nothing back: the time to see that ten thousand digits are no length would grow with their square or cube."""
+"""A number. The pattern never backtracks: on long digit runs backtracking takes quadratic or cubic time."""
 QUANTITY = re.compile(rf"\s*+({NUMBER.pattern})\s*+([a-z]*+)\s*+\Z", re.IGNORECASE)
-"""A number and a unit, with space between them or without."""
+"""A number and a unit, with optional space between them."""
 _LENGTH = re.compile(rf"\s*+({NUMBER.pattern})([a-z%]*+)\s*+\Z", re.IGNORECASE)
 _ALIGN = re.compile(r"x(Min|Mid|Max)Y(Min|Mid|Max)\Z")
 _SHARES = {"Min": 0.0, "Max": 1.0}
 _UNITS = {
     "": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0, "q": 24 / 25.4, "rem": 16.0,
 }  # fmt: skip
-"""Px of each absolute unit, and of `rem` where the root states no font size."""
+"""Px of each absolute unit, and of `rem` if the root states no font size."""
 _EM_UNITS = {"em": 1.0, "ex": 0.5, "ch": 0.5}
 _FONT_SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": 16.0, "large": 18.0, "x-large": 24.0, "xx-large": 32.0,
 }  # fmt: skip
 _FUNCTION = re.compile(r"(?<![a-zA-Z0-9])([a-zA-Z0-9]++)\s*+\(([^()]*+)\)")
 _ARGUMENT = re.compile(rf"{NUMBER.pattern}[a-zA-Z%]*|[^\s,]+")
-"""A number with or without a unit, which the next may follow at once (`10-5.5.5`), or any other word."""
+"""A number with an optional unit, which the next number can follow directly (`10-5.5.5`), or any other word."""
 _BETWEEN = re.compile(r"[\s,]*\Z")
 _PLACES = {"left": "0%", "top": "0%", "center": "50%", "right": "100%", "bottom": "100%"}
 
@@ -53,12 +53,12 @@ _NOWHERE = Viewport(0.0, 0.0)
 
 
 def numbers(text: str | None) -> list[float]:
-    """Every number in a list."""
+    """Return every number in a list."""
     return [float(word) for word in NUMBER.findall(text or "")]
 
 
 def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:
-    """A length in user units; percentages are of the reference. A unit that is not known makes it invalid."""
+    """Return a length in user units. Percentages are of `reference`. Invalid text gives the default."""
     match = _LENGTH.match(text or "")
     if match is None:
         return default
@@ -71,25 +71,25 @@ def length(text: str | None, reference: float, default: float = 0.0, font_size: 
 
 
 def font_size(style: Style, parent: float = 16.0) -> float:
-    """Return the font size of a style in user units; `parent` is what a relative one refers to."""
+    """Return the font size of a style in user units. `parent`: font size that relative sizes refer to."""
     text = style.get("font-size", "16")
     relative = {"smaller": parent / 1.2, "larger": parent * 1.2}
     return _FONT_SIZES.get(text) or relative.get(text) or length(text, parent, 16.0, parent)
 
 
 def fraction(text: str | None, default: float) -> float:
-    """A number or percentage as a fraction, cut to 0..1."""
+    """Return a number or percentage as a fraction, clamped to 0..1."""
     return min(1.0, max(0.0, length(text, 1.0, default)))
 
 
 def degrees(text: str) -> float:
-    """A CSS angle, or a number of degrees; 0 where there is none."""
+    """Return the degrees of a CSS angle or of a number, 0 for other text."""
     match = QUANTITY.match(text)
     return float(match[1]) * DEGREES.get(match[2].lower(), 0.0) if match else 0.0
 
 
 def view_box(element: etree._Element) -> tuple[float, float, float, float] | None:
-    """Return the view box, where there is a valid one."""
+    """Return the view box, or None without a valid one."""
     found = numbers(element.get("viewBox"))
     return (found[0], found[1], found[2], found[3]) if len(found) == 4 and min(found[2:]) > 0 else None
 
@@ -118,9 +118,9 @@ def box_matrix(bounds: skia.Rect) -> skia.Matrix:
 
 
 def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0) -> skia.Matrix:
-    """Return the matrix of a transform list; the identity where any of it is not understood.
+    """Return the matrix of a transform list, or the identity if any part of it is invalid.
 
-    `reference`: what percentages refer to; `em`: the font size.
+    `reference`: reference of percentages. `em`: font size.
     """
     matrix = skia.Matrix()
     if not text or not _BETWEEN.match(_FUNCTION.sub("", text)):
@@ -137,7 +137,7 @@ def transform(text: str | None, reference: Viewport = _NOWHERE, em: float = 16.0
 def placement(style: Style, viewport: Viewport, bounds: Callable[[], skia.Rect]) -> skia.Matrix:
     """Return the matrix of an element's `transform` (and `translate`, `rotate`, `scale`) about its `transform-origin`.
 
-    `bounds` gives the element's box, which `transform-box: fill-box` refers to.
+    `bounds`: returns the element's box, used by `transform-box: fill-box`.
     """
     stated = {name: style[name] for name in ("translate", "rotate", "scale", "transform") if name in style}
     listed = [value if name == "transform" else f"{name}({value})" for name, value in stated.items() if value != "none"]
@@ -154,13 +154,16 @@ def placement(style: Style, viewport: Viewport, bounds: Callable[[], skia.Rect])
 
 
 def root_placement(style: Style, width: float, height: float) -> skia.Matrix:
-    """Return the matrix of the root's transform: that of a CSS box of the raster's size, about its middle by default."""
+    """Return the matrix of the root's transform.
+
+    By default its origin is the middle of the raster, as for a CSS box.
+    """
     boxed = {"transform-origin": "center"} | style | {"transform-box": "view-box"}
     return placement(boxed, Viewport(width, height), skia.Rect.MakeEmpty)
 
 
 def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, float]:
-    """Return the place that one or two words name in a box (`50% 10px`, `left`); its corner where there is none."""
+    """Return the point in a box that one or two words name (`50% 10px`, `left`), or the corner without words."""
     words = (text or "").split()[:2]
     if not words:
         return 0.0, 0.0
@@ -196,7 +199,7 @@ def _skew(words: list[str], reference: Viewport, em: float) -> skia.Matrix:
 
 
 def _foreshortening(words: list[str]) -> float:
-    """Return the scale that a rotation about an axis in the plane leaves of the other axis, without perspective."""
+    """Return the scale of the other axis under a rotation about an axis in the plane, without perspective."""
     return math.cos(math.radians(degrees(words[0])))
 
 
