@@ -1,1 +1,1 @@
-"""Letters: fonts found by name, shaped, laid out and rasterised (the stages: README.md)."""
+"""Text: find fonts by name, shape, lay out and rasterise (README.md describes the stages)."""

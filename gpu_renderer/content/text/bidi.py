@@ -1,4 +1,4 @@
-"""Directions inside a line: Unicode's bidirectional algorithm (UAX 9)."""
+"""Text direction inside a line: Unicode's bidirectional algorithm (UAX 9)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _CLASSES = {"L": "L", "": "L", "R": "R", "AL": "A", "EN": "E", "AN": "N", "ES": "S", "CS": "C", "ET": "T", "NSM": "M"}
-"""A letter for each class of the algorithm. All others are neutral: O."""
+"""One letter for each class of the algorithm. Other classes are neutral: O."""
 _PAIRED = (
     "()[]{}༺༻༼༽᚛᚜⁅⁆⁽⁾₍₎⌈⌉⌊⌋❨❩❪❫❬❭❮❯❰❱❲❳❴❵⟅⟆⟦⟧⟨⟩⟪⟫⟬⟭⟮⟯⦃⦄⦅⦆⦇⦈⦉⦊⦋⦌⦍⦐⦏⦎⦑⦒⦓⦔⦕⦖⦗⦘⧘⧙⧚⧛⧼⧽"
     "⸢⸣⸤⸥⸦⸧⸨⸩⹕⹖⹗⹘⹙⹚⹛⹜〈〉《》「」『』【】〔〕〖〗〘〙〚〛﹙﹚﹛﹜﹝﹞（）［］｛｝｟｠｢｣"
 )
-"""Opening and closing brackets in turn (Unicode's BidiBrackets.txt)."""
+"""Pairs of an opening and a closing bracket, one after the other (Unicode's BidiBrackets.txt)."""
 _CLOSING = dict(zip(_PAIRED[::2], _PAIRED[1::2], strict=True))
 _MAX_OPEN = 63
-"""Rule BD16 gives up on brackets that nest deeper."""
+"""Nesting depth at which rule BD16 stops looking for pairs."""
 
 
 def levels(text: str, base: str = "L") -> list[int]:
     """Return the embedding level of each character: even runs left to right, odd right to left.
 
-    `base`: the direction of the line, L or R; a canvas's is L. Explicit embeddings, which are rare, are neutral.
+    `base`: direction of the line, L or R. On a canvas it is L. Explicit embeddings are rare, and treated as neutral.
     """
     kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
     if base == "L" and not re.search("[RAN]", kinds):
         return [0] * len(text)
     kinds = re.sub(
         "(.)M+", lambda run: run[1] * len(run[0]), f"{base}{kinds}{base}"
-    )  # W1; the base direction on both sides
+    )  # W1, with the base direction on both sides
     kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
     kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
     kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5
@@ -42,7 +42,7 @@ def levels(text: str, base: str = "L") -> list[int]:
     kinds = re.sub("(?<=[REN])O+(?=[REN])", lambda run: "R" * len(run[0]), kinds)  # N1
     kinds = re.sub("(?<=L)O+(?=L)", lambda run: "L" * len(run[0]), kinds)
     level_of = {"L": 0, "O": 0, "R": 1, "E": 2, "N": 2} if base == "L" else {"L": 2, "O": 1, "R": 1, "E": 2, "N": 2}
-    return [level_of[kind] for kind in kinds[1:-1]]  # N2: other neutrals are as the base
+    return [level_of[kind] for kind in kinds[1:-1]]  # N2: other neutrals have the base level
 
 
 def visual_order(level_of_run: list[int]) -> list[int]:
@@ -65,7 +65,7 @@ def equal_runs(values: Iterable[T]) -> Iterator[tuple[T, int, int]]:
 
 
 def _with_brackets(text: str, kinds: str, base: str) -> str:
-    """Give both brackets of a pair one direction, that of what they hold or follow (rule N0).
+    """Give both brackets of a pair the direction of the text inside them or before them (rule N0).
 
     `kinds` has one letter more than `text` at each end. Numbers count as right to left.
     """
@@ -80,7 +80,7 @@ def _with_brackets(text: str, kinds: str, base: str) -> str:
             continue
         for bracket in (opening, closing):
             resolved[bracket] = direction
-            for at in range(bracket, len(text)):  # marks on a bracket follow it
+            for at in range(bracket, len(text)):  # marks on a bracket have its direction
                 if unicodedata.bidirectional(text[at]) != "NSM":
                     break
                 resolved[at + 1] = direction
@@ -88,7 +88,7 @@ def _with_brackets(text: str, kinds: str, base: str) -> str:
 
 
 def _bracket_pairs(text: str, kinds: str) -> list[tuple[int, int]]:
-    """Return the places in `kinds` of the brackets that belong together, in the order of the opening ones (rule BD16)."""
+    """Return the indices in `kinds` of paired brackets, in order of the opening ones (rule BD16)."""
     pairs: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     for at, char in enumerate(text, 1):

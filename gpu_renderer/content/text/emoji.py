@@ -23,14 +23,15 @@ _EDGES = (
     0x1FAEF, 0x1FAF9,
 )
 # fmt: on
-"""Code points of Unicode's properties Emoji_Presentation and Emoji_Modifier_Base (17.0), as [start, end) edges in a row.
+"""Code points of Unicode's properties Emoji_Presentation and Emoji_Modifier_Base (17.0), as consecutive [start, end) edges.
 
-Chromium draws hands and people that can have a skin tone as pictures also where Unicode presents them as text.
+
+Chromium also draws hands and people with skin tones as pictures where Unicode presents them as text.
 """
 
 
 def is_emoji(cluster: str) -> bool:
-    """Return True if the cluster asks for a picture: by a variation selector, or because it is drawn so by default."""
+    """Return True if the cluster is drawn as a picture, by a variation selector or by default."""
     if _TEXT_SELECTOR in cluster:
         return False
     return _PICTURE_SELECTOR in cluster or bisect_right(_EDGES, ord(cluster[0])) % 2 == 1

@@ -1,7 +1,8 @@
-"""From a family, weight and style to opened faces: what a document names, what stands in for it, what a missing character uses.
+"""Find faces by family, weight and style: named families, substitutes, fallbacks for missing characters.
 
-The order is a browser's on Linux: the named family, Inter, the system's sans-serif, then any face that has the character
-(text.md 2). Inside a family the face nearest in fontconfig's scale of weights wins, the first by file name on a tie.
+The order is a browser's on Linux: the named family, Inter, the system's sans-serif, then any face that has the
+character (text.md 2). Inside a family the face with the nearest weight on fontconfig's scale is used. On a tie it is
+the first by file name.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gpu_renderer.errors import RenderError
 
 DEFAULT_FAMILY = "Inter"
 SYSTEM_FAMILY = "DejaVu Sans"
-"""The system's sans-serif, by fontconfig's rules."""
+"""Default sans-serif family of the system, by fontconfig's rules."""
 SUBSTITUTES = {
     "arial": "Liberation Sans",
     "helvetica": "Liberation Sans",
@@ -40,13 +41,13 @@ SUBSTITUTES = {
     "serif": "DejaVu Serif",
     "monospace": "DejaVu Sans Mono",
 }
-"""Families of the same metrics, and the system's own names; any other family that is not installed becomes Inter."""
+"""Substitutes: families with the same metrics, and the system's generic names. Other missing families become Inter."""
 REGULAR, BOLD_LEAST = 400, 600
 _CSS_WEIGHTS = (100, 200, 300, 350, 380, 400, 500, 600, 700, 800, 900, 1000)
 _FONTCONFIG_WEIGHTS = (0, 40, 50, 55, 75, 80, 100, 180, 200, 205, 210, 215)
-"""Fontconfig's scale of the CSS weights; linear between them."""
+"""CSS weights on fontconfig's scale, with linear interpolation between them."""
 SLANT = -0.25
-"""Shear of an italic that the family lacks."""
+"""Shear for an italic that the family does not have."""
 _TYPO_ASCENDER_AT = 68
 """Offset of sTypoAscender in the OS/2 table; sTypoDescender follows."""
 
@@ -55,7 +56,7 @@ SAMPLES: Final = {
     "Tamil": "த", "Telugu": "త", "Thai": "ก", "Georgian": "ა", "Armenian": "Ա", "Ethiopic": "አ", "Khmer": "ក",
     "Chinese": "漢", "Japanese": "あ", "Korean": "한", "emoji": "😀",
 }  # fmt: skip
-"""A character of each script that people write most."""
+"""One character of each common script."""
 _SCRIPT_NAMES: Final = {
     "Han": "Chinese",
     "Hiragana": "Japanese",
@@ -67,20 +68,20 @@ _HELP: Final = "run ./farm fonts, or put a font that has it into a folder of FON
 
 
 MASK_MAX_PX = 256.0
-"""Size above which a browser draws glyphs as outlines: not hinted, not snapped, not strengthened."""
+"""Size above which a browser draws glyphs as plain outlines, without hinting, snapping or contrast."""
 _PICTURE_SIZE_PX = 109
-"""Size of the pictures in Noto Color Emoji, at which no advance is rounded."""
+"""Size of the pictures in Noto Color Emoji. At this size advances need no rounding."""
 _SIZE_MAX_PX = 1e6
-"""From here on a hundredth of a px is below the precision of the browser's floats."""
+"""Size from which a hundredth of a px is below the precision of the browser's floats."""
 _SIZE_STEPS, _LOADED_STEPS = 100, 64
-"""Steps of a px of the font sizes that a browser draws, and of those at which FreeType loads a face."""
+"""Steps per px of the font sizes that a browser draws, and of the sizes at which FreeType loads a face."""
 
 
 @lru_cache(maxsize=1024)
 def drawn_size(size: float) -> float:
-    """Return the font size in px that a browser draws for a stored one: whole hundredths, cut off in 32-bit floats.
+    """Return the font size in px that a browser draws for a stored size, truncated to hundredths in 32-bit floats.
 
-    Measured in Chromium: a text of 150.15 px is as wide as one of 150.14 px, one of 49.8 px keeps its size.
+    Measured in Chromium: texts of 150.15 px and 150.14 px have the same width, and 49.8 px stays 49.8 px.
     """
     if not size < _SIZE_MAX_PX:
         return size
@@ -88,16 +89,19 @@ def drawn_size(size: float) -> float:
 
 
 def loaded_size(size: float) -> float:
-    """Return the size in px that a face's advances have: whole 64ths, cut off, as FreeType loads it; outlines have the size itself."""
+    """Return the size in px of a face's advances: truncated to 64ths, as FreeType loads it.
+
+    Outlines have the exact size.
+    """
     return math.floor(size * _LOADED_STEPS) / _LOADED_STEPS if size <= MASK_MAX_PX else size
 
 
 class NoFonts(RenderError):
-    """No face is installed."""
+    """Error: no face is installed."""
 
 
 class Face:
-    """A face, opened once and kept: what HarfBuzz shapes with and Skia draws with."""
+    """An opened face, cached. HarfBuzz shapes with it and Skia draws with it."""
 
     def __init__(self, file: FontFile) -> None:
         self.file = file
@@ -115,15 +119,18 @@ class Face:
         self._ascent = float(ascent) / float(ascent - descent)
         box = self.shaper.get_glyph_extents(self.shaper.get_nominal_glyph(ord("x")) or 0)
         self.x_height: float = (box.y_bearing if box else 0) / self.units_per_em
-        """Height of an x, ems."""
+        """Height of the letter x, ems."""
 
     @cached_property
     def typeface(self) -> skia.Typeface:
-        """Skia's view of the same file."""
+        """Skia's typeface of the same file."""
         return skia.Typeface.MakeFromFile(str(self.file.path), self.file.index)
 
     def draws(self, cluster: str) -> bool:
-        """Return True if the face has a glyph for each character, or for what Unicode composes of them. Invisible ones need none."""
+        """Return True if the face has a glyph for each character, or for the composed character.
+
+        Invisible characters need none.
+        """
         if len(cluster) == 1 and self.file.covers(ord(cluster)):
             return True
         buffer = hb.Buffer()
@@ -133,7 +140,10 @@ class Face:
         return all(info.codepoint for info in buffer.glyph_infos)
 
     def picture_excess(self, glyph: int) -> float:
-        """Return by how much a glyph's picture is wider than its table says, ems; 0 for an outline. Browsers advance by the picture."""
+        """Return how much wider a glyph's picture is than its advance in the font's table, ems, 0 for an outline.
+
+        Browsers advance by the picture.
+        """
         if not self.is_color:
             return 0.0
         width = skia.Font(self.typeface, _PICTURE_SIZE_PX).getWidths([glyph])[0]
@@ -146,14 +156,17 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A face as it is used: slanted where an italic is wanted and not there, emboldened where a fallback lacks a bold."""
+    """A face with its synthetic style: slanted if it lacks an italic, emboldened if a fallback lacks a bold."""
 
     face: Face
     slanted: bool = False
     emboldened: bool = False
 
     def font(self, size: float) -> skia.Font:
-        """Return the Skia font of the face at a size in px: hinted outlines at unhinted advances, sub-pixel positions, grey edges."""
+        """Return the Skia font of the face at a size in px.
+
+        It has hinted outlines, unhinted advances, sub-pixel positions and greyscale edges.
+        """
         font = skia.Font(self.face.typeface, size)
         font.setEdging(skia.Font.Edging.kAntiAlias)
         font.setHinting(skia.FontHinting.kSlight)
@@ -165,7 +178,7 @@ class Styled:
         return font
 
     def painted(self, glyph: int, size: float) -> tuple[float, float, float, float] | None:
-        """Left, top, right, bottom of a glyph's mask at a size, px from its pen, y down; None for a blank glyph."""
+        """Return left, top, right, bottom of a glyph's mask, px from its pen, y down, or None for a blank glyph."""
         box = _painted(self, glyph, size)
         return None if box.isEmpty() else (box.left(), box.top(), box.right(), box.bottom())
 
@@ -187,7 +200,7 @@ class Style:
 
 @dataclass(eq=False)
 class FontChain:
-    """Faces of a style in the order in which a character tries them; the first one gives the line its baseline."""
+    """Faces of a style, in the order in which a character tries them. The first one defines the line's baseline."""
 
     style: Style
     primary: Styled
@@ -196,14 +209,14 @@ class FontChain:
     _chosen: dict[str, Styled] = field(default_factory=dict)
 
     def face_for(self, cluster: str) -> Styled:
-        """Return the face of a character with its marks; the primary one, which draws a box, where no face has it."""
+        """Return the face of a character with its marks. If no face has it, the primary one draws a box."""
         if cluster not in self._chosen:
             self._chosen[cluster] = self._find(cluster)
         return self._chosen[cluster]
 
     def _find(self, cluster: str) -> Styled:
-        """Return the first face that has all of the cluster, as browsers do; the first that has its base if none has its marks."""
-        if "\0" < cluster < " ":  # a control character: browsers look for it in no other family
+        """Return the first face that has the whole cluster, or else the first that has its base character, as browsers do."""
+        if "\0" < cluster < " ":  # a control character: browsers try no other family
             return self.primary
         if is_emoji(cluster) and (emoji := self.fallback.emoji(ord(cluster[0]))):
             return emoji
@@ -217,7 +230,7 @@ class FontChain:
 
 
 class Fonts:
-    """All faces of the folders, opened when first used; remembers which families it had to substitute."""
+    """All faces of the folders, opened on first use, and a record of substituted families."""
 
     def __init__(self, files: Sequence[FontFile]) -> None:
         if not files:
@@ -233,14 +246,14 @@ class Fonts:
         self._missing: dict[str, str] = {}
 
     def for_job(self) -> Fonts:
-        """Return the same opened faces with a record of substitutions and missing characters of its own."""
+        """Return the same opened faces with a separate record of substitutions and missing characters."""
         fonts = copy(self)
         fonts._chains, fonts._substituted, fonts._missing = {}, {}, {}
         return fonts
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line for each family that another one replaced, and for each script with characters that no font has."""
+        """Return a warning for each substituted family, and for each script with characters that no font has."""
         substituted = (
             f"The font family {wanted!r} is not installed; {used!r} stands in for it."
             for wanted, used in self._substituted.items()
@@ -252,7 +265,7 @@ class Fonts:
         return (*substituted, *missing)
 
     def chain(self, style: Style) -> FontChain:
-        """Return the faces of a style; kept."""
+        """Return the faces of a style, cached."""
         installed = self._installed(style.family)
         if style not in self._chains:
             families = [self._families.get(name.lower(), []) for name in (installed, DEFAULT_FAMILY, SYSTEM_FAMILY)]
@@ -262,7 +275,7 @@ class Fonts:
         return self._chains[style]
 
     def has(self, family: str) -> bool:
-        """Return True if the family, or one of the same metrics, is installed."""
+        """Return True if the family, or one with the same metrics, is installed."""
         name = family.strip().lower()
         return name in self._families or name in SUBSTITUTES
 
@@ -275,10 +288,10 @@ class Fonts:
         return None
 
     def any_with(self, cluster: str, style: Style) -> Styled | None:
-        """Return the regular face of the first family that has a character and its marks, emboldened or slanted for a style that is.
+        """Return the regular face of the first family that has a character and its marks.
 
-        Browsers ask the system for a character, not for a style, and letters of pictures come last. A visible character that
-        no font has is noted by its script.
+        It is emboldened or slanted if the style asks for that: browsers ask the system for a character, not for a
+        style. Families of pictures come last. The script of a visible character that no font has is recorded.
         """
         wanted = [char for char in cluster if not _is_invisible(char)] or [cluster[0]]
         for family, files in self._with_block_of(wanted[0]):
@@ -295,9 +308,9 @@ class Fonts:
         return None
 
     def _with_block_of(self, char: str) -> list[tuple[str, list[FontFile]]]:
-        """Return the families, in order, with those of their files that have any of the 256 characters around this one.
+        """Return the families, in order, with their files that have any of the 256 characters around this one.
 
-        Kept: to ask hundreds of files for each character of a Chinese text takes seconds.
+        The result is cached: asking hundreds of files for each character of a Chinese text takes seconds.
         """
         block = ord(char) & ~0xFF
         if block not in self._blocks:
@@ -328,7 +341,7 @@ class Fonts:
 
 
 def without_font(files: Iterable[FontFile]) -> list[str]:
-    """Names of the common scripts that no font file has."""
+    """Return the names of the common scripts that no font file has."""
     candidates = list(files)
     return [name for name, sample in SAMPLES.items() if not any(file.covers(ord(sample)) for file in candidates)]
 
@@ -339,13 +352,13 @@ def _is_invisible(char: str) -> bool:
 
 
 def _rank(family: tuple[str, list[FontFile]]) -> int:
-    """Return the order of families for a missing character: special shapes of letters after plain ones, pictures last."""
+    """Return a family's rank for a missing character: plain letters first, special letter shapes next, pictures last."""
     name, _ = family
     return 2 if "emoji" in name else 1 if "looped" in name else 0
 
 
 def _nearest(files: Sequence[FontFile], style: Style) -> list[FontFile]:
-    """All files of the best weight and style: a family may come in several files, each with some of the characters."""
+    """Return all files with the best weight and style. A family can be split into files with different characters."""
     right = [file for file in files if file.italic == style.italic] or files
     wanted = _scaled(style.weight)
     best = min((file.weight for file in right), key=lambda weight: abs(_scaled(weight) - wanted), default=None)

@@ -1,8 +1,8 @@
-"""Font folders of the farm: which faces there are, by family, weight and style. The machine's fonts are never asked.
+"""Font folders of the farm: list faces by family, weight and style. The machine's own fonts are never used.
 
-A package folder made by `./farm fonts` carries `faces.json`, so that thousands of faces are known without opening one.
-A folder of an operator's own fonts has none and is scanned. The order of the folders, then of the files by name, is the
-order in which faces are preferred.
+A package folder made by `./farm fonts` carries `faces.json`, which lists thousands of faces without opening them. A
+folder of an operator's own fonts has no list and is scanned. Faces are preferred by the order of the folders, then by
+file name.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ import platformdirs
 from fontTools.ttLib import TTCollection, TTFont, TTLibError
 
 PACKS = ("reference", "scripts", "cjk", "offered")
-"""Packs of `packages.json`, in the order in which a missing character looks through them."""
+"""Packs of `packages.json`, in the order in which a missing character tries them."""
 REFERENCE_PACKS = ("reference", "scripts", "cjk")
-"""Fonts of the editor's render worker, and scripts that it lacks. No family that only the editor's page loads."""
+"""Packs with the fonts of the editor's render worker and with scripts that it lacks.
+
+Families that only the editor's page loads are not included.
+"""
 FONT_ENDINGS = (".ttf", ".otf", ".ttc")
 LISTING = "faces.json"
 _ROOT = Path(__file__).resolve().parents[3]
 _FAMILY_NAMES = (16, 1)
-"""Typographic family, and the legacy one, which may hold the weight too."""
+"""Name ids: the typographic family, then the legacy family, whose name can include the weight."""
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +44,7 @@ def fonts_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class FontFile:
-    """One face: where it is, what it is called, and the code points that it covers as [start, end) edges in a row."""
+    """One face: its file, its names, and the code points that it covers as consecutive [start, end) edges."""
 
     path: Path
     index: int
@@ -63,26 +66,26 @@ class FontFile:
 
 @dataclass(frozen=True, slots=True)
 class FontFolders:
-    """A root with a folder for each pack, and further folders, which come first: they are the operator's choice."""
+    """A root with a folder for each pack, and the operator's folders, which come first."""
 
     root: Path
     packs: tuple[str, ...] = PACKS
     further: tuple[Path, ...] = ()
 
     def files(self) -> tuple[FontFile, ...]:
-        """Every face, in order of preference. Empty where nothing is installed."""
+        """Return every face, in order of preference."""
         packs = (self.root.absolute() / pack for pack in self.packs)
         packages = [path for pack in packs if pack.is_dir() for path in sorted(pack.iterdir()) if path.is_dir()]
         return tuple(file for folder in (*self.further, *packages) for file in _listed(folder))
 
 
 def identity(files: Iterable[FontFile]) -> str:
-    """A hex digest of the faces' bytes: two machines with the same one draw the same letters."""
+    """Return a hex digest of the faces' bytes. Machines with equal digests draw equal letters."""
     return hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
 
 
 def write_listing(folder: Path, named: Sequence[FontFile] | None = None) -> None:
-    """Write `faces.json` for the fonts in the folder, as scanned, or as named by the caller."""
+    """Write `faces.json` for the fonts in the folder. The faces are scanned, unless the caller names them."""
     rows = [
         [file.path.name, file.index, file.family, file.weight, file.italic, list(file.edges), file.sha256]
         for file in (_scanned(folder) if named is None else named)
@@ -91,7 +94,7 @@ def write_listing(folder: Path, named: Sequence[FontFile] | None = None) -> None
 
 
 def edges(font: TTFont) -> tuple[int, ...]:
-    """Sorted [start, end) edges of the runs of consecutive code points that a font covers."""
+    """Return sorted [start, end) edges of the runs of consecutive code points that a font covers."""
     found: list[int] = []
     for point in sorted(font.getBestCmap() or ()):
         if found and found[-1] == point:
@@ -117,7 +120,7 @@ def _scanned(folder: Path) -> list[FontFile]:
 
 
 def _faces(path: Path) -> Iterator[FontFile]:
-    """Yield each face of a font file. A file that is no font is skipped with a line in the log."""
+    """Yield each face of a font file. A file that is not a font is skipped and logged."""
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     try:

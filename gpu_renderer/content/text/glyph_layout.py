@@ -1,8 +1,8 @@
-"""Per-glyph path (text.md 4.2): every code point on its own, px from the centre of the box.
+"""Layout glyph by glyph (text.md 4.2): every code point on its own, px from the centre of the box.
 
-Used as soon as there is a run, an animator or a text path (text.md 8). It breaks up what whole-line shaping keeps together,
-as the reference does: joined emoji, marks, Arabic letters. In per-character 3D (text.md 9) every glyph of a text layer
-becomes a plane of its own in the layer's space.
+It is used for texts with a run, an animator or a text path (text.md 8). As in the reference, it splits joined emoji,
+marks and Arabic letters, which whole-line shaping keeps together. In per-character 3D (text.md 9) every glyph of a text
+layer becomes a plane of its own in the layer's space.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ T = TypeVar("T", Sample, Ghost)
 
 AT_REST = GlyphPose()
 CHORDS = 24
-"""Equal steps of the parameter of a curved segment; a straight one is a single chord."""
+"""Number of chords of a curved segment, at equal steps of its parameter. A straight segment is one chord."""
 WIDTHS_MAX = 8192
 GLYPHS_MAX = 200
-"""A longer text of per-character 3D stays one flat plane."""
+"""Number of glyphs above which per-character 3D keeps the text as one flat plane."""
 REGULAR = 400.0
 _PLANE_MARGIN_EM = 0.5
 _RUN_KEYS = ("family", "size", "weight", "italic", "letter_spacing", "fill")
 
 
 class GlyphPlace(NamedTuple):
-    """One code point: the character drawn, its style, and where its middle stands before its pose moves it.
+    """One code point: the character drawn, its style, and its centre before its pose moves it.
 
-    `original`: the character that an animator replaced by `character`. `in_run`: a run gives the style.
-    `x`, `y`: the horizontal centre of its own width, and the middle of its line; `angle`: the heading of a text path.
+    `original`: the character before an animator replaced it by `character`. `in_run`: True if a run gives the style.
+    `x`, `y`: horizontal centre of the character's own width, and middle of its line. `angle`: heading of a text path.
     """
 
     character: str
@@ -72,7 +72,7 @@ class GlyphPlace(NamedTuple):
 
 
 def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> list[GlyphPlace]:
-    """Every code point that is drawn, in text order; white space is left out."""
+    """Return every code point that is drawn, in text order, without white space."""
     lines = _lines(source, fonts)
     largest = max([source.style.size, *(letter.style.size for line in lines for letter in line)])
     pitch = largest * source.line_height + source.paragraph_spacing
@@ -85,14 +85,14 @@ def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
 
 
 def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[TextStyle, bool]:
-    """Return the style of a code point, and whether a run gives it; later runs win key by key."""
+    """Return the style of a code point, and True if a run gives it. Later runs override earlier ones key by key."""
     over = [run for run in runs if run.start <= index < run.end]
     values = {key: value for run in over for key in _RUN_KEYS if (value := getattr(run, key)) is not None}
     return replace(base, **values) if values else base, bool(over)
 
 
 def _lines(source: TextSource, fonts: Fonts) -> list[list[GlyphPlace]]:
-    """Return the letters of each line; indices count the newlines, which wrapping puts in the place of spaces."""
+    """Return the letters of each line. Indices include the newlines that wrapping puts in place of spaces."""
     lines, at = [], 0
     for line_index, line in enumerate(broken(source.content, source.stored_style, source.stored_box_width, fonts)):
         lines.append([_letter(source, at + offset, character, line_index) for offset, character in enumerate(line)])
@@ -121,7 +121,10 @@ def _line_places(
 
 
 def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
-    """Differences of prefix widths inside a span of equal style; inside a run every letter is a span of its own."""
+    """Yield the advance of each letter.
+
+    Inside a span of equal style it is the difference of prefix widths. Inside a run every letter is its own span.
+    """
     numbered = enumerate(letters)
     for _, span in groupby(numbered, key=lambda entry: entry[0] if entry[1].in_run else -1):
         text, before = "", 0.0
@@ -134,7 +137,7 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
 
 @lru_cache(WIDTHS_MAX)
 def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
-    """Return a text's width in px. Animators pose the same letters anew in every frame."""
+    """Return a text's width in px. It is cached because animators pose the same letters in every frame."""
     spacing = style.letter_spacing if spaced else 0.0
     glyphs = shaped(text, chain_of(style, fonts), off=NO_LIGATURES if spacing else ())
     return shaped_width(glyphs, drawn_size(style.size)) + spacing * sum(glyph.is_spaced for glyph in glyphs)
@@ -159,7 +162,7 @@ def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[Gly
 
 @dataclass(frozen=True, slots=True)
 class ArcPath:
-    """Outline that text runs along: points of a polyline with the arc length at each."""
+    """Outline of a text path: points of a polyline with the arc length at each."""
 
     points: tuple[tuple[float, float], ...]
     lengths: tuple[float, ...]
@@ -168,7 +171,7 @@ class ArcPath:
     @staticmethod
     @lru_cache(maxsize=256)
     def of(path: TextPath) -> ArcPath:
-        """Return the path flattened; a closed one includes its closing chord."""
+        """Return the path flattened. A closed one includes its closing chord."""
         corners = path_vertices(path)
         points = [corners[0][:2]]
         for start, end in pairwise((*corners, corners[0]) if path.closed else corners):
@@ -182,7 +185,7 @@ class ArcPath:
         return self.lengths[-1]
 
     def at(self, distance: float) -> tuple[float, float, float]:
-        """Point and heading in degrees; a closed path wraps, an open one goes on straight beyond its ends."""
+        """Return point and heading, degrees. A closed path wraps, an open one continues straight beyond its ends."""
         if self.closed and self.length > 0:
             distance %= self.length
         index = min(max(bisect_right(self.lengths, distance) - 1, 0), len(self.points) - 2)
@@ -195,7 +198,7 @@ class ArcPath:
 
 
 def path_vertices(path: TextPath) -> tuple[PathPoint, ...]:
-    """Return the path's vertices where its mask is drawn: expanded along their normals."""
+    """Return the path's vertices as in its mask: expanded along their normals."""
     moved = expanded([MaskPoint(*point) for point in path.points], path.expansion)
     return tuple(PathPoint(*point[:6]) for point in moved)
 
@@ -212,9 +215,9 @@ def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
 
 
 def with_character_planes(snapshot: Snapshot, fonts: Fonts, readers: tuple[LayerSnapshot, ...] = ()) -> Snapshot:
-    """Return the snapshot with layers of per-character 3D replaced by their planes; the same object where there is none.
+    """Return the snapshot with layers of per-character 3D replaced by their planes, or the same object without any.
 
-    `readers`: layers whose effects can name those of a group, namely all of its composition.
+    `readers`: all layers of the composition, whose effects can refer to layers of a group.
     """
     readers = readers or snapshot.layers
     layers = tuple(made for layer in snapshot.layers for made in _replaced(layer, snapshot, fonts, readers))
@@ -241,7 +244,7 @@ def _replaced(
 
 
 def _as_picture(layer: LayerSnapshot) -> LayerSnapshot:
-    """Return a layer that only a matte or an effect refers to as it is drawn for them (compositing.md 6)."""
+    """Return a layer as mattes and effects read it (compositing.md 6)."""
     return replace(
         layer, visible=True, opacity=1.0, blend="normal", matte=None, preserve_transparency=False,
         casts_shadows=False, shadow_only=False,
@@ -249,7 +252,7 @@ def _as_picture(layer: LayerSnapshot) -> LayerSnapshot:
 
 
 def _is_read(layer_id: str, readers: tuple[LayerSnapshot, ...]) -> bool:
-    """Return True if an effect of one of the layers, or of those in their groups, names the layer, other than its own."""
+    """Return True if an effect of another layer refers to the layer. Layers in groups are included."""
     for layer in readers:
         group, values = layer.source, (value for entry in layer.effects for _, value in entry.stored)
         if layer.id != layer_id and layer_id in values:
@@ -260,16 +263,19 @@ def _is_read(layer_id: str, readers: tuple[LayerSnapshot, ...]) -> bool:
 
 
 def _grouped(layer: LayerSnapshot, planes: tuple[LayerSnapshot, ...], host: Snapshot) -> Iterator[LayerSnapshot]:
-    """Yield the planes as one hidden layer that keeps the text's id, by which mattes and effects find it."""
+    """Yield the planes as one hidden layer with the text's id, so that mattes and effects find it."""
     if any(isinstance(plane.source, TextSource) and plane.source.plane for plane in planes):
         group = CompositionSource(Snapshot(host.width, host.height, planes), host.width, host.height, sealed=False)
         yield LayerSnapshot(layer.id, layer.name, group, Transform2D(0.0, 0.0), visible=False)
     elif not layer.visible:
-        yield layer  # too long a text stays one flat plane
+        yield layer  # a text that is too long stays one flat plane
 
 
 def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fonts: Fonts) -> Iterator[LayerSnapshot]:
-    """Yield a layer for each glyph, spaced without kerning: a run lies over everything. Where no weight is stored it is regular."""
+    """Yield a layer for each glyph. Without a stored weight the glyphs are regular.
+
+    A run over the whole text is added, so that glyphs are spaced without kerning.
+    """
     style = source.style if source.has_weight else replace(source.style, weight=REGULAR)
     apart = replace(source, style=style, runs=(TextRun(0, len(source.content)), *source.runs), path=None)
     places = glyph_places(apart, measured_box(source, fonts), fonts)
@@ -291,7 +297,7 @@ def _planes(layer: LayerSnapshot, source: TextSource, transform: Transform3D, fo
 
 
 def _moved_with(copy: T, home: tuple[float, float, float], place: GlyphPlace, faded: float) -> T:
-    """Return a glyph's part of a sub-frame or ghost of the layer: each has a transform and an opacity of its own."""
+    """Return a glyph's part of a sub-frame or ghost, which has its own transform and opacity."""
     there = copy.transform
     if isinstance(there, Transform3D):
         there = _plane_transform(there, home, place)
@@ -299,7 +305,7 @@ def _moved_with(copy: T, home: tuple[float, float, float], place: GlyphPlace, fa
 
 
 def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
-    """Return the picture of a plane: the original character in the layer's base style, of its run the fill alone."""
+    """Return the content of a plane: the original character in the layer's base style, with only the fill of its run."""
     size = source.style.size
     width, height = max(1.0, place.advance), size * (source.line_height or DEFAULT_LINE_HEIGHT)
     style = replace(source.style, fill=place.style.fill)
@@ -316,7 +322,7 @@ def _plane_source(source: TextSource, place: GlyphPlace) -> TextSource:
 
 
 def _plane_transform(transform: Transform3D, home: tuple[float, float, float], place: GlyphPlace) -> Transform3D:
-    """Return the transform of a glyph. The layer's anchor is subtracted in the glyph's own frame (text.md 9)."""
+    """Return the transform of a glyph. The layer's anchor applies in the glyph's own frame (text.md 9)."""
     pose = place.pose
     there = translation(place.x + pose.dx, place.y + pose.dy, pose.dz)
     local = product(there, turned(pose.rotation_x, pose.rotation_y, pose.rotation))

@@ -1,4 +1,4 @@
-"""Glyphs to pixels, at the size of the raster: masks with the contrast table, outlines above a size, colour bitmaps."""
+"""Rasterise glyphs at the raster's size: masks with a contrast table, outlines above a size, colour bitmaps."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Table = npt.NDArray[np.uint8]
 Curve = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
 GAMMA, CONTRAST = 1.1875, 0.2
-"""Values of the reference's browser."""
+"""Gamma and contrast of the reference's browser."""
 SKIA_CONTRAST = 0.5
-"""Contrast of the Skia that draws our masks. Its curve is that of sRGB, and neither can be set."""
+"""Contrast of the Skia that draws our masks. Its gamma is that of sRGB. Neither can be changed."""
 NEUTRAL = 128
-"""Grey in which masks are drawn: its table loses least when it is undone."""
+"""Grey in which masks are drawn. Its contrast table can be inverted with the least loss."""
 _PHASES = 4
 
 
 class Placed(NamedTuple):
-    """A glyph at a place of the raster: its pen on the baseline and its size, all in raster px."""
+    """A glyph on the raster: its pen on the baseline and its size, all in raster px."""
 
     styled: Styled
     glyph: int
@@ -39,14 +39,14 @@ class Placed(NamedTuple):
 
 
 def glyph_coverage(glyphs: Iterable[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    """Return the coverage of the glyphs that have outlines, as the reference paints them in the colour: (rows, columns)."""
+    """Return the coverage of the glyphs that have outlines, as the reference paints them in this colour: (rows, columns)."""
     outlined = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=_is_large)
     drawn = [_drawn(large, list(group), color, width, height) for large, group in groupby(outlined, key=_is_large)]
     return reduce(_union, drawn) if drawn else np.zeros((height, width), np.uint8)
 
 
 def draw_color_glyphs(canvas: skia.Canvas, glyphs: Iterable[Placed], paint: skia.Paint) -> None:
-    """Draw the glyphs that are pictures (emoji), each at the alpha of the paint."""
+    """Draw the glyphs that are pictures (emoji), each with the alpha of the paint."""
     for placed in glyphs:
         if placed.styled.face.is_color:
             canvas.drawTextBlob(_blob([placed]), 0, 0, paint)
@@ -76,11 +76,11 @@ def glyph_masks(
     matrix: skia.Matrix | None = None,
     stroke_width: float = 0.0,
 ) -> Pixels:
-    """Return the coverage of glyphs, or of their strokes of round joins, as Skia's own glyph masks: (rows, columns).
+    """Return the coverage of glyphs, or of their strokes with round joins, as Skia's own glyph masks: (rows, columns).
 
-    Skia hints what stands upright, also if it is stretched or stroked, and puts pens on quarter pixels and rows. A stroke
-    of width 0 beside the fill makes it draw masks from the hinted outlines, as the reference's browser does, and not by
-    FreeType. `matrix`: from the places of the glyphs to the pixels.
+    Skia hints upright glyphs, even stretched or stroked ones, and rounds pens to quarter pixels and whole rows. A
+    stroke of width 0 beside the fill makes it draw masks from the hinted outlines, as the reference's browser does,
+    instead of FreeType's masks. `matrix`: from the glyphs' positions to pixels.
     """
     pixels, canvas = coverage(width, height)
     if matrix is not None:
@@ -92,7 +92,7 @@ def glyph_masks(
         canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
     return _table_of_neutral(luminance(color)).take(
         pixels, mode="clip"
-    )  # no level is beyond the table, and clipping is the fastest way
+    )  # all levels are inside the table, and clipping is the fastest mode
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:
@@ -102,12 +102,12 @@ def _union(a: Pixels, b: Pixels) -> Pixels:
 
 @lru_cache(maxsize=4096)
 def glyph_outline(styled: Styled, glyph: int, size: float) -> skia.Path | None:
-    """Return the unhinted outline at a size, pen at the origin; None where the glyph has none."""
+    """Return the unhinted outline at a size, pen at the origin, or None for a glyph without outline."""
     return styled.font(size).getPath(glyph)
 
 
 def _blob(glyphs: Sequence[Placed]) -> skia.TextBlob:
-    """Return glyphs of one face and size as Skia draws them."""
+    """Return a text blob of glyphs of one face and size."""
     builder = skia.TextBlobBuilder()
     positions = [skia.Point(placed.x, placed.y) for placed in glyphs]
     font = _font(glyphs[0].styled, glyphs[0].size)
@@ -126,26 +126,29 @@ def on_quarter(px: float) -> float:
 
 
 def luminance(color: Rgba) -> int:
-    """Return the luminance 0..255, of eight steps, that selects the contrast table of a colour."""
+    """Return the luminance, 0..255 in eight steps, that selects the contrast table of a colour."""
     red, green, blue = (_replicated(int(channel * 255 + 0.5)) for channel in color[:3])
     return _replicated(int(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.5))
 
 
 def _replicated(value: int) -> int:
-    """Return a byte reduced to its three highest bits, which are repeated below."""
+    """Return a byte whose three highest bits are repeated in the lower ones."""
     top = value >> 5
     return top << 5 | top << 2 | top >> 1
 
 
 @lru_cache(maxsize=8)
 def contrast_table(luminance: int) -> Table:
-    """Return the table from raw coverage 0..255 to the one that the reference paints in colours of a luminance (text.md 10.3)."""
+    """Return the table from raw coverage to the coverage that the reference paints in colours of a luminance.
+
+    See text.md 10.3.
+    """
     return _curve_table(luminance / 255, CONTRAST, lambda v: v**GAMMA, lambda v: v ** (1 / GAMMA))
 
 
 @lru_cache(maxsize=1)
 def _raw_of_neutral() -> Table:
-    """Return the inverse of Skia's own table for the neutral grey: the raw coverage nearest to each value that it gives."""
+    """Return the inverse of Skia's own table for the neutral grey: the nearest raw coverage for each of its outputs."""
     forward = _curve_table(_replicated(NEUTRAL) / 255, SKIA_CONTRAST, decoded_array, encoded_array).astype(int)
     raw: Table = np.abs(forward[None, :] - np.arange(256)[:, None]).argmin(axis=1).astype(np.uint8)
     return raw
@@ -153,14 +156,15 @@ def _raw_of_neutral() -> Table:
 
 @lru_cache(maxsize=8)
 def _table_of_neutral(luminance: int) -> Table:
-    """Return the contrast table of a luminance for coverage that went through Skia's table of the neutral grey."""
+    """Return the contrast table of a luminance for coverage that Skia's table of the neutral grey has changed."""
     return contrast_table(luminance)[_raw_of_neutral()]
 
 
 def _curve_table(source: float, contrast: float, decode: Curve, encode: Curve) -> Table:
-    """Return the table of coverage for text of a grey, `source` of 0 to 1, over its complement.
+    """Return the coverage table for grey text, `source` of 0 to 1, over the complementary grey.
 
-    Raises coverage by `contrast` on dark backdrops, then blends in the linear values of `decode` and `encode`.
+    The table raises coverage by `contrast` on dark backdrops, then blends in the linear values of `decode` and
+    `encode`.
     """
     target = 1 - source
     linear_source, linear_target = decode(np.array([source, target]))

@@ -1,4 +1,4 @@
-"""Lines of a text layer: line breaks, the measured box (text.md 3), and the whole-line path for plain text (text.md 4.1)."""
+"""Lines of a text layer: line breaks, the measured box (text.md 3), and layout of plain text by whole lines (text.md 4.1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def chain_of(style: TextStyle, fonts: Fonts) -> FontChain:
 
 
 def broken(content: str, style: TextStyle, box_width: float | None, fonts: Fonts) -> list[str]:
-    """Return the lines of the content: hard ones at newlines, and wrapped ones where there is a box width."""
+    """Return the lines of the content, broken at newlines and, if there is a box width, by wrapping."""
     hard = content.split("\n")
     if box_width is None or box_width <= 0:
         return hard
@@ -43,13 +43,13 @@ def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -
 
 
 def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:
-    """A line's width in px, with letter spacing between its characters."""
+    """Return a line's width in px, with letter spacing between its characters."""
     glyphs = shaped(line, chain_of(style, fonts))
     return shaped_width(glyphs, drawn_size(style.size)) + max(0, len(line) - 1) * style.letter_spacing
 
 
 def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
-    """Width and height of the layer's box in px, from the static content and the evaluated numbers."""
+    """Return width and height of the layer's box in px, from the static content and the evaluated numbers."""
     if source.given_box is not None:
         return source.given_box
     if source.plane is not None:
@@ -62,7 +62,7 @@ def measured_box(source: TextSource, fonts: Fonts) -> tuple[float, float]:
 def _measured(
     content: str, style: TextStyle, box_width: float | None, lead: float, paragraph_spacing: float, fonts: Fonts
 ) -> tuple[float, float]:
-    """Return the box of a text whose animators, which change with every frame, have no part in it."""
+    """Return the box of a text. Animators do not affect it, so it is cached between frames."""
     lines = broken(content, style, box_width, fonts)
     gap, middle = lead + paragraph_spacing, (len(lines) - 1) / 2
     half_width = half_height = -math.inf
@@ -77,9 +77,9 @@ def _measured(
 
 
 def _painted(line: str, style: TextStyle, fonts: Fonts) -> tuple[float, float, float]:
-    """Return the extents of a line's ink in px: across, and above and below the line's middle.
+    """Return the extents of a line's ink in px: its width, and the heights above and below the line's middle.
 
-    A glyph's extents are those of its hinted mask, in whole px up to the size of masks.
+    A glyph's extents are those of its hinted mask, in whole px unless it is too large for a mask.
     """
     chain, size = chain_of(style, fonts), drawn_size(style.size)
     boxes, pen = [], 0.0
@@ -97,7 +97,7 @@ def _painted(line: str, style: TextStyle, fonts: Fonts) -> tuple[float, float, f
 
 
 def placed_lines(source: TextSource, box: tuple[float, float], fonts: Fonts) -> list[Placed]:
-    """Every glyph of a plain text with its pen on the alphabetic baseline: px from the box's top left, size in px."""
+    """Return every glyph of a plain text, its pen on the alphabetic baseline: px from the box's top left, size in px."""
     lines = broken(source.content, source.stored_style, source.stored_box_width, fonts)
     chain, style = chain_of(source.style, fonts), source.style
     size, gap = drawn_size(style.size), source.line_height * style.size + source.paragraph_spacing

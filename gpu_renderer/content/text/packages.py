@@ -1,8 +1,9 @@
 """Install the font packages named in `packages.json`, pinned by version and hash, into the farm's font folder.
 
-Inter and DejaVu are bundled with the project. Liberation, Noto and emoji are fetched from Debian's archive, the families that
-only the editor's page loads from the npm registry, as static faces converted from WOFF2. Every machine gets the same bytes,
-whatever its distribution. A package folder appears whole or not at all: it is filled aside and then renamed.
+Inter and DejaVu are bundled with the project. Liberation, Noto and emoji are fetched from Debian's archive, the
+families that only the editor's page loads from the npm registry, as static faces converted from WOFF2. Every machine
+gets the same bytes on every distribution. A package is unpacked into a temporary folder and then renamed, so that a
+package folder is always complete.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DEBIAN: Final = [
     "https://deb.debian.org/debian/pool/main/",
     "https://snapshot.debian.org/archive/debian/20250520T000000Z/pool/main/",
 ]
-"""Debian's archive holds what its supported releases have; the snapshot holds it for ever, but is slower."""
+"""Debian's archive has the packages of supported releases. The snapshot is slower, but keeps all packages for ever."""
 NPM: Final = ["https://registry.npmjs.org/"]
 PARALLEL: Final = 4
 TIMEOUT_S: Final = 20.0
@@ -46,14 +47,14 @@ Say = Callable[[str], None]
 
 
 class PackageUnavailable(Exception):
-    """A package could not be had; the message says which and what to do."""
+    """Error: a package cannot be installed. The message names the package and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A pinned package. `digest`: SHA-256 in hex, or an SRI string for npm; `faces` are weights, `i` = italic.
+    """A pinned package. `digest`: SHA-256 in hex, or an SRI string for npm. `faces`: weights, with `i` for italic.
 
-    `path`: of a Debian package in its archive.
+    `path`: place of a Debian package in its archive.
     """
 
     pack: str
@@ -67,7 +68,7 @@ class Package:
 
     @property
     def short_name(self) -> str:
-        """The name without the scope of an npm package."""
+        """Name of the package without an npm scope."""
         return self.name.rpartition("/")[2]
 
     def folder(self, root: Path) -> Path:
@@ -94,7 +95,7 @@ def missing(root: Path, packs: Sequence[str]) -> list[Package]:
 
 
 def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
-    """Install the packages; return the reason for each that could not be had, by name."""
+    """Install the packages. Return the reason for each package that failed, by name."""
     root.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(PARALLEL) as pool:
         reasons = list(pool.map(lambda package: _attempt(package, root, say), packages))
@@ -121,7 +122,7 @@ def _attempt(package: Package, root: Path, say: Say) -> str | None:
 
 
 def _archive(package: Package) -> bytes:
-    """Return the package's archive, bundled or from the first URL that has it. Raises PackageUnavailable."""
+    """Return the package's archive, from the project or from the first URL that has it. Raises PackageUnavailable."""
     if package.source == "bundled":
         path = BUNDLED / f"{package.name}.tar.xz"
         if not path.is_file():
@@ -144,7 +145,7 @@ def _archive(package: Package) -> bytes:
 
 
 def _checked(archive: bytes, digest: str, name: str) -> bytes:
-    """Return an archive whose SHA-256 in hex, or whose SRI string, is as pinned. Raises PackageUnavailable."""
+    """Return an archive if its SHA-256 or its SRI string is the pinned one. Raises PackageUnavailable."""
     algorithm, separator, expected = digest.partition("-")
     if separator:
         found = base64.b64encode(hashlib.new(algorithm, archive).digest()).decode()
@@ -159,7 +160,7 @@ def _unpack_tar(archive: bytes, folder: Path) -> None:
     """Unpack a tar archive of any compression. Raises PackageUnavailable."""
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            # Python 3.11.2, which Debian 12 has, knows neither the filter nor the argument that names it.
+            # Python 3.11.2 (Debian 12) has neither this filter nor the argument that selects it.
             tar.extraction_filter = getattr(tarfile, "data_filter", None)
             tar.extractall(folder)  # noqa: S202 - the archive has the hash that was pinned
     except (tarfile.TarError, EOFError, OSError) as error:
@@ -190,7 +191,7 @@ def _take_fonts(package: Package, unpacked: Path, ready: Path) -> None:
 
 
 def _convert_fonts(package: Package, unpacked: Path, ready: Path) -> None:
-    """Convert the WOFF2 files of the package's faces, each of which holds a subset of the characters."""
+    """Convert the WOFF2 files of the package's faces. Each file holds a subset of the characters."""
     shutil.copy(unpacked / "package" / "LICENSE", ready / "LICENSE")
     listed = []
     for face in package.faces:

@@ -1,7 +1,7 @@
-"""Strings to glyphs, in ems, so that a word is shaped once whatever its size.
+"""Shape strings to glyphs, in ems, so that a word is shaped once for all sizes.
 
-A line is cut into stretches of one direction, those into words as a browser's word cache does (text.md 10.2), and words
-into characters of one face each.
+A line is cut into stretches of one direction, these into words, as in a browser's word cache (text.md 10.2), and words
+into pieces of one face.
 """
 
 from __future__ import annotations
@@ -20,24 +20,28 @@ from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
 from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
 
 NO_LIGATURES = ("liga", "clig", "calt")
-"""A browser's choice for spaced letters: contextual forms, such as the arrows of Inter, go with the ligatures."""
+"""Features that a browser turns off for spaced letters: ligatures, and contextual forms such as the arrows of Inter."""
 _CURSIVE = frozenset({"Arab", "Mand", "Mong", "Nkoo", "Phag", "Rohg", "Syrc"})
-"""Scripts whose letters join: letter spacing does not part them, nor the brackets and points of a word of theirs."""
+"""Scripts with joined letters. Letter spacing separates neither these letters nor the punctuation of their words."""
 _INVISIBLE = "Cf"
-"""Category of format characters, which take no letter spacing."""
+"""Category of format characters, which have no letter spacing."""
 _OF_ALL_SCRIPTS = ("Zyyy", "Zinh", "Zzzz")
 _BLANKS = str.maketrans("\t\n\r\v\f\u2028\u2029", "       ")
-"""A line holds a newline where an animator draws the static text's (animation.md 7.3)."""
+"""Characters that are shaped as spaces. A line can contain a newline if an animator draws the static text.
+
+See animation.md 7.3.
+"""
 _WORDS = re.compile("[ \u00ad\u200b\u200e\u200f\ufeff]|[^ \u00ad\u200b\u200e\u200f\ufeff]+")
-"""Every space is a word of its own, and so are those invisible characters over which a browser does not kern."""
+"""Words. A space is a word of its own, and so is an invisible character that ends kerning in browsers."""
 _JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """A glyph in visual order: lengths in ems, y down. `start` is the index of its cluster's first character.
+    """A glyph in visual order: lengths in ems, y down.
 
-    `advance`: with kerning. `own_advance`: its outline's alone, 0 for a picture. `is_spaced`: letter spacing follows it.
+    `start`: index of the first character of its cluster. `advance`: with kerning. `own_advance`: of its outline alone,
+    0 for a picture. `is_spaced`: True if letter spacing follows it.
     """
 
     styled: Styled
@@ -50,7 +54,10 @@ class Glyph:
     is_spaced: bool
 
     def width(self, size: float) -> float:
-        """Return the advance in px at a drawn size: kerning has that size, an outline the one that its face is loaded at."""
+        """Return the advance in px at a drawn size.
+
+        Kerning scales with that size, the outline's advance with the size at which its face is loaded.
+        """
         return self.advance * size + self.own_advance * (loaded_size(size) - size)
 
 
@@ -58,10 +65,10 @@ Shaped = tuple[Glyph, ...]
 
 
 def shaped(text: str, chain: FontChain, *, off: tuple[str, ...] = (), by_words: bool = True, base: str = "L") -> Shaped:
-    """A line's glyphs from left to right. Tabs and line breaks count as spaces.
+    """Return a line's glyphs from left to right. Tabs and line breaks count as spaces.
 
-    `off`: OpenType features that are switched off. `by_words`: as on a canvas. Otherwise letters are kerned with spaces too,
-    as those of SVG documents. `base`: direction of the line.
+    `off`: OpenType features to turn off. `by_words`: shape each word on its own, as a canvas does. Otherwise letters
+    are also kerned with spaces, as in SVG documents. `base`: direction of the line.
     """
     return _shaped_line(text.translate(_BLANKS), chain, off, by_words, base)
 
@@ -86,7 +93,7 @@ def _shaped_line(text: str, chain: FontChain, off: tuple[str, ...], by_words: bo
 
 
 def _of_one_script(words: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the words of each script that follow one another as one, with the place of the first."""
+    """Return the words with consecutive ones of one script joined. Each result has the index of its first word."""
     joined: list[tuple[str, int]] = []
     last: str | None = None
     for word, at in words:
@@ -142,7 +149,7 @@ def _is_spaced(char: str, is_cursive: bool) -> bool:
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Characters with what attaches to them: marks, variation selectors, skin tones, joined emoji, pairs of flags."""
+    """Return characters with the code points that attach to them: marks, variation selectors, skin tones, joined emoji, flags."""
     current = ""
     for char in text:
         if current and not _attaches(current, char):

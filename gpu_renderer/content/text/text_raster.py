@@ -1,7 +1,8 @@
-"""Raster of a text layer: the measured box, its padding, the glyphs in it, nothing outside it.
+"""Raster of a text layer: its glyphs, clipped to the measured box and its padding.
 
-Plain text is drawn line by line, other text glyph by glyph, each in its pose (text.md 7). Those glyphs are cached as coverage: one
-that only moves is rasterised for four phases, then never. Where all glyphs have one colour, the raster is coverage as well.
+Plain text is drawn line by line. Other text is drawn glyph by glyph, each in its pose (text.md 7). Coverage of these
+glyphs is cached at four sub-pixel phases, so a moving glyph is soon drawn from the cache only. If all glyphs have one
+colour, the raster is coverage as well.
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
 SIGMA_MAX_PX = 256.0
-"""Beyond it nothing of a glyph is left to be seen."""
+"""Limit of sigma. A wider blur leaves nothing of a glyph visible."""
 GLYPH_CACHE_BYTES_MAX = 48 << 20
 _MARGIN_PX = 2
 _RELAXED = 0.5 / 1024
-"""Entries of a matrix up to this count as 0 where Skia chooses how to place and hint glyphs."""
+"""Limit below which matrix entries count as 0 when Skia chooses how to place and hint glyphs."""
 _SIX_DIGITS = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: float = 0.0) -> Raster:
-    """Return the text drawn at `supersample` pixels a px."""
+    """Return the text drawn at `supersample` raster px per layer px."""
     box = width, height = measured_box(source, fonts)
     padded = padding(source, box, bleed_px)
     scale = fitting_scale(width + 2 * padded, height + 2 * padded, supersample)
@@ -69,9 +70,9 @@ def text_raster(source: TextSource, supersample: float, fonts: Fonts, bleed_px: 
 
 
 def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tuple[Pixels, Rgba | None]:
-    """Return the coverage of glyphs of one colour, and that colour; premultiplied RGBA if some are pictures.
+    """Return the coverage of glyphs of one colour, and that colour, or premultiplied RGBA if some are pictures.
 
-    Glyphs that are not opaque are drawn one over the other: where they overlap, more of the colour is seen.
+    Glyphs that are not opaque are drawn one over the other, so that overlaps are less transparent.
     """
     alpha = fill.alpha
     if alpha < 1:
@@ -87,7 +88,7 @@ def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tup
 
 
 def _each_drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> Pixels:
-    """Return the coverage of glyphs that are drawn in text order, each in the fill's alpha."""
+    """Return the coverage of glyphs, drawn one by one in text order with the fill's alpha."""
     raster, paint = _GlyphCanvas(columns, rows, is_coverage=True), solid(fill)
     for placed in glyphs:
         if placed.styled.face.is_color:
@@ -114,7 +115,7 @@ def _painted(
 
 
 def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0) -> float:
-    """Return the padding on every side, px: bleed of baked effects, travel of the glyphs, reach of a text path (text.md 7.3)."""
+    """Return the padding on every side, px: bleed of baked effects, travel of the glyphs, extent of a text path (text.md 7.3)."""
     glyphs = max((spread(pose, source.style.size) for pose in source.poses), default=0.0)
     points = path_vertices(source.path) if source.path else ()
     beyond = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
@@ -132,7 +133,7 @@ def spread(pose: GlyphPose, font_size: float) -> float:
 
 
 def fill_color(place: GlyphPlace) -> Rgba:
-    """Return the glyph's colour: its style's, mixed toward the animator's where both are #rrggbb, else the animator's own."""
+    """Return the glyph's colour: the animator's, or its mix with the style's if both are #rrggbb."""
     base, pose = place.style.fill, place.pose
     if pose.color is None:
         return css.parse(base) or css.BLACK
@@ -154,7 +155,7 @@ class _Linear(NamedTuple):
 
     @classmethod
     def of(cls, place: GlyphPlace, scale: float) -> _Linear:
-        """Raster scale, heading and rotation, shear x' = x - tan(skew) y, scale."""
+        """Return the product of raster scale, heading and rotation, shear x' = x - tan(skew) y, and scale."""
         pose = place.pose
         angle = math.radians(place.angle + pose.rotation)
         cos, sin = (math.cos(angle) * scale, math.sin(angle) * scale) if angle else (scale, 0.0)
@@ -164,13 +165,14 @@ class _Linear(NamedTuple):
 
     @property
     def larger_scale(self) -> float:
-        """Factor of the axis that is scaled more. The reference's canvas compares it with the limit of masks."""
+        """Factor of the axis with the larger scale. The reference's canvas compares it with the size limit of masks."""
         return max(math.hypot(self.a, self.b), math.hypot(self.c, self.d))
 
     def snapped(self, x: float, y: float) -> tuple[float, float]:
-        """Return a pen as Skia places it, raster px: on quarters along its baseline, on a whole row or column across a level or plumb one.
+        """Return a pen as Skia rounds it, raster px.
 
-        Stretched and skewed glyphs stand on a level baseline too. Rounding errors of a quarter turn do not count.
+        It rounds to quarters along the baseline, and to whole rows or columns across a horizontal or vertical one.
+        Stretched and skewed glyphs have a horizontal baseline too. Rounding errors of a quarter turn are ignored.
         """
         is_level, is_plumb = abs(self.b) <= _RELAXED, abs(self.a) <= _RELAXED < abs(self.b)
         return math.floor(x + 0.5) if is_plumb else on_quarter(x), math.floor(y + 0.5) if is_level else on_quarter(y)
@@ -184,10 +186,10 @@ _UPRIGHT = _Linear(1.0, 0.0, 0.0, 1.0)
 
 
 class _GlyphCanvas:
-    """A buffer of a raster's part, its corner at `left`, `top`; the canvas draws into it in the raster's own px.
+    """A buffer for a part of a raster, with its corner at `left`, `top`. Its canvas draws in the raster's own px.
 
-    uint8 (rows, columns) where it is coverage, else premultiplied (rows, columns, 4). Coverage over coverage is computed here:
-    Skia takes twenty times as long, and its RGBA is four times the bytes.
+    The buffer is uint8 coverage (rows, columns) or premultiplied RGBA (rows, columns, 4). Coverage over coverage is
+    computed here: Skia takes twenty times as long, and its RGBA is four times the bytes.
     """
 
     def __init__(self, width: int, height: int, left: int = 0, top: int = 0, *, is_coverage: bool) -> None:
@@ -196,7 +198,7 @@ class _GlyphCanvas:
         self.left, self.top, self.is_coverage = left, top, is_coverage
 
     def draw(self, covered: Pixels, x: int, y: int, paint: skia.Paint) -> None:
-        """Draw coverage (rows, columns) in a paint of one colour, its corner at a place of the raster."""
+        """Draw coverage (rows, columns) with a paint of one colour. `x`, `y`: its corner on the raster."""
         if self.is_coverage:
             _draw_over(self.pixels, covered, x - self.left, y - self.top, paint.getAlpha())
         else:
@@ -204,7 +206,7 @@ class _GlyphCanvas:
 
 
 def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> None:
-    """Source-over in place, of what lies within; `alpha`: 0..255."""
+    """Composite coverage source-over, in place. Parts outside the buffer are skipped. `alpha`: 0..255."""
     (rows, columns), (height, width) = under.shape, covered.shape
     top, bottom, left, right = max(0, -y), min(height, rows - y), max(0, -x), min(width, columns - x)
     if top >= bottom or left >= right:
@@ -222,12 +224,12 @@ def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> No
 
 @lru_cache(maxsize=256)
 def _faded(alpha: int) -> Pixels:
-    """Each coverage, times an alpha of 0..255."""
+    """Return the table of each coverage times an alpha of 0..255."""
     return np.asarray((np.arange(256) * alpha + 127) // 255, np.uint8)
 
 
 class _GlyphPainting:
-    """Painting of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
+    """Drawing of one code point. `color`: the opaque colour of all its glyphs, or None if they have several."""
 
     def __init__(self, place: GlyphPlace, scale: float, center: tuple[float, float], fonts: Fonts) -> None:
         pose, self._place, self._size = place.pose, place, drawn_size(place.style.size)
@@ -239,7 +241,7 @@ class _GlyphPainting:
         chain, pen = chain_of(place.style, fonts), -place.own_width / 2
         self._baseline = chain.primary.face.baseline_shift(self._size)
         self._glyphs: list[tuple[Glyph, float]] = []
-        """With their pens, px from the horizontal middle."""
+        """Glyphs with their pens, px from the horizontal middle."""
         for glyph in shaped(place.character, chain):
             self._glyphs.append((glyph, pen + glyph.dx * self._size))
             pen += glyph.width(self._size)
@@ -247,7 +249,7 @@ class _GlyphPainting:
         self.color = None if pose.stroke_width > 0 or self._is_picture else self._fill._replace(alpha=1.0)
 
     def paint(self, raster: _GlyphCanvas, *, stroke_over_fill: bool) -> None:
-        """Draw stroke and fill in their order, each blurred on its own."""
+        """Draw stroke and fill in their order, each with its own blur."""
         pose, opacity = self._place.pose, min(1.0, self._place.pose.opacity)
         steps = [(self._fill, solid(self._fill, opacity * max(0.0, pose.fill_opacity)))]
         if pose.stroke_width > 0:
@@ -263,7 +265,7 @@ class _GlyphPainting:
                 self._draw_blurred(raster, min(pose.blur, SIGMA_MAX_PX), color._replace(alpha=1.0), paint)
 
     def _draw_blurred(self, raster: _GlyphCanvas, sigma: float, color: Rgba, paint: skia.Paint) -> None:
-        """Draw on a canvas that holds the glyph and its blur, and blur that."""
+        """Draw on a canvas with room for the blur, and composite the blurred result."""
         sharp = self._surrounding_canvas(raster, sigma)
         self._draw(sharp, paint)
         (x, y), blurred = blurred_part(sharp.pixels, sigma)
@@ -276,7 +278,7 @@ class _GlyphPainting:
             raster.canvas.drawImage(image(shown), sharp.left + x, sharp.top + y)
 
     def _surrounding_canvas(self, raster: _GlyphCanvas, sigma: float) -> _GlyphCanvas:
-        """Return an empty canvas for the raster's part that the glyph and its blur may touch."""
+        """Return an empty canvas for the part of the raster that the glyph and its blur can touch."""
         stroke_width, (x, y), linear = self._place.pose.stroke_width, self._middle, self._linear
         half_width = (self._place.own_width + self._size) / 2 + stroke_width
         half_height = self._size + stroke_width
@@ -290,7 +292,7 @@ class _GlyphPainting:
         return _GlyphCanvas(max(1, width), max(1, height), left, top, is_coverage=not self._is_picture)
 
     def _draw(self, raster: _GlyphCanvas, paint: skia.Paint) -> None:
-        """Draw pictures, outlines of large glyphs and wide strokes, and masks of the others."""
+        """Draw masks of glyphs. Pictures, large glyphs and wide strokes are drawn as pictures or outlines instead."""
         is_fill = paint.getStyle() != skia.Paint.kStroke_Style
         largest = self._size if is_fill else max(self._size, self._place.pose.stroke_width)
         is_large = largest * self._linear.larger_scale > MASK_MAX_PX
@@ -319,7 +321,7 @@ class _GlyphPainting:
 
 
 class _Mask(NamedTuple):
-    """Coverage, shape (rows, columns), and the place of its top left corner from the whole-pixel pen."""
+    """Coverage, shape (rows, columns), and the offset of its top left corner from the whole-pixel pen."""
 
     pixels: Pixels
     left: int
@@ -329,7 +331,7 @@ class _Mask(NamedTuple):
 def _draw_mask(
     raster: _GlyphCanvas, placed: Placed, linear: _Linear, color: Rgba, stroke_width: float, paint: skia.Paint
 ) -> None:
-    """Draw a glyph or its stroke as a mask strengthened by the colour's contrast table."""
+    """Draw a glyph or its stroke as a mask with the colour's contrast table applied."""
     pen_x, pen_y = linear.snapped(placed.x, placed.y)
     whole_x, whole_y = math.floor(pen_x), math.floor(pen_y)
     at_pen = placed._replace(x=pen_x - whole_x, y=pen_y - whole_y)

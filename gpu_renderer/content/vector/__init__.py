@@ -1,1 +1,1 @@
-"""Outlines drawn with Skia on the processor: shapes, strokes, masks, washes, particles. Pixels out, no GL."""
+"""Outlines drawn with Skia on the processor: shapes, strokes, masks, particles. Returns pixels, without OpenGL."""

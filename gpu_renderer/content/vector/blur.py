@@ -1,8 +1,8 @@
 """Blurs of masks and glyphs in raster px, transparent outside the buffer.
 
-The reference blurs a small sigma by Skia's three boxes of whole pixels, and a large one by a Gaussian of the full sigma.
-Pillow's boxes have fractional widths, and twice three of them come within a few 1/255 of a Gaussian; the wider the blur, the
-smaller the picture that it is worked out on.
+The reference blurs with Skia's three boxes of whole pixels for a small sigma, and with a Gaussian for a large one.
+Pillow's boxes have fractional widths. Two runs of three boxes come within a few 1/255 of a Gaussian. A wider blur runs
+on a smaller picture.
 """
 
 from __future__ import annotations
@@ -16,24 +16,27 @@ from PIL import Image, ImageFilter
 from gpu_renderer.content.vector.surface import Pixels
 
 BOX_SIGMA = 3 * math.sqrt(2 * math.pi) / 8
-"""Spread of Skia's three boxes, as a share of the sigma that they are asked for."""
+"""Standard deviation of Skia's three boxes, as a share of the requested sigma."""
 PASS_SIGMA = math.sqrt(0.5) / BOX_SIGMA
 REDUCTIONS = (8, 4, 2)
 SIGMA_REDUCED = 3.0
-"""A blur is worked out as small as leaves it a sigma of this: no further from a Gaussian than Pillow's own is."""
+"""Smallest sigma of a blur on a reduced picture. The result is as close to a Gaussian as Pillow's own blur."""
 MARGIN_SIGMAS = 3.25
-"""Number of sigmas after which the tail is below half of 1/255."""
+"""Number of sigmas beyond which the tail is below half of 1/255."""
 SIGMA_BOXES_MAX = 7.0
-"""Up to here the reference blurs masks and glyphs by three boxes of whole pixels.
+"""Sigma up to which the reference blurs masks and glyphs by three boxes of whole pixels.
 
 Its golden scene with a sigma of 14 has a Gaussian.
 """
 SIGMA_SIDES_MAX = 64
-"""Largest sigma, in sides of the buffer. It leaves less than 1/255 of anything; Pillow refuses extreme values."""
+"""Limit of sigma, in sides of the buffer. At the limit less than 1/255 is left. Pillow rejects extreme values."""
 
 
 def blurred(pixels: Pixels, sigma: float) -> Pixels:
-    """Coverage (rows, columns) or premultiplied RGBA (rows, columns, 4), blurred; a new array where sigma is above 0."""
+    """Return blurred coverage (rows, columns) or premultiplied RGBA (rows, columns, 4).
+
+    It is a new array if sigma is above 0.
+    """
     if sigma <= 0:
         return pixels
     (left, top), part = blurred_part(pixels, sigma)
@@ -43,7 +46,7 @@ def blurred(pixels: Pixels, sigma: float) -> Pixels:
 
 
 def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]:
-    """Return the part of the blur that is not empty, with the place of its top left corner in the buffer."""
+    """Return the part of the blur that is not empty, with the offset of its top left corner in the buffer."""
     sigma = min(sigma, float(SIGMA_SIDES_MAX * max(pixels.shape[:2])))
     painted = pixels.max(axis=2) if pixels.ndim == 3 else pixels
     (top, bottom), (left, right) = (_reached(painted.max(axis=axis), sigma) for axis in (1, 0))
@@ -54,7 +57,7 @@ def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]
 
 
 def blur_filter(sigma_x: float, sigma_y: float, inside: skia.ImageFilter | None = None) -> skia.ImageFilter:
-    """A Gaussian as a Skia image filter in the canvas's own units: two passes of Skia's boxes, widened to the sigma asked."""
+    """Return a Gaussian as a Skia image filter, in the canvas's own units: two of Skia's blurs, scaled to the requested sigma."""
     x, y = sigma_x * PASS_SIGMA, sigma_y * PASS_SIGMA
     return skia.ImageFilters.Blur(
         x, y, skia.TileMode.kDecal, skia.ImageFilters.Blur(x, y, skia.TileMode.kDecal, inside)
@@ -62,7 +65,7 @@ def blur_filter(sigma_x: float, sigma_y: float, inside: skia.ImageFilter | None 
 
 
 def filter_margin(sigma: float) -> int:
-    """Return the distance in pixels outside the content at which a blur can be visible."""
+    """Return the distance outside the content at which a blur can be visible, pixels."""
     return math.ceil(MARGIN_SIGMAS * sigma)
 
 
@@ -75,12 +78,12 @@ def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
 
 
 def _boxed(pixels: Pixels, sigma: float) -> Pixels:
-    """Blur by Skia's three boxes. Two boxes of an even width lie half a px to either side."""
+    """Blur by Skia's three boxes. Two boxes of an even width are off-centre by half a px, in opposite directions."""
     width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
     box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)
     weights = np.convolve(np.convolve(box, box), last).astype(np.float32)
     half, soft = len(weights) // 2, pixels.astype(np.float32)
-    for _ in range(2):  # down the columns, and along the rows
+    for _ in range(2):  # down the columns, then along the rows
         padded = np.pad(soft, ((half, half), *((0, 0),) * (soft.ndim - 1)))
         means = np.zeros_like(soft)
         for offset, weight in enumerate(weights):
@@ -90,10 +93,10 @@ def _boxed(pixels: Pixels, sigma: float) -> Pixels:
 
 
 def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
-    margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an absurd sigma leaves next to nothing anyway
-    reductions = REDUCTIONS if pixels.ndim == 2 else ()  # Pillow reduces RGBA as if it were straight
+    margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an extreme sigma leaves almost nothing anyway
+    reductions = REDUCTIONS if pixels.ndim == 2 else ()  # Pillow reduces RGBA as if its alpha were straight
     factor = next((factor for factor in reductions if sigma >= SIGMA_REDUCED * factor), 1)
-    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0  # by the means and the bilinear enlarging
+    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0  # of the means and the enlarging
     margin += -margin % factor
     rows, columns = pixels.shape[:2]
     beyond = [(margin, margin + -side % factor) for side in (rows, columns)]

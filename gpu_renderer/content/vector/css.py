@@ -28,12 +28,12 @@ _SYSTEM = {
     "activetext": "ff0000", "buttonface": "efefef", "graytext": "808080", "highlight": "0041c6cc", "linktext": "0000ee",
     "mark": "ffff00", "selecteditem": "1967d2", "visitedtext": "551a8b",
 }  # fmt: skip
-"""System colours of the reference's browser (CSS Color 4, 6.2)."""
+"""System colours in the reference's browser (CSS Color 4, 6.2)."""
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Rgba | None:
-    """Return the colour, or None where a canvas would refuse the string and keep its previous paint."""
+    """Return the colour, or None for a text that a canvas rejects, which then keeps its previous paint."""
     text = text.strip().lower()
     if _HEX.match(text):
         return of_hex(text[1:])
@@ -46,7 +46,7 @@ def parse(text: str) -> Rgba | None:
 
 
 def _parts(inside: str) -> list[tuple[float, str]] | None:
-    """Return the three or four numbers of a function with their units; None for anything else."""
+    """Return the three or four numbers of a function with their units, or None for invalid text."""
     words = [word for word in re.split(r"[\s,/]+", inside.strip()) if word]
     matches = [_NUMBER.match(word) for word in words]
     parts = [(float(match[1]), match[2]) for match in matches if match]
@@ -80,7 +80,7 @@ def _from_hsl(parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
 
 
 def _from_hwb(parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
-    """Hue, whiteness and blackness (CSS Color 4, 8)."""
+    """Return a colour given by hue, whiteness and blackness (CSS Color 4, 8)."""
     if parts[0][1] == "%":
         return None
     hue = parts[0][0] * DEGREES[parts[0][1]] / 360.0
@@ -93,7 +93,7 @@ def _from_hwb(parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
 
 
 def _from_oklab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
-    """Oklab or its polar form, each channel cut to sRGB as a canvas does (CSS Color 4, 9.4)."""
+    """Return a colour in Oklab or its polar form, each channel clipped to sRGB as on a canvas (CSS Color 4, 9.4)."""
     lightness, unit = parts[0]
     light = min(1.0, max(0.0, lightness / 100.0 if unit == "%" else lightness))
     axes = _polar_axes(parts, 0.004) if name == "oklch" else _axes(parts, 0.004)
@@ -101,7 +101,7 @@ def _from_oklab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba
 
 
 def _from_lab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba | None:
-    """CIE Lab or its polar form, by the white of D50, each channel cut to sRGB (CSS Color 4, 9.3)."""
+    """Return a colour in CIE Lab or its polar form (white point D50), each channel clipped to sRGB (CSS Color 4, 9.3)."""
     axes = _polar_axes(parts, 1.5) if name == "lch" else _axes(parts, 1.25)
     if axes is None:
         return None
@@ -112,13 +112,13 @@ def _from_lab(name: str, parts: list[tuple[float, str]], alpha: float) -> Rgba |
 
 
 def _axes(parts: list[tuple[float, str]], of_percent: float) -> tuple[float, float]:
-    """Return the two axes of colour that the second and third number state. `of_percent`: what a percent of them is."""
+    """Return the two colour axes, from the second and third number. `of_percent`: value of 1 %."""
     (a, a_unit), (b, b_unit) = parts[1:3]
     return a * (of_percent if a_unit == "%" else 1.0), b * (of_percent if b_unit == "%" else 1.0)
 
 
 def _polar_axes(parts: list[tuple[float, str]], of_percent: float) -> tuple[float, float] | None:
-    """Return the axes of a chroma and a hue; None for a hue in percent."""
+    """Return the axes of a chroma and a hue, or None for a hue in percent."""
     (chroma, unit), (hue, hue_unit) = parts[1:3]
     if hue_unit == "%":
         return None
@@ -127,7 +127,7 @@ def _polar_axes(parts: list[tuple[float, str]], of_percent: float) -> tuple[floa
 
 
 def _from_space(name: str, inside: str) -> Rgba | None:
-    """Return a colour of `color(SPACE R G B / A)`, cut to sRGB."""
+    """Return a colour of `color(SPACE R G B / A)`, clipped to sRGB."""
     if (parts := _parts(inside)) is None:
         return None
     alpha = _alpha(*parts[3]) if len(parts) == 4 else 1.0
@@ -157,7 +157,7 @@ _FROM_XYZ_D50 = np.array(
         [0.0719553798, -0.2289767598, 1.4053851384],
     ]
 )
-"""XYZ by the white of D50 to linear sRGB."""
+"""XYZ (white point D50) to linear sRGB."""
 
 
 def _alpha(value: float, unit: str) -> float:

@@ -1,6 +1,7 @@
 """Coverage rasters of masks (compositing.md 5): paths painted in order, each feathered on its own.
 
-Where vertices have feathers of their own (5.3), the coverage is a distance field, ramped by the nearest width.
+If vertices have their own feathers (5.3), coverage is a ramp over a distance field, with the width of the nearest
+feather.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from motion.snapshot import MaskPath, MaskPoint, PathPoint
 from motion.timing import round_half_up
 
 FEATHER_SIGMA = 0.5
-"""Blur of a path, raster px per px of its feather, on every route of the reference (compositing.md 5.3)."""
+"""Sigma of a path's blur, raster px per px of its feather, on every route of the reference (compositing.md 5.3)."""
 _STARTS_EMPTY = ("add", "lighten")
 _LEAST_NORMAL = 0.2
 _LEVELS = np.arange(256, dtype=np.uint16)
 _COINCIDENT_PX = 1e-4
 _SAMPLES = 12
-"""Places along each segment at which a feather of its own is known."""
+"""Number of points along each segment at which its feather is sampled."""
 _FEATHERED_AREA_MAX_PX = 1 << 23
-"""Largest raster on which feathers of vertices are computed: a frame of 4K. Larger boxes get coarser pixels."""
+"""Largest raster on which feathers of vertices are computed: a 4K frame. Larger boxes have coarser pixels."""
 _HARD = 128
 _FAR = np.float32(1e6)
 
@@ -44,10 +45,13 @@ def mask_coverage(
     supersample_down: float | None = None,
     is_sampled: bool = False,
 ) -> Pixels:
-    """Coverage of a width x height box at `supersample` pixels a px, shape (rows, columns) without padding; full where nothing masks.
+    """Return the coverage of a width x height box and its padding, shape (rows, columns).
 
-    `supersample_down`: pixels a px from top to bottom, where it differs from left to right; a feather is blurred by the
-    same number of pixels in both directions. `is_sampled`: edges get four samples a pixel. The pixels cover the box grown by `padding` px on every side; an inverted path covers nothing beyond the box itself.
+    It is full without active paths.
+
+    `supersample`: raster px per px. `supersample_down`: the same vertically, if it differs. A feather is blurred by the
+    same number of raster px in both directions. `padding`: px on every side of the box. An inverted path covers nothing
+    outside the box itself. `is_sampled`: edges get four samples a pixel.
     """
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     whole = width + 2 * padding, height + 2 * padding
@@ -64,9 +68,9 @@ def mask_coverage(
 
 
 def part_of(covered: Pixels, part: UnitRect) -> Pixels:
-    """Return a part of coverage, stretched over as many pixels as the whole has: shape (rows, columns).
+    """Return a part of coverage, stretched to as many pixels as the whole has: shape (rows, columns).
 
-    A mask is read where its content is read (format/compositing.md 2.5).
+    A mask is sampled at the same points as its content (format/compositing.md 2.5).
     """
     left, top, width, height = part
     rows = _stretched(covered.astype(np.float32), top, height)
@@ -74,7 +78,7 @@ def part_of(covered: Pixels, part: UnitRect) -> Pixels:
 
 
 def _stretched(values: Floats, start: float, share: float) -> Floats:
-    """Return a share of the rows, sampled linearly at the centres of as many rows as there are."""
+    """Return a share of the rows, resampled linearly to the same number of rows."""
     count = len(values)
     places = np.clip((start + (np.arange(count, dtype=np.float32) + 0.5) / count * share) * count - 0.5, 0, count - 1)
     above = np.floor(places).astype(int)
@@ -84,7 +88,7 @@ def _stretched(values: Floats, start: float, share: float) -> Floats:
 
 
 def expanded(points: Sequence[MaskPoint], expansion: float) -> tuple[MaskPoint, ...]:
-    """Return the vertices moved along their normals (5.4); clockwise paths grow with positive values."""
+    """Return the vertices moved along their normals (5.4). Positive values enlarge clockwise paths."""
     if expansion == 0:
         return tuple(points)
     return tuple(_moved(points, index, expansion) for index in range(len(points)))
@@ -105,7 +109,10 @@ def _moved(points: Sequence[MaskPoint], index: int, expansion: float) -> MaskPoi
 def _tangent(
     handle: tuple[float, float], neighbour: tuple[float, float], point: MaskPoint, sign: int
 ) -> tuple[float, float]:
-    """Return the unit tangent toward the handle, or the neighbour where the handle lies on the point; times the sign."""
+    """Return the unit tangent toward the handle, times the sign.
+
+    If the handle coincides with the point, it points toward the neighbour.
+    """
     x, y = handle[0] - point.x, handle[1] - point.y
     if math.hypot(x, y) < _COINCIDENT_PX:
         x, y = neighbour[0] - point.x, neighbour[1] - point.y
@@ -135,7 +142,7 @@ def _path_coverage(
         return _vertex_feathered(path, whole, (rows, columns))
     wanted = path.feather * FEATHER_SIGMA
     sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
-    beyond = min(filter_margin(sigma), max(shape))  # what lies outside the buffer is blurred into it
+    beyond = min(filter_margin(sigma), max(shape))  # coverage outside the buffer is blurred into it
     pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
     canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
     canvas.scale(*scale)
@@ -151,7 +158,7 @@ def _path_coverage(
 
 
 def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
-    """Return the accumulated alpha with a path painted on it, in 8 bits."""
+    """Return the accumulated alpha combined with a path's coverage, in 8 bits."""
     p = _LEVELS if path.opacity >= 1 else np.floor(_LEVELS * max(0.0, path.opacity) + 0.5).astype(np.uint16)
     painted, a = p[covered], accumulated.astype(np.uint16)
     if path.mode == "subtract":
@@ -162,14 +169,14 @@ def _combined(accumulated: Pixels, covered: Pixels, path: MaskPath) -> Pixels:
 
 
 def _over_255(product: npt.NDArray[np.uint16]) -> Pixels:
-    """A product of two bytes divided by 255, rounded."""
+    """Return a product of two bytes divided by 255, rounded."""
     half = product + np.uint16(128)
     rounded: Pixels = ((half + (half >> 8)) >> 8).astype(np.uint8)
     return rounded
 
 
 def _vertex_feathered(path: MaskPath, box: tuple[float, float], shape: tuple[int, int]) -> Pixels:
-    """Return the path's coverage, computed at one pixel a px and stretched to the mask's raster."""
+    """Return the path's coverage, computed at one pixel per px and stretched to the mask's raster."""
     scale = fitting_scale(*box, math.sqrt(min(1.0, _FEATHERED_AREA_MAX_PX / max(1.0, box[0] * box[1]))))
     columns, rows = (max(1, round_half_up(side * scale)) for side in box)
     pixels, canvas = coverage(columns, rows)
@@ -198,7 +205,7 @@ def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath, scale: float) -> Pixe
 
 
 def _nearest_widths(near: npt.NDArray[np.bool_], path: MaskPath, feathers: list[float], scale: float) -> Floats:
-    """For each pixel marked: the feather at the nearest of the samples along the outline."""
+    """Return for each marked pixel the feather at the nearest sample of the outline."""
     rows, columns = near.shape
     y, x = np.nonzero(near)
     nearest = np.zeros(len(x), np.float32)
@@ -224,7 +231,7 @@ def _cubic(a: MaskPoint, b: MaskPoint, t: float) -> tuple[float, float]:
 
 
 def _chamfer(zero: npt.NDArray[np.bool_]) -> Floats:
-    """Distance to the nearest marked pixel: 3 for a step along an axis, 4 for a diagonal one."""
+    """Return the distance to the nearest marked pixel: 3 for a step along an axis, 4 for a diagonal step."""
     distance = np.where(zero, np.float32(0), _FAR)
     for flip in (1, -1):
         field = distance[::flip, ::flip]

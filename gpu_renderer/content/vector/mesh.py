@@ -1,7 +1,7 @@
 """A raster drawn through a deformed triangle mesh: puppet and skeleton rigs.
 
-A mesh lands on the frame's own pixels, as it does on a GPU. Only where sub-frames place it several times is it drawn in the
-layer's space first.
+A mesh is drawn on the frame's own pixels, as on a GPU. A layer with several sub-frames draws it in the layer's space
+first.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gpu_renderer.geometry.region import Region, enclosing
 from motion.snapshot import Mesh
 
 MARGIN_MAX_PX = 512.0
-"""How far a mesh may reach out of its box; what lies farther is cut off."""
+"""Limit of the mesh's extent beyond its box. Farther parts are cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedMesh:
-    """A mesh and where it lands: `quad` maps the unit square of the unpadded box to the frame.
+    """A mesh with its placement: `quad` maps the unit square of the unpadded box to the frame.
 
-    `is_smooth`: four samples a pixel, as on the scene itself; otherwise a pixel is covered if its centre is.
+    `is_smooth`: True for four samples a pixel, as in the scene. Otherwise a pixel is covered if its centre is.
     """
 
     mesh: Mesh
@@ -45,7 +45,7 @@ class PlacedMesh:
         return found
 
     def region(self, width: float, height: float) -> Region:
-        """Return the frame pixels that the mesh of a width x height box may touch; empty where it has no place."""
+        """Return the frame pixels that the mesh of a width x height box can touch, empty if a vertex is not finite."""
         places = self.places(width, height)
         if not np.isfinite(places).all():
             return Region(*self.frame[:2], 0, 0)
@@ -55,9 +55,9 @@ class PlacedMesh:
 
 
 def on_frame(raster: Raster, placed: PlacedMesh) -> surface.Pixels:
-    """Return the raster through the mesh, on the pixels of `placed.region`: uint8, shape (rows, columns, 4), encoded premultiplied.
+    """Return the raster drawn through the mesh, on the pixels of `placed.region`.
 
-    A pixel that is covered in part has the mean of its samples.
+    uint8, shape (rows, columns, 4), encoded premultiplied. A pixel that is covered in part has the mean of its samples.
     """
     x, y, columns, rows = placed.region(raster.width, raster.height)
     places = placed.places(raster.width, raster.height)[np.array(placed.mesh.triangles).ravel()]
@@ -66,7 +66,7 @@ def on_frame(raster: Raster, placed: PlacedMesh) -> surface.Pixels:
     centre = _drawn(vertices, texture, size, (x, y))
     if not placed.is_smooth:
         return centre
-    origins = [(x + dx - 0.5, y + 0.5 - dy) for dx, dy in SAMPLES]  # the scene of a GPU has its rows upwards
+    origins = [(x + dx - 0.5, y + 0.5 - dy) for dx, dy in SAMPLES]  # the scene of a GPU has its rows bottom-up
     around = [_drawn(vertices, texture, size, origin) for origin in origins]
     covered = [_drawn(vertices, skia.Paint(), size, origin)[..., 3] for origin in origins]
     is_edge = np.min(covered, axis=0) < 255
@@ -85,7 +85,7 @@ def _drawn(
 
 
 def deformed(raster: Raster, mesh: Mesh) -> Raster:
-    """Return the raster's pixels carried along by the mesh, in the same box with the padding that the mesh needs."""
+    """Return the raster's pixels deformed by the mesh, in the same box with the padding that the mesh needs."""
     padding = _padding(raster, mesh)
     rows, columns = raster.pixels.shape[:2]
     scale_x = columns / (raster.width + 2.0 * raster.padding)
@@ -107,9 +107,11 @@ def _padding(raster: Raster, mesh: Mesh) -> float:
 
 
 def _vertices(raster: Raster, mesh: Mesh, places: surface.Points) -> skia.Vertices:
-    """Return the triangles at their corners' places, with texture coordinates in texels; later triangles lie in front.
+    """Return the triangles with the positions of their corners and texture coordinates in texels.
 
-    The unit square of the mesh is the whole texture, padding included: a padded raster shrinks onto its mesh.
+    Later ones are in front.
+
+    The unit square of the mesh is the whole texture, padding included, so a padded raster shrinks onto its mesh.
     """
     rows, columns = raster.pixels.shape[:2]
     shown = np.array(mesh.vertices)[np.array(mesh.triangles).ravel(), 2:] * (columns, rows)

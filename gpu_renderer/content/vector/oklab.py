@@ -1,4 +1,4 @@
-"""Oklab, the space in which browsers mix colours that are not written in sRGB (CSS Color 4, 9.2 and 12)."""
+"""Oklab, the space in which browsers mix colours outside of sRGB notation (CSS Color 4, 9.2 and 12)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FROM_LINEAR, _FROM_ROOTS = np.linalg.inv(_TO_LINEAR), np.linalg.inv(_TO_ROOTS)
 
 
 def to_linear(lab: Channels) -> Channels:
-    """Return linear sRGB of colours in Oklab; the last axis holds the channels. Values may lie outside 0..1."""
+    """Return linear sRGB of colours in Oklab. The last axis holds the channels. Values can lie outside 0..1."""
     linear: Channels = (lab @ _TO_ROOTS.T) ** 3 @ _TO_LINEAR.T
     return linear
 
@@ -35,7 +35,7 @@ def from_linear(linear: Channels) -> Channels:
 
 
 def mixed(stops: list[tuple[Rgba, float]]) -> list[tuple[Rgba, float]]:
-    """Return the stops of a gradient with others between them, so that mixing in sRGB looks as mixing in Oklab."""
+    """Return the stops of a gradient with extra stops between them, so that mixing in sRGB looks like mixing in Oklab."""
     values = np.array([color for color, _ in stops], np.float64)
     values[:, :3] = from_linear(decoded_array(values[:, :3]))
     offsets = np.array([offset for _, offset in stops])

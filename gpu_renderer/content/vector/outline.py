@@ -1,7 +1,7 @@
-"""Outline of a shape as a Skia path, in px from the centre of the layer's box (layers.md 4), and its fill with four samples a pixel.
+"""Outline of a shape as a Skia path, px from the centre of the layer's box (layers.md 4), and its fill.
 
-The reference's canvas draws on a GPU, so coverage comes in quarters. Measured on reference pictures: along the edge of a baked
-ellipse every coverage is 0, 1/4, 1/2, 3/4 or 1, at the standard sample positions.
+Fills have four samples a pixel, because the reference's canvas draws on a GPU. Measured on reference pictures: along
+the edge of a baked ellipse every coverage is 0, 1/4, 1/2, 3/4 or 1, at the standard sample positions.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from motion.snapshot import PathPoint, Run, ShapeSource
 
 _QUARTER_TURN = 90.0
 SAMPLES = ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))
-"""Places of the samples in a pixel (the standard pattern of 4x multisampling)."""
+"""Positions of the samples in a pixel (the standard pattern of 4x multisampling)."""
 _QUARTER_LEVEL = 64
-"""Four of these saturate at 255."""
+"""Level of one sample. Four samples saturate at 255."""
 
 
 def outline(source: ShapeSource) -> skia.Path:
-    """Return the whole outline as one non-zero path. An ellipse is open at its rightmost point, as a canvas's is: strokes have caps there."""
+    """Return the whole outline as one non-zero path.
+
+    As on a canvas, an ellipse is open at its rightmost point, where strokes have caps.
+    """
     if source.primitive == "ellipse":
         width, height = source.width, source.height
         box = skia.Rect.MakeLTRB(-width / 2, -height / 2, width / 2, height / 2)
@@ -36,7 +39,7 @@ def outline(source: ShapeSource) -> skia.Path:
 
 
 def _rectangle(width: float, height: float, radii: tuple[float, float, float, float]) -> skia.Path:
-    """Clockwise from the top left, after that corner's arc where it is rounded."""
+    """Return a rectangle, clockwise from the top left, after the arc of that corner if it is rounded."""
     path, (right, bottom) = skia.Path(), (width / 2, height / 2)
     if not any(radii):
         return path.addRect(skia.Rect.MakeLTRB(-right, -bottom, right, bottom))
@@ -51,7 +54,7 @@ def _rectangle(width: float, height: float, radii: tuple[float, float, float, fl
 
 
 def runs_outline(runs: Sequence[Run]) -> skia.Path:
-    """All runs in one path; open ones stay open."""
+    """Return all runs in one path. Open runs stay open."""
     path = skia.Path()
     for run in runs:
         add_run(path, run.points, closed=run.closed)
@@ -86,12 +89,12 @@ def _segment(path: skia.Path, start: PathPoint, end: PathPoint) -> None:
 
 
 def fill(canvas: skia.Canvas, size: tuple[int, int], path: skia.Path, paint: skia.Paint) -> None:
-    """Fill the path with a paint, four samples a pixel, on a canvas of columns x rows pixels, under the canvas's matrix."""
+    """Fill the path with a paint on a canvas of columns x rows pixels, four samples a pixel, under the canvas's matrix."""
     matrix = canvas.getTotalMatrix()
     bounds = matrix.mapRect(path.getBounds())
     touched = bounds.roundOut()
     if path.isRect() and bounds == skia.Rect.Make(touched):
-        canvas.drawPath(path, paint)  # its edges are pixel edges
+        canvas.drawPath(path, paint)  # all edges are pixel edges
         return
     if not touched.intersect(skia.IRect.MakeWH(*size)):
         return

@@ -1,10 +1,9 @@
-"""Paints of shapes: colours, gradients with their dither, pens; and coverage in one colour as RGBA.
+"""Paints of shapes: colours, gradients with dither, stroke paints, and coverage tinted to RGBA.
 
-Gradients have the geometry and stops of layers.md 6 and are interpolated in encoded sRGB with straight alpha, as a canvas does.
-
-The reference's canvas adds noise of half a level to gradients before it rounds them to 8 bits: the 64 places of a square of
-8 x 8 px, ranked. It was measured on reference pictures whose effects amplify it. A canvas on a GPU and one on the processor
-rank the places differently, and the reference's pictures come from both.
+Gradients have the geometry and stops of layers.md 6 and are interpolated in encoded sRGB with straight alpha, as a
+canvas does. The reference's canvas adds noise of half a level to gradients before it rounds them to 8 bits. The noise
+is a rank for each position of an 8 x 8 px square, measured on reference pictures whose effects amplify it. A GPU canvas
+and a CPU canvas rank the positions differently, and the reference's pictures come from both.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ JOINS = {"miter": skia.Paint.kMiter_Join, "round": skia.Paint.kRound_Join, "beve
 _LEAST_RADIUS = 0.01
 _DITHER_SIDE_PX = 8
 _PROCESSOR_SCALE_MIN = 2.0
-"""Above this many raster px a layer px gradients are dithered as a canvas on the processor does.
+"""Raster px per layer px above which gradients are dithered as on a CPU canvas.
 
-Known pictures with finer rasters have this order, the golden scenes have the other.
+Known pictures with finer rasters have this order. The golden scenes have the other.
 """
 _DITHER = """
 uniform shader paint;
@@ -47,11 +46,10 @@ half4 main(float2 at) {
 
 
 class Style:
-    """Current fill or stroke style over a box of width x height px; black to begin with.
+    """Current fill or stroke style over a box of width x height px, black at first.
 
-    It has a canvas's memory: a colour that it cannot read leaves the previous one in force.
-
-    `matrix`: from the box to the pixels of the raster.
+    As on a canvas, an invalid colour leaves the previous style in force. `matrix`: from the box to the pixels of the
+    raster.
     """
 
     def __init__(self, width: float, height: float, matrix: skia.Matrix) -> None:
@@ -61,7 +59,7 @@ class Style:
         self._shader: skia.Shader | None = None
 
     def paint(self, wanted: Paint, opacity: float = 1.0) -> skia.Paint:
-        """Return the Skia paint of a style, anti-aliased, its alpha multiplied by the opacity."""
+        """Return the anti-aliased Skia paint of a style, with its alpha multiplied by the opacity."""
         if not isinstance(wanted, SolidPaint):
             found = gradient_shader(wanted, *self._box)
             self._shader = self._shader if found is None else dithered(found, self._matrix)
@@ -73,34 +71,34 @@ class Style:
 
 
 def solid(color: Rgba, opacity: float = 1.0) -> skia.Paint:
-    """An anti-aliased Skia paint of one colour."""
+    """Return an anti-aliased Skia paint of one colour."""
     color = color._replace(alpha=_unit(color.alpha * opacity))
     return skia.Paint(Color4f=skia.Color4f(*color), AntiAlias=True)
 
 
 def packed(color: Rgba) -> int:
-    """Return a colour as Skia's 32 bits, rounded."""
+    """Return a colour as Skia's packed 32 bits, rounded."""
     red, green, blue, alpha = (math.floor(channel * 255 + 0.5) for channel in color)
     return skia.ColorSetARGB(alpha, red, green, blue)  # type: ignore[no-any-return]
 
 
 def tinted(coverage: Pixels, color: Rgba) -> Pixels:
-    """uint8 (rows, columns, 4): what drawing the coverage (rows, columns) in that colour leaves on a transparent buffer.
+    """Return coverage (rows, columns) drawn in a colour on a transparent buffer: uint8 (rows, columns, 4).
 
-    Skia draws that seven times as fast as an image of coverage.
+    Skia draws the result seven times as fast as an image of coverage.
     """
     found: Pixels = _texels(color)[coverage].view(np.uint8).reshape(*coverage.shape, 4)
     return found
 
 
 def rgba_of(raster: Raster) -> Pixels:
-    """A raster's pixels, uint8 (rows, columns, 4), also where it keeps only their coverage."""
+    """Return a raster's pixels, uint8 (rows, columns, 4). Coverage is tinted with the raster's colour."""
     return raster.pixels if raster.color is None else tinted(raster.pixels, raster.color)
 
 
 @lru_cache(maxsize=64)
 def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
-    """Return the texel of each coverage, as Skia makes it."""
+    """Return the texel of each coverage, with Skia's rounding."""
     texels, canvas = rgba(256, 1)
     steps = np.arange(256, dtype=np.uint8).reshape(1, 256)
     canvas.drawImage(image(steps), 0, 0, skia.SamplingOptions(), solid(color))
@@ -108,7 +106,7 @@ def _texels(color: Rgba) -> npt.NDArray[np.uint32]:
 
 
 def as_pen(paint: skia.Paint, stroke: Stroke, width: float) -> skia.Paint:
-    """Return the paint, made to stroke with the width and the stroke's cap, join and dashes."""
+    """Return the paint, set to stroke with the width and the stroke's cap, join and dashes."""
     paint.setStyle(skia.Paint.kStroke_Style)
     paint.setStrokeWidth(width)
     paint.setStrokeCap(CAPS[stroke.cap])
@@ -119,7 +117,10 @@ def as_pen(paint: skia.Paint, stroke: Stroke, width: float) -> skia.Paint:
 
 
 def set_dashes(paint: skia.Paint, dash: Sequence[float], offset: float, scale: float = 1.0) -> None:
-    """Dash a pen by a canvas's rule: an odd list is repeated; one that is negative, or zero throughout, means no dashes."""
+    """Set the dashes of a stroke paint by a canvas's rule.
+
+    An odd list is repeated. A list with a negative length, or of zeros only, gives no dashes.
+    """
     if not dash or min(dash) < 0 or sum(dash) <= 0:
         return
     pattern = [length * scale for length in dash] * (1 + len(dash) % 2)
@@ -135,15 +136,15 @@ def ends(gradient: LinearGradient, width: float, height: float) -> tuple[float, 
 
 
 def circle(gradient: RadialGradient, width: float, height: float) -> tuple[float, float, float]:
-    """Centre in px from the box centre, and the radius."""
+    """Return the centre of a radial gradient, px from the box centre, and its radius."""
     radius = max(_LEAST_RADIUS, gradient.radius) * math.hypot(width, height) / 2
     return (gradient.center_x - 0.5) * width, (gradient.center_y - 0.5) * height, radius
 
 
 def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[OpacityStop]) -> list[tuple[float, Rgba]]:
-    """Colour stops in order of offset, with the opacity stops merged in; an unreadable colour is black.
+    """Return colour stops in order of offset, with the opacity stops merged in. An invalid colour becomes black.
 
-    Stops at the same offset stay in their order: they are a hard step. Offsets outside 0..1 are clamped once they are in order.
+    Stops at the same offset keep their order and make a hard step. Offsets are clamped to 0..1 after sorting.
     """
     by_offset = attrgetter("offset")
     ordered = sorted(stops, key=by_offset)
@@ -156,7 +157,7 @@ def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[Opacit
 
 
 def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> skia.Shader | None:
-    """Return the Skia shader of the gradient over a width x height box centred on the origin; None without any stop."""
+    """Return the Skia shader of the gradient over a width x height box centred on the origin, or None without stops."""
     stops = resolved_stops(gradient.stops, gradient.opacity_stops)
     if not stops:
         return None
@@ -171,7 +172,7 @@ def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, hei
 
 
 def dithered(shader: skia.Shader | None, matrix: skia.Matrix) -> skia.Shader | None:
-    """Return the shader with the noise for pixels that a matrix leads to; the shader itself where that cannot be inverted."""
+    """Return the shader with dither on the pixels that `matrix` maps to, or the shader itself for a singular matrix."""
     from_pixels = skia.Matrix()
     if not matrix.invert(from_pixels):
         return shader
@@ -185,7 +186,7 @@ def dithered(shader: skia.Shader | None, matrix: skia.Matrix) -> skia.Shader | N
 
 @lru_cache(maxsize=2)
 def _dither(on_processor: bool) -> tuple[skia.RuntimeEffect, skia.Image]:
-    """Return the effect, and the rank of every place of the square, four times as an 8-bit level."""
+    """Return the dither effect, and an image of four times the rank of each position of the square, as 8-bit levels."""
     y, x = np.mgrid[:_DITHER_SIDE_PX, :_DITHER_SIDE_PX]
     if on_processor:
         y = y ^ x
@@ -203,7 +204,7 @@ def _faded(color: Rgba, opacity: float) -> Rgba:
 
 
 def _at(stops: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> tuple[float, ...]:
-    """Return the channels at an offset, between those of the stops around it."""
+    """Return the channels at an offset, interpolated between the stops around it."""
     below = [stop for stop in stops if stop[0] <= offset] or stops[:1]
     above = [stop for stop in stops if stop[0] >= offset] or stops[-1:]
     (start, a), (end, b) = below[-1], above[0]

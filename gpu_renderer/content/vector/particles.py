@@ -18,7 +18,9 @@ _THINNEST_LINE_PX = 1.0
 
 
 def particle_raster(source: ParticleSource, scale: float) -> Raster:
-    """Return the field at `scale` pixels a px; particles are centred on it and cut at its edges.
+    """Return the field at `scale` raster px per layer px.
+
+    Particles are centred on their position and cut at the field's edges.
 
     The canvas has the rounded size of the box and is stretched over the box itself.
     """

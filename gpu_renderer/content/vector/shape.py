@@ -1,4 +1,4 @@
-"""Raster route of a shape (layers.md 5.3): fills, strokes, then brush strokes (12.3), into a padded supersampled buffer."""
+"""Raster route of a shape (layers.md 5.3): draw fills, strokes, then brush strokes (12.3) into a padded supersampled buffer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from motion.timing import round_half_up
 
 PADDING_MAX_PX = 512.0
 SAMPLED_SCALE_MAX = 1.0
-"""Up to this many raster px a layer px edges get the reference's four samples; above it their mean looks the same."""
+"""Raster px per layer px up to which edges get the reference's four samples. Above it their mean looks the same."""
 _HUGE_PX = 1e5
 _OVERSHOOT = {"center": 1.0, "outside": 2.0, "inside": 0.0}
 
@@ -37,7 +37,7 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
 
 
 def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0) -> Raster:
-    """Return the shape drawn at `supersample` pixels a px."""
+    """Return the shape drawn at `supersample` raster px per layer px."""
     padded = padding(source, bleed_px)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
@@ -53,7 +53,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
 
 
 def _only_color(source: ShapeSource) -> Rgba | None:
-    """Return the colour of a shape that one fill or one stroke of one colour draws; None for all others."""
+    """Return the colour of a shape that has only one fill or stroke of one colour, or None for other shapes."""
     if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
         return None
     stroke = source.strokes[0] if source.strokes else None
@@ -66,14 +66,14 @@ def _only_color(source: ShapeSource) -> Rgba | None:
 
 
 def _in_white(source: ShapeSource) -> ShapeSource:
-    """A shape of one fill or one stroke, opaque."""
+    """Return a shape of one fill or stroke with opaque white paint."""
     white = SolidPaint("#ffffff")
     strokes = tuple(replace(stroke, paint=white, opacity=1.0) for stroke in source.strokes)
     return replace(source, fills=(white,) * len(source.fills), strokes=strokes)
 
 
 def _escape(source: ShapeSource) -> float:
-    """Return how far vertices and handles lie beyond the box, px; negative where all lie inside."""
+    """Return how far vertices and handles lie beyond the box, px, negative if all lie inside."""
     points = [point for run in source.runs for point in run.points]
     beyond_x = max((abs(x) for point in points for x in point[:6:2]), default=0.0) - source.width / 2
     beyond_y = max((abs(y) for point in points for y in point[1:6:2]), default=0.0) - source.height / 2
@@ -81,9 +81,9 @@ def _escape(source: ShapeSource) -> float:
 
 
 class _Drawing:
-    """One shape being drawn: the canvas, and its fill and stroke styles.
+    """Drawing of one shape: the canvas, and its fill and stroke styles.
 
-    `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, None for Skia's own edges.
+    `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, or None for Skia's own edges.
     """
 
     def __init__(self, canvas: skia.Canvas, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
@@ -115,7 +115,7 @@ class _Drawing:
     def _stroke_with(self, path: skia.Path, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
-                # In the reference ribbons ignore the opacity and the stroke factor of a copy.
+                # In the reference, ribbons ignore the opacity and the stroke factor of a copy.
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
                 self._canvas.drawPath(_ribbons(runs, stroke), paint)
             else:
@@ -135,7 +135,10 @@ class _Drawing:
 
 
 def _has_ends(primitive: str, runs: tuple[Run, ...], stroke: Stroke) -> bool:
-    """Return True if a stroke has caps. Skia gives hairlines caps even where they close, and so moves one of their edges."""
+    """Return True if a stroke has caps.
+
+    The cap has to be removed for other strokes: Skia adds caps to closed hairlines, which moves one of their edges.
+    """
     if stroke.dash or primitive == "ellipse":
         return True
     return any(not run.closed or len({point[:2] for point in run.points}) < 2 for run in runs)
@@ -157,7 +160,7 @@ def _all_but(path: skia.Path) -> skia.Path:
 
 
 def _paint_over(pixels: Pixels, canvas: skia.Canvas, strokes: tuple[BrushStroke, ...], scale: float) -> None:
-    """Draw the strokes on the canvas, which is centred and scaled; `pixels` are what the canvas draws into."""
+    """Draw brush strokes on the canvas, which is centred and scaled. `pixels`: the buffer of the canvas."""
     before = image(pixels.copy()) if any(stroke.mode == "clone" for stroke in strokes) else None
     for stroke in strokes:
         if stroke.points:

@@ -1,4 +1,4 @@
-"""Pixel buffers that Skia draws into, as numpy arrays."""
+"""Pixel buffers for Skia, as numpy arrays."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ Points = npt.NDArray[np.float64]
 
 SIDE_MAX_PX = 16384
 AREA_MAX_PX = 1 << 25
-"""Largest raster that a document can ask for: 128 MiB of RGBA."""
+"""Limit of the raster size: 128 MiB of RGBA."""
 
 
 def fitting_scale(width: float, height: float, scale: float) -> float:
-    """Return the scale, reduced where the raster of a width x height box would pass the limits."""
+    """Return the scale, reduced if the raster of a width x height box would exceed the limits."""
     longest, area = max(width, height, 1e-9), max(width * height, 1e-9)
     return min(scale, SIDE_MAX_PX / longest, math.sqrt(AREA_MAX_PX / area))
 
 
 def premultiplied(straight: Pixels) -> Pixels:
-    """Return RGBA with its colours times alpha, rounded."""
+    """Return RGBA with colours multiplied by alpha, rounded."""
     alpha = straight[..., 3:].astype(np.uint16)
     colors = (straight[..., :3].astype(np.uint16) * alpha + 127) // 255
     return np.concatenate([colors.astype(np.uint8), straight[..., 3:]], axis=-1)
 
 
 def rgba(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
-    """A transparent premultiplied RGBA buffer of `height` rows, and the canvas that draws into it."""
+    """Return a transparent premultiplied RGBA buffer of `height` rows, and its canvas."""
     pixels = np.zeros((height, width, 4), np.uint8)
     return pixels, skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
 
 
 def coverage(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
-    """An empty 8-bit coverage buffer of `height` rows, and the canvas that draws into it."""
+    """Return an empty 8-bit coverage buffer of `height` rows, and its canvas."""
     pixels = np.zeros((height, width), np.uint8)
     return pixels, skia.Canvas(pixels, skia.ColorType.kAlpha_8_ColorType, skia.AlphaType.kPremul_AlphaType)
 
 
 def image(pixels: Pixels) -> skia.Image:
-    """A premultiplied RGBA buffer (rows, columns, 4) or a coverage buffer (rows, columns) as a Skia image."""
+    """Return a premultiplied RGBA buffer (rows, columns, 4) or a coverage buffer (rows, columns) as a Skia image."""
     color_type = skia.ColorType.kAlpha_8_ColorType if pixels.ndim == 2 else skia.ColorType.kRGBA_8888_ColorType
     return skia.Image.fromarray(np.ascontiguousarray(pixels), color_type, skia.AlphaType.kPremul_AlphaType)
