@@ -17,8 +17,10 @@ class Entry(NamedTuple):
 
     key: object
     made: object
-    """A target, or what was made of the targets: a layer buffer, a glow, a flattened plane. The prefix of the path, such as
-    `glow:`, says which."""
+    """A target, or an object that owns targets: a layer buffer, a glow, a flattened plane.
+
+    The prefix of the path, such as `glow:`, names the kind.
+    """
     targets: tuple[Target, ...]
 
 
@@ -41,7 +43,7 @@ class LayerCache:
         return self._entries.get(path)
 
     def get(self, path: str, key: object, make: Callable[[], T], targets_of: Callable[[T], tuple[Target, ...]]) -> T:
-        """Return what was made at a path if its key is equal; make and cache it otherwise."""
+        """Return the cached object at a path if its key is equal. Otherwise make and cache it."""
         entry = self.at(path)
         if entry is not None and entry.key == key:
             return cast(T, entry.made)
@@ -50,12 +52,12 @@ class LayerCache:
         return made
 
     def find(self, path: str, key: object, kind: type[T]) -> T | None:
-        """Return what was made at a path, an object of a class, if its key is equal, else None."""
+        """Return the cached object at a path if it has this class and an equal key, else None."""
         entry = self.at(path)
         return entry.made if entry is not None and entry.key == key and isinstance(entry.made, kind) else None
 
     def put(self, path: str, key: object, made: object, *targets: Target) -> None:
-        """Cache targets. Targets of the former entry are released, unless they are the same."""
+        """Cache an object with its targets. The targets of the former entry are released, unless they are the same."""
         old = self._entries.pop(path, None)
         if old is not None and old.targets != targets:
             self._pool.give_back(*old.targets)

@@ -14,11 +14,14 @@ V = TypeVar("V")
 class _Entry(Generic[V]):
     value: V
     used_in: int
-    """Number of the last frame that asked for it."""
+    """Number of the last frame that used the entry."""
 
 
 class LruCache(Generic[V]):
-    """Values by key, up to a total size. What this frame and the one before use may be more, up to `bytes_in_use_max`."""
+    """Values by key, up to a total size.
+
+    Values of this frame and the last one can take more, up to `bytes_in_use_max`.
+    """
 
     def __init__(self, bytes_max: int, size_of: Callable[[V], int], bytes_in_use_max: int = 0) -> None:
         self._entries: OrderedDict[Hashable, _Entry[V]] = OrderedDict()
@@ -42,12 +45,12 @@ class LruCache(Generic[V]):
         return value
 
     def end_frame(self) -> None:
-        """Evict what is above the budget and was used by neither this frame nor the one before."""
+        """Evict entries above the budget that neither this frame nor the last one used."""
         self._frame += 1
         self._trim()
 
     def end_use(self) -> None:
-        """Evict what is above the budget, whatever has used it."""
+        """Evict entries above the budget, including those in use."""
         self._frame += 2
         self._trim()
 

@@ -83,7 +83,7 @@ class Contents:
         self._rasters.end_frame()
 
     def end_use(self) -> None:
-        """Drop all rasters above the budget. Call it when no frame follows soon."""
+        """Drop rasters above the budget, even recently used ones. Call it when no frame follows soon."""
         self._rasters.end_use()
 
     def counter_faces(self) -> FontChain:

@@ -20,11 +20,11 @@ from gpu_renderer.opengl.targets import Target
 MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
 SCALE_MIN = 1e-6
-"""World px per layer px of a layer without extent."""
+"""Scale of a layer without extent, world px per layer px."""
 SCALE_DIGITS = 9
-"""Digits of such a scale, so that no rounding error of a turn makes it another one."""
+"""Digits to which such a scale is rounded, so that a rounding error of a rotation does not change it."""
 SIDE_PX_MAX = 100_000.0
-"""Largest side of a buffer. Of a larger layer only the middle is shown."""
+"""Largest side of a buffer. A larger layer shows only its middle."""
 _PLANE_MARGINS: dict[str, Callable[[EffectValues], float]] = {
     "blur": lambda values: BLUR_SIGMAS * values.number("amount"),
     "glow": lambda values: BLUR_SIGMAS * values.number("radius"),
@@ -53,7 +53,7 @@ def bounded(layer: Layer) -> Layer:
 def is_culled(layer: Layer) -> bool:
     """Return True if the layer's own rectangle is outside the frame.
 
-    Nothing of a culled layer is drawn, even if effects or sub-frames of motion blur would reach the frame
+    A culled layer draws nothing, even if its effects or sub-frames of motion blur would reach the frame
     (compositing.md 2.9). Mattes and planes in space are never culled.
     """
     step, paint = layer.step, layer.paint
@@ -139,12 +139,12 @@ def _own_bounds(layer: Layer) -> Region:
     shown, entries = step.layer, step.layer.effects
     is_more = step.plane is not None or shown.glass is not None or shown.backdrop_blur > 0
     if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
-        quads = [content_quad(paint, quad) for quad in quads]  # only its content and its glow are not transparent
+        quads = [content_quad(paint, quad) for quad in quads]  # only the layer's content and glow are not transparent
     return around([matrix.bounds(quad, scene.frame) for quad in quads])
 
 
 def upside_down(region: Region, frame: Region) -> Region:
-    """Return the region turned upside down about the frame's middle: effects in layer coordinates draw there (effects.md 3.5)."""
+    """Return the region mirrored vertically about the frame's middle, where effects in layer coordinates draw (effects.md 3.5)."""
     return Region(region.x, frame.y + frame.bottom - region.bottom, region.width, region.height)
 
 
@@ -172,7 +172,10 @@ def world_scale(step: Draw) -> tuple[float, float]:
 
 
 def _list_bounds(display_list: DisplayList) -> Region:
-    """Return the pixels that a composition can paint. An adjustment layer spreads its backdrop."""
+    """Return the pixels that a composition can paint.
+
+    They include those to which an adjustment layer spreads its backdrop.
+    """
     scene, found = display_list.scene, NOTHING
     if display_list.background is not None or display_list.background_paint is not None:
         return scene.clip

@@ -15,7 +15,7 @@ from gpu_renderer.geometry.region import Rects
 from motion.snapshot import MissingSource
 
 STABLE_FRAMES = 3
-"""Number of frames in a row for which operations must not change to count as stable."""
+"""Number of consecutive frames without a change after which operations count as stable."""
 
 
 class StablePrefix:
@@ -40,7 +40,10 @@ class StablePrefix:
 
 
 def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage:
-    """Return the damage: where two lists can differ. `prefix_count`: operations at the bottom cached as pixels."""
+    """Return the damage: the pixels in which two lists can differ.
+
+    `prefix_count`: number of operations at the bottom that are cached as pixels.
+    """
     scene = new.scene
     if old == new:
         return damage.nothing(scene.frame)
@@ -75,7 +78,7 @@ def _changed_operation(was: Operation, now: Operation) -> Rects:
                 return changed(old.group, new.group).rects()
         if all(
             isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)
-        ):  # quantises outside
+        ):  # a blend quantises the whole target
             return old.bounds, new.bounds
     return was.bounds, now.bounds
 

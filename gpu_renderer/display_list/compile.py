@@ -1,8 +1,8 @@
 """Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
-`_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. The steps of a layer depend on three things, each
-with a method of its own: its place in space (`_placed_steps`), its ghosts (`_steps`) and the kind of its source
-(`_steps_of_source`). A group that is not isolated is compiled into the same list; an isolated one becomes a graph of its own.
+`_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. Three methods make the steps of a layer:
+`_placed_steps` for its place in space, `_steps` for its ghosts, and `_steps_of_source` for the kind of its source. A
+group that is not isolated is compiled into the same list; an isolated one becomes a graph of its own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ from motion.timing import fit, round_half_up
 
 Size = tuple[float, float]
 PROJECTED_SCALE_DIGITS = 9
-"""Digits of a projection's scale, so that no rounding error selects a finer raster. Flat layers: layers.md 5.3."""
+"""Digits to which a projection's scale is rounded, so that a rounding error does not select a finer raster.
+
+For flat layers see layers.md 5.3.
+"""
 ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
@@ -67,7 +70,7 @@ class _ListCompiler:
     snapshot: Snapshot
     """Composition whose layers are compiled."""
     eye: Eye
-    """Its camera."""
+    """Camera of the composition."""
     frame: Region
     """Pixels of the output."""
     clip: Region
@@ -83,11 +86,11 @@ class _ListCompiler:
     nesting: int = 0
     """Number of isolated groups around the list."""
     is_group: bool = False
-    """True for the list of a precomp group: mattes are not resolved and 3D layers are not sorted."""
+    """True for the list of a precomp group. Its mattes are not resolved and its 3D layers are not sorted."""
     relatives: tuple[LayerSnapshot, ...] = ()
     """All layers of the composition that a group's list belongs to."""
     is_map: bool = False
-    """True while a layer is drawn as a map. The effects inside read no maps: the buffer that would hold one is in use."""
+    """True while a layer is drawn as a map. Effects inside it read no maps, because the map buffer is in use."""
 
     def graph(self) -> RenderGraph:
         """Return the graph of the list, with the background of its composition."""
@@ -122,12 +125,12 @@ class _ListCompiler:
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
-        """Layers of the list, with the shadows that lights cast."""
+        """Return the layers of the list, with the shadows that lights cast."""
         return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
-        """Layers that are track mattes of others, by id."""
+        """Return the layers that are track mattes of other layers, by id."""
         if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}
@@ -180,7 +183,10 @@ class _ListCompiler:
         return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
 
     def _sample(self, sample: Sample) -> PlacedSample:
-        """Return a sub-frame, in space without perspective. Layers behind the eye are hidden (compositing.md 10)."""
+        """Return a sub-frame. In space it is drawn without perspective.
+
+        Layers behind the eye are hidden (compositing.md 10).
+        """
         transform, opacity = sample.transform, sample.opacity * self.opacity
         if isinstance(transform, Transform2D):
             return PlacedSample(matrix.placed(transform, self.view), opacity)
@@ -189,7 +195,7 @@ class _ListCompiler:
         return PlacedSample(self._without_perspective(transform), opacity)
 
     def _without_perspective(self, transform: Transform3D) -> Placement:
-        """Return the affine map that replaces the projection of a plane."""
+        """Return the affine map that replaces a plane's projection."""
         return Placement(matrix.product(self.view, self.eye.affine(transform)))
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step | None]:
@@ -224,9 +230,9 @@ class _ListCompiler:
     def _group_steps(
         self, layer: LayerSnapshot, source: CompositionSource, matte: MatteUse | None
     ) -> Iterable[Step | None]:
-        """Return the step of an isolated group, or the steps of the layers of another one.
+        """Return the step of an isolated group, or the steps of the layers of another group.
 
-        Planes of the latter are no neighbours of those around it: None ends the depth group on both sides (three-d.md 4).
+        A depth group does not extend across the second kind: None ends it on both sides (three-d.md 4).
         """
         if not self._is_isolated(layer, source, matte):
             inner = self._group_compiler(layer, source, self._group_placement(layer, source))
@@ -245,9 +251,10 @@ class _ListCompiler:
         return Draw(layer, placed, opacity, self.view_scale, blend_of(layer), group=graph, matte=matte)
 
     def _group_compiler(self, layer: LayerSnapshot, source: CompositionSource, placed: Placement) -> _ListCompiler:
-        """Return the list of a group. A precomp group has the lights and the camera of its composition.
+        """Return the compiler of a group's list. A precomp group has the lights and the camera of its composition.
 
-        The scale of a placed composition moves its layers, but neither refines their rasters nor lengthens their effects.
+        The scale of a placed composition moves its layers, but neither refines their rasters nor lengthens their
+        effects.
         """
         own, composition = self.snapshot, replace(source.composition, color=self.snapshot.color)
         if not source.sealed:
@@ -255,7 +262,7 @@ class _ListCompiler:
             relatives = self.relatives or tuple(with_grouped(self._layers))
             return replace(self, snapshot=group, is_group=True, relatives=relatives)
         view = matrix.product(placed.matrix, matrix.translation(-source.width / 2, -source.height / 2))
-        clip = self.clip  # the crop comes after what blurs the picture across its edge
+        clip = self.clip  # blurs run across the picture's edge before it is cropped
         if not routing.looks_around(source.composition.layers):
             clip = matrix.bounds(placed.quad(source.width, source.height, effects.container_padding_px(layer)), clip)
         return replace(
@@ -264,7 +271,7 @@ class _ListCompiler:
         )  # fmt: skip
 
     def _group_placement(self, layer: LayerSnapshot, source: CompositionSource) -> Placement:
-        """Return the group's own box: the frame of a placed composition, the whole composition for a precomp group."""
+        """Return the group's own box: the frame of a placed composition, or the whole composition for a precomp group."""
         if not source.sealed:
             centre = matrix.translation(self.snapshot.width / 2, self.snapshot.height / 2)
             return Placement(matrix.product(self.view, centre))
@@ -316,7 +323,7 @@ class _ListCompiler:
             yield depth, draw_front(front)
 
     def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, UnitRect]]:
-        """Return the strips, with their depths, that depth of field blurs by different amounts; none for a layer drawn whole."""
+        """Return the strips of a layer that depth of field blurs by different amounts, with their depths, or none."""
         width, height = self.box(layer.source)
         if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
             return []
@@ -337,7 +344,7 @@ class _ListCompiler:
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
 
     def _without_depth(self, face: Face, matte: MatteUse | None = None, part: UnitRect = WHOLE) -> Draw:
-        """Return the affine replacement of a plane. A strip is as narrow as its part, about the layer's origin."""
+        """Return the affine replacement of a plane. A strip has the width of its part, about the layer's origin."""
         layer, transform = face.layer, face.transform
         flat, placed = self._draw_flat(layer, transform.flat, matte), self._without_perspective(transform)
         if part != WHOLE and not flat.samples:

@@ -38,16 +38,19 @@ MESHES_MAX = 4
 GRADIENT_SIDE_MAX_PX = 512.0
 """Longest side of a background gradient's raster."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
-"""Sources whose colour tables are always dropped. Masks, and planes without spatial effects, drop them too (effects.md 5)."""
+"""Sources that always drop their colour tables.
+
+Masked layers, and planes without spatial effects, drop them too (effects.md 5).
+"""
 Content = tuple[Paint | None, tuple[float, float]]
-"""Paint of a layer, and width and height of the layer's own box, px."""
+"""Paint of a layer, with width and height of the layer's own box, px."""
 
 
 class LayerContents:
     """Factory of the paint and the filter of layers.
 
-    Most layers move and show the same content from frame to frame. The paint of a bare layer is cached by its source
-    object, with everything else that it depends on, while consecutive frames use it.
+    Most layers show the same content in every frame and only move. The paint of a bare layer is cached while
+    consecutive frames use it. The key is its source object and everything else that the paint depends on.
     """
 
     def __init__(self, rasters: Contents) -> None:
@@ -57,7 +60,7 @@ class LayerContents:
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
 
     def end_frame(self) -> None:
-        """Forget the paint that this frame did not use."""
+        """Drop the paint that the current frame did not use."""
         self._before, self._now = self._now, {}
         self.rasters.end_frame()
 
@@ -66,7 +69,10 @@ class LayerContents:
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.rasters.box(layer.source)
 
     def content(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Content:
-        """Return the layer's paint, None without any, and its own box. `is_smooth`: a mesh has four samples a pixel."""
+        """Return the layer's paint, or None without paint, and its own box.
+
+        `is_smooth`: a mesh has four samples a pixel.
+        """
         layer, source = step.layer, step.layer.source
         if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
             return self._made(step, scene, is_smooth), self.box(layer)
@@ -98,7 +104,7 @@ class LayerContents:
         return _image(step, raster, scene)
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
-        """Return the mask and the colour stage of an unbaked layer. A baked layer has applied both."""
+        """Return the mask and the colour stage of an unbaked layer. Baking has already applied both."""
         layer, aces = step.layer, scene.is_aces_cg
         if step.is_bare and not aces and not masks.has_paths(layer):
             return PLAIN
@@ -106,18 +112,18 @@ class LayerContents:
             return Filter(aces_cg=aces, gain=step.gain)
         mask = self._mask(step) if masks.has_paths(layer) else None
         stage = effects.color_stage(layer.effects)
-        # The pass that draws a plane straight into the frame has no table; the one before its effects has (three-d.md 5).
+        # The pass that draws a plane into the frame has no table. The pass before its effects has one (three-d.md 5).
         is_flat = step.plane is None or has_passes(layer)
         is_tabled = mask is None and is_flat and not isinstance(layer.source, _WITHOUT_TABLES)
         return Filter(mask, stage, _table(stage) if is_tabled else None, aces, step.gain)
 
     def background_of(self, paint: LinearGradient | RadialGradient, scene: Scene) -> Image | None:
-        """Return the image of a composition's background gradient, GRADIENT_SIDE_MAX_PX wide or high at the most."""
+        """Return the image of a composition's background gradient, at most GRADIENT_SIDE_MAX_PX wide or high."""
         scale = min(1.0, GRADIENT_SIDE_MAX_PX / max(scene.width, scene.height))
         return self.image_of(ShapeSource("rect", scene.width * scale, scene.height * scale, (paint,)), scene)
 
     def image_of(self, source: ShapeSource, scene: Scene) -> Image | None:
-        """Return the image of a source that belongs to no layer, at its own size, or None without pixels."""
+        """Return the image of a source without a layer, at its own size, or None without pixels."""
         raster = self.rasters.raster(source, 1.0)
         if raster is None:
             return None
@@ -134,7 +140,10 @@ class LayerContents:
         return supersample(scale, max(width, height, 1.0))
 
     def _on_frame(self, raster: Raster, placed: PlacedMesh) -> Image | None:
-        """Return the raster deformed by its mesh, on the frame's pixels: the same object while neither changes."""
+        """Return the raster deformed by its mesh, on the frame's pixels.
+
+        It stays the same object while neither changes.
+        """
 
         def made() -> tuple[Raster, Image | None]:
             region = placed.region(raster.width, raster.height)
@@ -160,16 +169,16 @@ class LayerContents:
             region = placed.region(raster.width, raster.height)
             return None if region.is_empty else _of_pixels(pixels, region)
         is_picture = isinstance(layer.source, (ImageSource, SvgSource, VideoSource))
-        # a picture is stretched over the room of its effects, as in the reference (effects.md 4.1)
+        # a picture is stretched over the padding of its effects, as in the reference (effects.md 4.1)
         padding = plan.padding_px if is_picture else raster.padding
         shown = None if own_color is None else _linear(own_color._replace(alpha=1.0), step.gain, scene)
         return Image(
             pixels, raster.width, raster.height, padding, _crop(step, raster), layer.draft_quality, color=shown,
-            is_exact=shown is None,  # the canvas was rounded already: 8 bits again are a quarter of a level too bright
+            is_exact=shown is None,  # already rounded to 8 bits: a second rounding is a quarter of a level too bright
         )  # fmt: skip
 
     def _mask(self, step: Draw) -> Pixels | None:
-        """Return the mask of an unbaked layer, or a strip's part of it."""
+        """Return the mask of an unbaked layer, or the part of it that belongs to a strip."""
         box = self.rasters.box(step.layer.source)
         paths = masks.paths(step.layer, *box)
         if not masks.is_masked(paths):
@@ -180,7 +189,7 @@ class LayerContents:
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:
-    """Return True if a mask or a table, neither of them baked, makes the layer ignore its mesh (compositing.md 5.6)."""
+    """Return True if the layer ignores its mesh, because an unbaked mask or table applies (compositing.md 5.6)."""
     is_tabled = _table(effects.color_stage(layer.effects)) is not None
     return is_tabled or masks.is_masked(masks.paths(layer, raster.width, raster.height))
 
@@ -194,12 +203,12 @@ def _placed_mesh(step: Draw, raster: Raster, scene: Scene, is_smooth: bool) -> P
 
 
 def _of_pixels(pixels: Pixels | BakedPixels, region: Region) -> Image:
-    """Return an image of pixels that map one to one onto the frame."""
+    """Return an image of pixels that map one to one to the frame."""
     return Image(pixels, region.width, region.height, region=region, is_nearest=False)
 
 
 def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:
-    """Return the colour stage alone, for pictures that are already linear."""
+    """Return only the colour stage, for pictures that are already linear."""
     stage = effects.color_stage(stack)
     return Filter(None, stage, _table(stage))
 
@@ -211,9 +220,9 @@ def _table(stage: effects.ColorStage | None) -> bytes | None:
 def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bool:
     """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
-    A gradient under effects needs a raster, because effects amplify its 8-bit dither. A gradient multiplied by a shade
-    needs one too, because that rule belongs to textures, and so does a turned rounded rectangle: the texture
-    ends with a hard edge where the outline runs along its box.
+    Three kinds need a raster: a gradient under effects, because effects amplify its 8-bit dither; a gradient multiplied
+    by a shade, because that rule applies to textures only; and a rotated rounded rectangle, because its texture has a
+    hard edge where the outline lies on its box.
     """
     source = layer.source
     if not isinstance(source, ShapeSource) or source.primitive == "path" or len(source.fills) != 1:
@@ -232,13 +241,13 @@ def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bo
 
 
 def _is_turned(step: Draw) -> bool:
-    """Return True if the layer's sides are oblique on the frame."""
+    """Return True if the layer's sides are not horizontal and vertical on the frame."""
     a, b, _, d, e = step.placement.matrix[:5]
     return (b != 0.0 or d != 0.0) and (a != 0.0 or e != 0.0)
 
 
 def _shape(step: Draw, scene: Scene) -> Shape:
-    """Return the content of a layer that `is_analytic`."""
+    """Return the content of a layer for which `is_analytic` is true."""
     source, is_wall = step.layer.source, step.is_hard
     assert isinstance(source, ShapeSource)
     assert source.primitive != "path"
@@ -251,7 +260,7 @@ def _shape(step: Draw, scene: Scene) -> Shape:
         return Shape(source.primitive, gradient, width, height, radius, is_hard)
     fill = color.parse(paint.color)
     stage = effects.color_stage(step.layer.effects)
-    if stage is not None:  # on encoded numbers here: a quirk of the reference (compositing.md 1.5)
+    if stage is not None:  # applied to encoded numbers: a quirk of the reference (compositing.md 1.5)
         fill = Rgba(*stage.graded_fill(fill[:3]), fill.alpha)
     return Shape(source.primitive, _linear(fill, step.shade, scene), width, height, radius, is_wall)
 
@@ -280,7 +289,7 @@ def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
 
 
 def _linear(encoded: Rgba, gain: Tint, scene: Scene) -> Rgba:
-    """Return a colour in the working space, with the gain of its plane."""
+    """Return a colour in the working space, multiplied by the gain of its plane."""
     red, green, blue, alpha = encoded
     return scene.linear(Rgba(red * gain[0], green * gain[1], blue * gain[2], alpha))
 

@@ -1,4 +1,4 @@
-"""Render graph: a plain description of a frame, made by `compile`, used by `lower`. Equal graphs draw the same."""
+"""Render graph: a plain description of a frame, made by `compile`, used by `lower`. Equal graphs draw equal pixels."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Plane:
     world: Matrix4
     material: Material
     gain: float = 1.0
-    """Shade of a body's sides, as `Draw.tint`."""
+    """Shade of a body's sides, see `Draw.tint`."""
     is_one_sided: bool = False
-    """True for a face of a box or a cylinder: only its outer side is lit."""
+    """True for a face of a box or a cylinder, which is lit on its outer side only."""
 
 
 @record(frozen=True, slots=True)
 class Draw:
-    """One layer (or a group rendered on its own) composited into the target below it."""
+    """One layer, or one group rendered on its own, composited into the target below it."""
 
     layer: LayerSnapshot
     placement: Placement
@@ -74,15 +74,15 @@ class Draw:
     matte: MatteUse | None = None
     plane: Plane | None = None
     tint: Tint = UNTINTED
-    """Factor of the content's encoded colours: the light on a plane drawn without perspective."""
+    """Factor of the content's encoded colours: the light on a plane that is drawn without perspective."""
     part: UnitRect = WHOLE
-    """Part of the texture that is shown on the whole quad."""
+    """Part of the texture that covers the whole quad."""
     is_hard: bool = False
-    """True for shapes without a soft edge: the walls of a body touch without gaps."""
+    """True for shapes without a soft edge, so that the walls of a body touch without gaps."""
     is_exact: bool = False
-    """True for pictures filtered in full precision: a later step amplifies small differences."""
+    """True for pictures filtered in full precision, because a later step amplifies small differences."""
     is_bare: bool = field(init=False, repr=False, compare=False)
-    """True if the content is only placed and faded, with nothing else done to it."""
+    """True if the content is only placed and faded."""
 
     def __post_init__(self) -> None:
         layer = self.layer
@@ -114,7 +114,7 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class DepthGroup:
-    """Planes that hide one another by depth, in painter's order; faces without perspective are all equally far."""
+    """Planes that hide one another by depth, in painter's order. Faces without perspective have equal distances."""
 
     planes: tuple[Draw, ...]
 
@@ -128,11 +128,11 @@ class Scene:
 
     frame: Region
     clip: Region
-    """Pixels of the composition. Nothing is composited outside."""
+    """Pixels of the composition. Nothing is composited outside them."""
     view: Matrix3
     """Matrix from composition px to frame px."""
     view_scale: float
-    """Frame px per composition px of the output, without the scale of a placed composition."""
+    """Frame px per composition px of the output. It excludes the scale of a placed composition."""
     width: float
     height: float
     color: ColorManagement
@@ -157,7 +157,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class RenderGraph:
-    """One composition: its background and its steps, first at the bottom."""
+    """One composition: its background and its steps, bottom first."""
 
     scene: Scene
     steps: tuple[Step, ...]

@@ -65,7 +65,7 @@ class _Lowering:
         return DrawBuffer(layer, layer.bounds) if needs_buffer else DrawQuad(layer, layer.bounds)
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
-        """Return a layer with its content and bounds. `is_smooth`: it is drawn with four samples a pixel."""
+        """Return a layer with its content and bounds. `is_smooth`: True if it is drawn with four samples a pixel."""
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         if step.group is not None:
             group, box = lowered(step.group, self.contents), self.contents.box(step.layer)
@@ -74,7 +74,7 @@ class _Lowering:
         return bounds.bounded(Layer(step, self.scene, box, paint, None, matte, self._maps(step.layer)))
 
     def _maps(self, layer: LayerSnapshot) -> Maps:
-        """Return the layers that a layer's effects read."""
+        """Return the layers that a layer's effects read as maps."""
         if not self.references or not layer.effects:
             return ()
         named = {value for entry in layer.effects for _, value in entry.stored}

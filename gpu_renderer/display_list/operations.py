@@ -22,7 +22,7 @@ from motion.snapshot import LinearGradient, RadialGradient
 
 NOTHING = Region(0, 0, 0, 0)
 CONVERSION_MARGIN_PX = 8
-"""Upper bound of the distance between a changed pixel and the samples that it changes, and back."""
+"""Upper bound of the distance between a changed pixel and the video samples that it changes, or the reverse."""
 
 
 Maps = tuple[tuple[str, "Layer"], ...]
@@ -31,7 +31,7 @@ Maps = tuple[tuple[str, "Layer"], ...]
 
 @record(frozen=True, slots=True)
 class Layer:
-    """A layer with its content: `paint`, or the list of a `group`, or neither if there is nothing to draw."""
+    """A layer with its content: a `paint`, the list of a `group`, or neither if there is nothing to draw."""
 
     step: Draw
     scene: Scene = field(compare=False, repr=False)
@@ -41,13 +41,13 @@ class Layer:
     group: DisplayList | None = field(compare=False, repr=False)
     matte: Layer | None = field(compare=False, repr=False)
     maps: Maps = ()
-    """Layers that the effects read as maps: a change of one of them changes the layer."""
+    """Layers that the effects read as maps. A change of a map changes the layer."""
     content_bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the content touches, before effects."""
     bounds: Region = field(default=NOTHING, compare=False)
     """Frame pixels that the layer can paint: content, filter margins of its effects, and a transparent rim."""
     placed: PlacedQuad | None = field(default=None, compare=False, repr=False)
-    """Placement of the paint of a bare layer."""
+    """Placement of the paint, for a bare layer."""
 
     @property
     def padding(self) -> float:
@@ -59,7 +59,7 @@ class Layer:
 
 @record(frozen=True, slots=True)
 class LayerOperation:
-    """Draw one layer, in the way that the class says."""
+    """Draw one layer, in the way that the subclass names."""
 
     layer: Layer
     bounds: Region = field(compare=False)
@@ -125,7 +125,10 @@ class DisplayList:
     background: str | None = None
     background_paint: LinearGradient | RadialGradient | None = None
     references: Maps = field(default=(), compare=False, repr=False)
-    """All layers that effects of this composition read. Each operation is compared with those that it reads itself."""
+    """All layers that effects of this composition read.
+
+    Each operation is also compared with the layers that it reads.
+    """
 
     @property
     def base(self) -> tuple[Scene, str | None, LinearGradient | RadialGradient | None]:
@@ -140,21 +143,24 @@ class DisplayList:
 
     @property
     def background_color(self) -> Rgba | None:
-        """Linear premultiplied background colour, below the background's gradient. None without one."""
+        """Linear premultiplied background colour, below the background's gradient, or None without a colour."""
         if self.background is None:
             return None
         red, green, blue, alpha = self.scene.linear(color.parse(self.background))
         return Rgba(red * alpha, green * alpha, blue * alpha, alpha)
 
     def fills(self, frame: Region) -> bool:
-        """Return True if the background colour replaces the former content of the whole target (compositing.md 1.6)."""
+        """Return True if the background colour replaces the whole target's former content (compositing.md 1.6)."""
         scene = self.scene
         is_whole = matrix.pixel_aligned(scene.quad) and scene.clip == frame == matrix.bounds(scene.quad, frame)
         return self.background is not None and is_whole
 
     @property
     def above_base(self) -> Rects:
-        """Bounds of the operations above the lowest one, each without those inside the one before. They can overlap."""
+        """Return the bounds of the operations above the lowest one, without those inside the preceding bounds.
+
+        They can overlap.
+        """
         found: list[Region] = []
         for operation in self.operations[1:]:
             region = operation.bounds
@@ -164,6 +170,6 @@ class DisplayList:
 
     @property
     def around_above_base(self) -> Rects:
-        """All pixels that the video samples under the operations above the base depend on, as disjoint rectangles."""
+        """Return the pixels on which the video's samples under other operations depend, as disjoint rectangles."""
         grown = (region.grown(CONVERSION_MARGIN_PX) for region in self.above_base)
         return damage.area(self.scene.frame, grown).rects()

@@ -29,7 +29,7 @@ SAMPLE_DISTANCE_PX = 0.5
 """Upper bound of the distance between a pixel's samples and its centre."""
 
 STOPS_MAX = 8
-"""Number of stops above which a gradient becomes a raster: each stop costs one ramp per pixel."""
+"""Number of stops above which a gradient becomes a raster, because each stop costs one ramp per pixel."""
 _STEP = 1e-6
 """Least distance between two stops. Two stops at the same offset make a hard step."""
 
@@ -38,16 +38,19 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class BakedPixels:
-    """Pixels to be made: a raster after the effects of the layer's own canvas. Equal values make equal pixels."""
+    """Pixels that are baked later: a raster and the effects of the layer's own canvas.
+
+    Equal values make equal pixels.
+    """
 
     value: tuple[object, ...]
     raster: Raster = field(compare=False, repr=False)
     layer: LayerSnapshot = field(compare=False, repr=False)
     scale: float
     mask_scale: float | None
-    """Same as `effects.Baking.mask_scale`."""
+    """See `effects.Baking.mask_scale`."""
     is_coverage: bool
-    """True if only the alpha is used, because the colour is the same everywhere."""
+    """True if only the alpha is used, because all pixels have one colour."""
     mesh: PlacedMesh | None = None
     """Mesh that deforms the pixels after the effects."""
 
@@ -57,7 +60,8 @@ class Image:
     """Pixels over a box of layer px grown by the padding; `crop` is the visible part.
 
     The pixels are encoded sRGB and premultiplied, or their alpha is the coverage of one linear straight `color`. Two
-    images are equal if they show the same pixel array (by identity) or equal baked pixels in the same way.
+    images are equal if all their fields are equal and they have the same pixel array (by identity) or equal baked
+    pixels.
     """
 
     pixels: Pixels | BakedPixels | Target
@@ -73,7 +77,10 @@ class Image:
     is_transient: bool = False
     """True if the pixels are used for one frame only, as those of a video."""
     region: Region | None = None
-    """Frame region that the pixels cover one to one, whatever the layer's placement. None for a placed box."""
+    """Frame region whose pixels match the image's one to one, independent of the layer's placement.
+
+    None for a placed box.
+    """
     is_exact: bool = False
     """True if the pixels are filtered in full precision instead of 8 bits."""
 
@@ -102,8 +109,8 @@ class Image:
 class Gradient:
     """A gradient across a shape's box, interpolated in encoded sRGB with straight alpha (format/layers.md 6).
 
-    `place` of a linear gradient: change of the offset across and down the unit square, and the offset at its corner.
-    `place` of a radial gradient: the centre on the unit square, and the change of the offset across and down.
+    `place` of a linear gradient: horizontal and vertical change of the offset on the unit square, and the offset at its
+    corner. `place` of a radial gradient: centre on the unit square, and horizontal and vertical change of the offset.
     """
 
     is_radial: bool
@@ -116,7 +123,7 @@ class Gradient:
 
     @property
     def ramps(self) -> tuple[tuple[float, ...], ...]:
-        """Return the ramp of each pair of stops: offset, slope, and what it adds to R, G, B and alpha."""
+        """Return the ramp of each pair of stops: offset, slope, and its change of R, G, B and alpha."""
         return tuple(
             (start, 1.0 / max(end - start, _STEP), *(b - a for a, b in zip(one, other, strict=True)))
             for (start, one), (end, other) in pairwise(self.stops)
@@ -180,7 +187,7 @@ class Filter:
 
     @property
     def matrix(self) -> ColorStage | None:
-        """The stage if its matrix, or at least the matrix's clamp to 0..1, is to be applied. A table that is applied clamps too."""
+        """Colour stage, if its matrix or only the clamp to 0..1 applies, or None. A table clamps too."""
         stage = self.stage
         return None if stage is None or (self.table is not None and not stage.has_matrix) else stage
 
@@ -189,7 +196,10 @@ PLAIN = Filter()
 
 
 def smooth(paint: Paint) -> Paint:
-    """Return the paint with linear filtering. Draft quality shows only in a layer's own buffer (compositing.md 1.4)."""
+    """Return the paint with linear filtering.
+
+    Draft quality is visible only in a layer's own buffer (compositing.md 1.4).
+    """
     return replace(paint, is_nearest=False) if isinstance(paint, Image) and paint.is_nearest else paint
 
 

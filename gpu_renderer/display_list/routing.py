@@ -1,4 +1,4 @@
-"""Routes of layers (compositing.md 2.9, 3): needs of blend modes, ignored features, planes in depth, precision."""
+"""Routes of layers (compositing.md 2.9, 3): blend modes, ignored features, depth groups, precision."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _READING_MAPS = ("compound-blur", "displacement-map", "set-matte")
 
 
 def fixed_function(step: Draw) -> FixedFunction:
-    """Return the fixed function of a layer. In mode normal, lights use screen and additive particles add."""
+    """Return the fixed blend function of a layer. In mode normal, lights use screen and additive particles add."""
     source = step.layer.source
     if step.blend == "normal" and isinstance(source, LightWash):
         return "screen"
@@ -50,7 +50,7 @@ def fixed_function(step: Draw) -> FixedFunction:
 
 
 def shows_backdrop(step: Draw) -> bool:
-    """Return True if a layer shows the backdrop blurred or refracted."""
+    """Return True if a layer draws the backdrop blurred or refracted."""
     return step.layer.glass is not None or step.layer.backdrop_blur > 0
 
 
@@ -66,7 +66,7 @@ def is_blended_by_mode(step: Draw) -> bool:
 
 
 def takes_opacity_first(step: Draw) -> bool:
-    """Return True if opacity applies to the content before the effects: on every route but the plain one."""
+    """Return True if opacity applies before the effects, as on every route except the plain one."""
     is_combined = step.blend not in FIXED_BLENDS or step.layer.preserve_transparency
     return is_combined or step.matte is not None or shows_backdrop(step)
 
@@ -77,7 +77,7 @@ def is_stencil(step: Draw) -> bool:
 
 
 def is_opaque(display_list: DisplayList, region: Region) -> bool:
-    """Return True if the target has alpha 1 from the background on, whichever operations are drawn."""
+    """Return True if the target has alpha 1 from the background on, after any of the operations."""
     is_hidden = display_list.fills(region) and color.parse(display_list.background or "").alpha == 1.0
     return is_hidden and all(map(_keeps_opaque, display_list.operations))
 
@@ -88,14 +88,14 @@ def lies_over(operation: Operation) -> bool:
 
 
 def reads_around(operation: Operation) -> bool:
-    """Return True if an operation spreads its backdrop, so that a change below shows elsewhere."""
+    """Return True if an operation spreads its backdrop, so that a change below it is visible elsewhere."""
     if isinstance(operation, Adjust):
         return not effects.is_pointwise_stack(operation.step.layer.effects)
     return isinstance(operation, DrawOverBackdrop)
 
 
 def _keeps_opaque(operation: Operation) -> bool:
-    """Return True if an operation is known to keep an opaque target opaque."""
+    """Return True if an operation is known to leave an opaque target opaque."""
     if isinstance(operation, Adjust):
         return effects.keeps_opaque(operation.step.layer.effects)
     if isinstance(operation, DrawOverBackdrop):
@@ -111,7 +111,7 @@ def _adds_no_hole(step: Draw) -> bool:
 
 
 def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
-    """Return True if a layer spreads its backdrop, so that pixels outside the composition can show inside it."""
+    """Return True if a layer spreads its backdrop, so that pixels outside the composition can appear inside it."""
     return any(
         layer.glass is not None
         or layer.backdrop_blur > 0
@@ -121,7 +121,7 @@ def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
 
 
 def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
-    """Return the layer without what its route ignores. Precedence: matte, glass, advanced blend modes."""
+    """Return the layer without the features that its route ignores. Precedence: matte, glass, advanced blend modes."""
     fixed = layer.blend if layer.blend in FIXED_BLENDS else "normal"
     if matte is not None:
         return replace(layer, glass=None, backdrop_blur=0.0, preserve_transparency=False, blend=fixed)
@@ -135,7 +135,7 @@ def routed(layer: LayerSnapshot, matte: MatteUse | None) -> LayerSnapshot:
 
 
 def without_maps(stack: tuple[EffectSnapshot, ...]) -> tuple[EffectSnapshot, ...]:
-    """Return effects that read no other layer.
+    """Return the effects that read no other layer.
 
     The reference draws matte sources, glass and layers with backdrop blur into the buffer that would hold the map
     (compositing.md 2.9).
@@ -148,7 +148,7 @@ def _without_map(entry: EffectSnapshot) -> EffectSnapshot:
 
 
 def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
-    """Return the layer as a map is drawn: with its colour effects, baked as it is, and without passes (compositing.md 2.9)."""
+    """Return the layer as it is drawn as a map: baked, with colour effects, but without passes (compositing.md 2.9)."""
     passes = (Route.GPU_ONLY,) if effects.needs_baking(layer) else (Route.GPU, Route.GPU_ONLY)
     found = ((effects.find(entry.type), entry) for entry in layer.effects)
     kept, source = tuple(entry for effect, entry in found if effect and effect.route not in passes), layer.source
@@ -159,14 +159,14 @@ def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
 
 
 def _is_character(layer: LayerSnapshot) -> bool:
-    """Return True for a plane of a text in per-character 3D, whose effects are those of the text (text.md 9)."""
+    """Return True for a plane of a text in per-character 3D. Its effects are those of the text (text.md 9)."""
     return isinstance(layer.source, TextSource) and layer.source.plane is not None
 
 
 def is_faded_out(layer: LayerSnapshot, matte: MatteUse | None) -> bool:
-    """Return True if the opacity at the frame's own time hides a layer, whatever its sub-frames show.
+    """Return True if a layer's opacity at the frame's own time hides it, even if its sub-frames are visible.
 
-    Matted layers are not culled: the opacity of their sub-frames counts (compositing.md 2.9).
+    Matted layers are never hidden in this way: the opacity of their sub-frames counts (compositing.md 2.9).
     """
     return layer.opacity <= 0.0 and not (matte is not None and layer.samples)
 
@@ -183,10 +183,12 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
 
 
 def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
-    """Group neighbouring planes. A single plane needs no depth group. None ends a group and draws nothing.
+    """Return the steps with neighbouring planes grouped. A single plane needs no group.
 
-    Faces of a body without perspective are equally far in their group: each sample of a pixel shows the last one that
-    covers it, so that walls touch without gaps (compositing.md 9).
+    None ends a group and draws nothing.
+
+    Faces of a body without perspective have equal distances in their group. Each sample of a pixel shows the last face
+    that covers it, so that walls touch without gaps (compositing.md 9).
     """
     for in_space, run in groupby(steps, _in_space):
         members = [step for step in run if step is not None]
@@ -198,7 +200,7 @@ def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
 
 
 def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
-    """Return how a step drawn straight into the frame is ordered in space, None for one with a route of its own."""
+    """Return how a step drawn straight into the frame is ordered in space, or None for a step with another route."""
     if not isinstance(step, Draw) or not isinstance(step.layer.transform, Transform3D):
         return None
     if step.plane is not None:
@@ -208,11 +210,11 @@ def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
 
 
 def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return a list's steps: those below the last one that amplifies small differences in full precision.
+    """Return a list's steps. Those below the last amplifying step are drawn in full precision.
 
-    Advanced blends and luma mattes round what is below or behind them to 8 bits of linear light, and adjustment layers
-    grade it. A picture that is a quarter of a level off then differs by several levels in its dark parts. The reference
-    filters textures with 16 bits, software rasterisers with 8.
+    Advanced blends and luma mattes round the pixels below or behind them to 8 bits of linear light, and adjustment
+    layers grade them. An error of a quarter of a level then becomes several levels in dark parts. The reference filters
+    textures with 16 bits, software rasterisers with 8.
     """
 
     def amplifies(step: Step) -> bool:
@@ -238,7 +240,10 @@ def _exact_draw(step: Draw) -> Draw:
 
 
 def unsupported(step: Step) -> Iterator[str]:
-    """Yield a warning for each feature of a step that is drawn otherwise; `motion.vocabulary` warns about unknown names."""
+    """Yield a warning for each feature of a step that is drawn differently.
+
+    `motion.vocabulary` warns about unknown names.
+    """
     if isinstance(step, DepthGroup):
         for plane in step.planes:
             yield from unsupported(plane)

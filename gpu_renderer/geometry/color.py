@@ -35,7 +35,7 @@ class Rgba(NamedTuple):
 def parse(text: str) -> Rgba:
     """Parse an encoded sRGB colour: `#rgb`, `#rrggbb`, `#rrggbbaa` with or without `#`, `rgb()`, `rgba()`.
 
-    Other text gives opaque black, as in the reference.
+    As in the reference, other text gives opaque black.
     """
     text = text.strip()
     if _HEX.fullmatch(text):

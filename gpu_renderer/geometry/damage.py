@@ -10,7 +10,7 @@ from gpu_renderer.geometry.region import Rects, Region, around, shared
 TILE_PX = 32
 """Side of a tile. Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles for every pass."""
 ADDED_TILES_MAX = 6
-"""Number of unmarked tiles that can be added to save a rectangle, which costs something in every pass."""
+"""Number of unmarked tiles that can be added to save a rectangle, because each rectangle adds a cost to every pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Damage:
     def rects(self) -> Rects:
         """Return the damage as rectangles: runs of tiles, merged over neighbouring rows that are nearly equal.
 
-        A single tile between two marked ones is added, and a few at the sides.
+        Some unmarked tiles are added: single tiles between two marked ones, and a few at the sides.
         """
         x, y, bounds = self.frame.x, self.frame.y, self.bounds
         parts = [
@@ -59,12 +59,12 @@ class DirtyRects:
         self._rows = _full_tiles(rects, self._bounds) if len(rects) > 1 else []
 
     def shared(self, region: Region) -> Rects:
-        """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
+        """Return the pixels of the region inside the rectangles, or the region itself if all of it is inside."""
         x, y, width, height = region
         if self._rows and width > 0 and height > 0 and region.intersection(self._bounds) == region:
             wanted = (1 << -(-(x + width) // TILE_PX)) - (1 << x // TILE_PX)
             if all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-(y + height) // TILE_PX)]):
-                return (region,)  # whole tiles show it
+                return (region,)  # a lookup of whole tiles decides
         return shared(self._rects, region)
 
 
@@ -102,13 +102,13 @@ def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
 
 
 def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
-    """Return the range of tiles between two pixels. At the bounds a range can extend beyond them."""
+    """Return the range of tiles that lie between two pixels. At the bounds a range can extend beyond them."""
     first = -(-start // TILE_PX) if start > low else start // TILE_PX
     return first, end // TILE_PX if end < high else -(-end // TILE_PX)
 
 
 def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield marked tiles, first row and number of rows, for runs of rows that can be marked alike."""
+    """Yield marked tiles, first row and number of rows, for each run of rows that are marked alike."""
     tiles = top = height = 0
     for number, row in enumerate(rows):
         both = tiles | row

@@ -109,14 +109,14 @@ def pinned(corners: Sequence[float]) -> Matrix3:
 
 
 def on_subpixels(quad: Matrix3) -> Matrix3:
-    """Return the quad with its corners on the subpixel grid. Quads with perspective are left as they are.
+    """Return the quad with its corners on the subpixel grid. Quads with perspective are returned unchanged.
 
     `quad` maps the unit square to frame pixels; the corner (1, 1) follows from the other three.
     """
     a, b, c, d, e, f, g, h, w = quad
     if g != 0.0 or h != 0.0 or w == 0.0 or not (math.isfinite(a + b + c + d + e + f + w) or finite(quad)):
         return quad
-    if w == 1.0:  # asked for every layer
+    if w == 1.0:  # runs for every layer
         floor = math.floor
         x, y = floor(c * SUBPIXELS + 0.5) / SUBPIXELS, floor(f * SUBPIXELS + 0.5) / SUBPIXELS
         return (
@@ -131,7 +131,7 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
 
 
 def finite(numbers: Iterable[float]) -> bool:
-    """Return True if all numbers are finite and of a size that can be drawn."""
+    """Return True if all numbers are finite and small enough to be drawn."""
     return all(map(math.isfinite, numbers))
 
 
@@ -164,9 +164,12 @@ def placed(transform: Transform2D, view: Matrix3 = IDENTITY) -> Placement:
 
 
 def bounds(quad: Matrix3, frame: Region) -> Region:
-    """Return the frame pixels that a quad can touch: all if a corner is behind the eye, none if it is degenerate."""
+    """Return the frame pixels that a quad can touch.
+
+    All of them if a corner is behind the eye, none if the quad is degenerate.
+    """
     a, b, c, d, e, f, g, h, i = quad
-    if g == 0.0 and h == 0.0 and i == 1.0:  # asked for several times a layer, so without a list of corners
+    if g == 0.0 and h == 0.0 and i == 1.0:  # runs several times per layer, so it builds no list of corners
         left = (a if a < 0 else 0.0) + (b if b < 0 else 0.0) + c
         right = (a if a > 0 else 0.0) + (b if b > 0 else 0.0) + c
         top = (d if d < 0 else 0.0) + (e if e < 0 else 0.0) + f
@@ -183,7 +186,7 @@ def bounds(quad: Matrix3, frame: Region) -> Region:
 
 
 def _within(left: float, top: float, right: float, bottom: float, frame: Region) -> Region:
-    """Return the frame pixels that a rectangle touches, at any distance from the frame."""
+    """Return the frame pixels that a rectangle touches. The rectangle can be far outside the frame."""
     low_x, low_y, width, height = frame
     high_x, high_y = low_x + width, low_y + height
     return enclosing(

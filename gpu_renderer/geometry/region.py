@@ -44,7 +44,7 @@ class Region(NamedTuple):
         ax, ay, aw, ah = self
         bx, by, bw, bh = other
         ar, ab, br, bb = ax + aw, ay + ah, bx + bw, by + bh
-        if bx <= ax and ar <= br and by <= ay and ab <= bb:  # asked for many times a layer: most lie within the other
+        if bx <= ax and ar <= br and by <= ay and ab <= bb:  # fast path: most regions lie within the other
             return self
         x, y = ax if ax > bx else bx, ay if ay > by else by
         right, bottom = ar if ar < br else br, ab if ab < bb else bb
@@ -85,7 +85,7 @@ def pixels(rects: Iterable[Region]) -> int:
 
 
 def shared(rects: Rects, region: Region) -> Rects:
-    """Return the pixels of the region inside the rectangles: the region itself if all of it is inside."""
+    """Return the pixels of the region inside the rectangles, or the region itself if all of it is inside."""
     left, top, width, height = region
     if width <= 0 or height <= 0:
         return ()
@@ -93,7 +93,7 @@ def shared(rects: Rects, region: Region) -> Rects:
         part = region.intersection(rects[0])
         return () if part.is_empty else (part,)
     right, bottom = left + width, top + height
-    # asked for every layer and part of a frame: a miss must cost next to nothing, and a hit little
+    # Runs for every layer and part of a frame. A miss costs next to nothing, and a hit little.
     found = [
         (x if x > left else left, y if y > top else top, min(x + w, right), min(y + h, bottom))
         for x, y, w, h in rects
@@ -108,7 +108,7 @@ def meets(rects: Iterable[Region], region: Region) -> bool:
     """Return True if a rectangle shares a pixel with the region. No rectangle can be empty."""
     left, top, width, height = region
     right, bottom = left + width, top + height
-    for x, y, w, h in rects:  # noqa: SIM110  asked for every layer
+    for x, y, w, h in rects:  # noqa: SIM110  runs for every layer
         if x < right and y < bottom and left < x + w and top < y + h:
             return True
     return False
@@ -152,6 +152,6 @@ def around(rects: Sequence[Region]) -> Region:
 
 
 def enclosing(left: float, top: float, right: float, bottom: float) -> Region:
-    """Return the whole pixels that a rectangle of fractional edges touches."""
+    """Return the whole pixels that a rectangle with fractional edges touches."""
     x, y = math.floor(left), math.floor(top)
     return Region(x, y, math.ceil(right) - x, math.ceil(bottom) - y)

@@ -12,14 +12,14 @@ Plane = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.uint8]
 """Rows of bytes in memory, including padding."""
 Weights = npt.NDArray[np.uint32]
-"""Weights of Y, of Cr in R and G, of Cb in G and B, and offsets of R, G and B. Modulo 2^32, 22 fractional bits."""
+"""Weights of Y, of Cr in R and G, of Cb in G and B, and offsets of R, G and B, modulo 2^32, with 22 fractional bits."""
 _MATRICES = {
     "bt601": (104597, 132201, 25675, 53279),
     "bt709": (117489, 138438, 13975, 34925),
     "bt2020": (110013, 140363, 12277, 42626),
     "smpte240m": (117579, 136230, 16907, 35559),
 }
-"""libswscale's `ff_yuv2rgb_coeffs`, limited range, 16 fractional bits. Cr in R, Cb in B, Cb and Cr taken from G."""
+"""libswscale's `ff_yuv2rgb_coeffs`: limited range, 16 fractional bits. Factors of Cr in R, Cb in B, Cb and Cr in G."""
 
 
 class Samples(NamedTuple):

@@ -1,6 +1,6 @@
 """OpenGL context of the process, created without a window through EGL, and calls through ctypes.
 
-moderngl lacks these calls, or makes them with the interpreter's lock held; ctypes releases it. They act on the context
+moderngl lacks these calls, or holds the interpreter's lock during them, while ctypes releases it. They use the context
 that is current on the thread.
 """
 
@@ -43,7 +43,7 @@ def create_context(device_index: int | None = None, raster_threads: int | None =
     GpuUnavailable with the missing part. Call it once per process: contexts leak in many drivers.
     """
     if raster_threads is not None:
-        os.putenv("LP_NUM_THREADS", str(raster_threads))  # Mesa reads it when the process's first context is made
+        os.putenv("LP_NUM_THREADS", str(raster_threads))  # Mesa reads it when it creates the process's first context
     wanted: dict[str, Any] = {"backend": "egl"} | ({} if device_index is None else {"device_index": device_index})
     try:
         context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)
@@ -71,7 +71,7 @@ _FOR_EVER = 2**64 - 1
 
 
 class Calls:
-    """Functions, looked up once."""
+    """OpenGL functions, looked up once."""
 
     def __init__(self) -> None:
         """Raise GpuUnavailable if EGL does not provide a function."""
@@ -91,7 +91,7 @@ class Calls:
         self._set_sub_image = self._found("glTextureSubImage2D", None, c_uint, *[c_int] * 5, c_uint, c_uint, c_void_p)
 
     def fence(self) -> int:
-        """Return a fence behind all queued work. Wait for it once."""
+        """Return a fence behind all queued work. A fence can be waited for once."""
         return int(self._fence_sync(_COMMANDS_COMPLETE, 0))
 
     def wait_for(self, fence: int) -> None:

@@ -30,24 +30,27 @@ from shaders.joining import Joined
 FULLSCREEN = "fullscreen.vert"
 """Vertex shader of the whole target."""
 WHOLE_COPY_GAIN = 1.6
-"""Factor by which a software rasteriser copies a pixel of a whole target faster than one of a part."""
+"""How much faster a software rasteriser copies a pixel of a whole target than a pixel of a part."""
 BAND_BYTES = 1 << 18
-"""Size of the bands in which parts are copied: they fit a processor's cache, and one row of the largest target fits."""
+"""Size of the bands in which parts are copied.
+
+A band fits the processor's cache, and holds a row of the largest target.
+"""
 SPREAD_FROM_PX = 1 << 16
 """Number of pixels from which a software rasteriser clears a target slower than memory is written."""
 COLOURS_KEPT_MAX = 8
 INSTANCE_BYTES = 1 << 14
 SHADER_COMPILER = "libLLVM"
-"""Library that compiles shaders of software rasterisers: 45 MB of code, which runs when a shader is first drawn with."""
+"""Library with the shader compiler of software rasterisers: 45 MB of code, loaded at a shader's first draw."""
 QUEUED_DRAWS_MAX = 3
 """Draw calls that Mesa's software rasteriser usually queues."""
 _LARGE_PX = 512
-"""Side of a drawing that takes a millisecond."""
+"""Side of a drawing that takes about a millisecond, px."""
 PARTS_MAX = INSTANCE_BYTES // 16
 _FRACTIONS = struct.Struct("4f").pack
 _PARTS: Layout = (("i_part", 4),)
 Blend = Literal["replace", "over", "add", "screen", "brightest"]
-"""`brightest`: colours add up, and the alpha is the larger one."""
+"""Blend functions. `brightest`: colours add up, and the alpha is the larger one."""
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
     "add": (moderngl.ONE, moderngl.ONE),
@@ -58,7 +61,7 @@ _FUNCTIONS: dict[str, tuple[int, ...]] = {
 
 
 class Instances(NamedTuple):
-    """Geometry other than a whole target: a triangle strip of four vertices for each instance, placed by a vertex shader.
+    """Geometry that does not cover the whole target: a strip of four vertices per instance, placed by a vertex shader.
 
     `packed`: attributes of all instances, at most INSTANCE_BYTES of 32-bit floats.
     """
@@ -80,30 +83,30 @@ class Painter:
         joins_passes: bool = True,
         raster_threads: int | None = None,
     ) -> None:
-        """`flat_uniforms`: way of passing uniforms (see `programs`), by default the cheaper one.
+        """`flat_uniforms`: see `Programs`. None selects the cheaper way.
 
-        `joins_passes`: effects that follow one another may run as one pass. The bytes are the same.
-        `raster_threads`: see `create_context`.
+        `joins_passes`: consecutive effects can run as one pass, with the same bytes. `raster_threads`: see
+        `create_context`.
         """
         self.context = context
         self.thread_count = max(1, ((os.cpu_count() or 1) if raster_threads is None else raster_threads) // 2)
         """Threads that can work on a frame's pixels if OpenGL runs on the processor. The encoder runs beside them."""
         self.is_software = identity(context).is_software
-        """True for Mesa's rasteriser, which waits inside reading calls, or not at all when it copies."""
+        """True for Mesa's rasteriser. It waits inside reading calls, and does not wait when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
         self.textures = Textures(context)
         self.calls = Calls()
         self._band = np.empty(BAND_BYTES, np.uint8)
-        self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the size
+        self._whole = context.buffer(struct.pack("4f", 0.0, 0.0, 2.0, 2.0))  # a triangle of twice the target's size
         self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
         self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
         """True if a fragment shader can read the pixel that it writes."""
         self.half_store = half_store(self) if joins_passes else None
-        """STORE of include/stored.glsl for passes joined on half-float targets. None: no passes are joined.
+        """STORE of include/stored.glsl for joined passes on half-float targets, or None to join no passes.
 
-        Passes on other targets are not joined: without rounding between them compilers fold one into the other.
+        Passes on other targets are not joined: without rounding between them, compilers fold one pass into the other.
         """
 
     def draw(
@@ -141,7 +144,7 @@ class Painter:
             self.context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
 
     def _fill(self, program: Program, into: Target, rects: Rects) -> None:
-        """Run a program over parts of a target: one part with a scissor, several as instances."""
+        """Run a program over parts of a target: one part with a scissor, several parts as instances."""
         if len(rects) == 1:
             self._aim(into, rects[0])
             program.array(self._whole, _PARTS).render(moderngl.TRIANGLES, vertices=3)
@@ -152,7 +155,7 @@ class Painter:
             self._render(program, _PARTS, b"".join([_fractions(into, part) for part in these]), len(these))
 
     def _render(self, program: Program, layout: Layout, packed: bytes, times: int) -> None:
-        if not self.is_software:  # a software rasteriser has read what was written before
+        if not self.is_software:  # the software rasteriser has read what was written before
             self._instances.orphan()
         self._instances.write(packed)
         array = program.array(self._instances, layout)
@@ -179,7 +182,7 @@ class Painter:
 
     @contextmanager
     def beside(self, source: Target, into: Target) -> Iterator[Target]:
-        """Yield `into` with another target of its region as first attachment, to be read in place."""
+        """Yield `into` with a second target of the same region as first attachment, which shaders read in place."""
         assert source.region == into.region and self.can_read_in_place
         framebuffer = self.context.framebuffer([source.texture, into.texture])
         framebuffer.color_mask = ((False,) * 4, (True,) * 4)  # type: ignore[assignment]  # one for each attachment
@@ -192,7 +195,7 @@ class Painter:
     def copy(self, source: Target, into: Target, rects: Region | Rects) -> None:
         """Copy parts of the frame between targets that both hold them.
 
-        Software rasterisers draw a bounded blit pixel by pixel: they copy parts through main memory.
+        Software rasterisers draw a bounded blit pixel by pixel. There parts are copied through main memory.
         """
         parts = shared(_parts_of(source, rects), into.region)
         is_alike = source.format == into.format and not into.framebuffer.samples
@@ -218,12 +221,12 @@ class Painter:
         return into
 
     def finish(self) -> None:
-        """Wait for pending drawing where the next call would block, so that other threads run. Call it before reading."""
+        """Wait for pending drawing, in a call that lets other threads run. Call it before a read that would block."""
         if self.is_software:
             self.calls.finish()
 
     def end_frame(self) -> None:
-        """Free textures and targets above their budgets, and the GPU objects that nothing refers to."""
+        """Free textures and targets above their budgets, and GPU objects without references."""
         self.textures.trim()
         self.pool.end_frame()
         dropped = self.context.objects
@@ -233,10 +236,10 @@ class Painter:
                 item.release()
 
     def return_memory(self) -> None:
-        """Give memory that nothing uses back to the system. Milliseconds: call it when many targets have been freed.
+        """Return unused memory to the system. It takes milliseconds: call it after many targets were freed.
 
         Mesa's software rasteriser holds the textures of a drawing until the next one takes its place in a queue. It
-        looks for a place from the first one on: a large drawing keeps that one busy while small ones take the others.
+        searches the queue from the start, so a large drawing occupies the first place while small ones take the others.
         """
         if self.is_software:
             sizes = ((_LARGE_PX, _LARGE_PX), *((1, 1),) * QUEUED_DRAWS_MAX)
@@ -264,7 +267,7 @@ class Painter:
     ) -> None:
         """Set parts of a target to one linear premultiplied colour, by default transparent.
 
-        Software rasterisers draw a bounded clear pixel by pixel: they write the colour's bytes.
+        Software rasterisers draw a bounded clear pixel by pixel. There the colour's bytes are written instead.
         """
         parts = _parts_of(into, rects)
         is_drawn_slowly = parts != (into.region,) or pixels(parts) >= SPREAD_FROM_PX
@@ -291,7 +294,7 @@ class Painter:
 
     @staticmethod
     def _aim(into: Target, part: Region) -> None:
-        """Draw into a part of a target from now on."""
+        """Restrict drawing into a target to a part, until the next call."""
         into.framebuffer.scissor = _box(into, part)
         into.framebuffer.use()
 

@@ -1,8 +1,8 @@
-"""Compiled shader programs, and their texts: uniforms as flat varyings, errors in the shader's own files.
+"""Compiled shader programs: uniforms as flat varyings, and errors that name the shader's own files.
 
 A software rasteriser fetches a uniform for every pixel, but a varying only once. A flat varying is a vertex's unchanged
-value, so the bytes of a pass are the same either way. A uniform that the vertex shader declares as an instance attribute
-is always passed this way.
+value, so both ways give the same bytes. A uniform that the vertex shader declares as an instance attribute is always
+passed this way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UniformValue = float | int | bool | tuple[float, ...] | bytes
 Layout = tuple[tuple[str, int], ...]
 """Attributes of an instance: name and number of floats."""
 COMPONENTS_MAX = 60
-"""Components of all varyings of a program: every OpenGL 3.3 has 64, and the position needs four."""
+"""Limit of the components of all varyings of a program: OpenGL 3.3 guarantees 64, and the position needs four."""
 _COMPONENTS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "mat3": 9}
 _ELEMENT_COMPONENTS = 4
 """Components of an array element of any type."""
@@ -31,15 +31,15 @@ _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (
 _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
 LIGHTS: Final = "LIGHTS"
-"""#define that lists the lights of a scene (`shaders/include/lights.glsl`)."""
+"""#define with the lights of a scene (`shaders/include/lights.glsl`)."""
 COMBINED_PROGRAMS_MAX = 64
-"""Programs that are kept of those that documents combine: of joined shaders, and for the lights of a scene."""
+"""Number of cached programs whose kind documents can combine freely: joined shaders, and shaders for the lights of a scene."""
 CONTEXT_LINES: Final = 5
-"""Lines shown before and after the line of an error."""
+"""Number of lines shown before and after the line of an error."""
 Stages = Mapping[str, Sequence[shaders.Line]]
 """Lines of each stage's text, by the stage as moderngl names it: `vertex_shader`, `fragment_shader`."""
 _PLACE = re.compile(r"^(?:ERROR: |WARNING: )?0(?::(\d+)|\((\d+)\))(?:\(\d+\))?[\s:]*")
-"""Place at the start of a compiler's line: `0:12(5): ` (Mesa), `0(12) : ` (NVIDIA), `ERROR: 0:12: ` (AMD, Intel, ANGLE)."""
+"""Position at the start of a message: `0:12(5): ` (Mesa), `0(12) : ` (NVIDIA), `ERROR: 0:12: ` (AMD, Intel, ANGLE)."""
 
 
 class Program:
@@ -91,7 +91,7 @@ class Programs:
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str | Joined, str, shaders.Defines], Program] = {}
         self._asked: dict[tuple[object, ...], Program] = {}
-        """Programs by the arguments of a call."""
+        """Programs by the arguments of `get`."""
 
     def get(self, fragment: str | Joined, vertex: str = "fullscreen.vert", **defines: object) -> Program:
         """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError.
@@ -124,7 +124,7 @@ class Programs:
         return self._programs[key]
 
     def _make_room(self) -> None:
-        """Forget the combined program that was made first, if there are many."""
+        """Drop the oldest combined program if there are too many."""
         combined = list(filter(_is_combined, self._programs))
         if len(combined) >= COMBINED_PROGRAMS_MAX:
             del self._programs[combined[0]]
@@ -132,16 +132,16 @@ class Programs:
 
 
 def _is_combined(key: tuple[str | Joined, str, shaders.Defines]) -> bool:
-    """Return True for programs without a limit of their number: documents combine effects, and lights, in any order."""
+    """Return True for programs that are not limited in number, because documents combine effects and lights in any order."""
     fragment, _, defines = key
     return isinstance(fragment, Joined) or any(name == LIGHTS for name, _ in defines)
 
 
 def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:
-    """Return both texts with the fragment shader's uniforms read by the vertex shader.
+    """Return both texts, changed so that the vertex shader reads the fragment shader's uniforms and passes them on.
 
-    Samplers, integers and switches remain uniforms. Without `with_uniforms` only attributes are passed. Arrays are
-    passed only if a #define gives their length, as in `[STOPS - 1]`: their loops are unrolled.
+    Samplers, integers and switches remain uniforms. Without `with_uniforms` only attributes are passed. An array is
+    passed only if a #define gives its length, as in `[STOPS - 1]`, because its loops are unrolled.
     """
     attributes = set(_ATTRIBUTES.findall(vertex))
     handed = _fitting(fragment, attributes, with_uniforms=with_uniforms)
@@ -165,7 +165,7 @@ def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str
 
 
 def _fitting(fragment: str, attributes: set[str], *, with_uniforms: bool) -> dict[str, str]:
-    """Return name (with array length) and type of the uniforms of all variants, as many as fit."""
+    """Return name (with array length) and type of uniforms of all variants, as many as fit into the varyings."""
     found: dict[str, str] = {}
     room = COMPONENTS_MAX
     declared = [(name, match) for match in _UNIFORMS.finditer(fragment) for name in _declared(match)]

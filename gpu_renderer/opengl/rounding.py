@@ -1,7 +1,7 @@
-"""Probe of the driver: how a store into a target rounds, so that a shader can round in the same way.
+"""Probe of the driver: how it rounds a store into a target, so that a shader can round in the same way.
 
-OpenGL leaves the rounding of half floats to the driver. Mesa's software rasteriser cuts them towards zero; graphics cards
-round to nearest.
+OpenGL leaves the rounding of half floats to the driver. Mesa's software rasteriser truncates them towards zero.
+Graphics cards round to nearest.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _SHADER = "convert/stored.frag"
 FLOATS, CUT, PACKED = 0, 1, 2
-"""STORE of include/stored.glsl: floats as they are; half floats cut towards zero, or rounded as the driver packs them."""
+"""STORE of include/stored.glsl: floats unchanged; half floats truncated towards zero; half floats as the driver packs them."""
 _SIDE = 128
-"""Side of the square of probed numbers, four to a pixel."""
+"""Side of the square of probed pixels, four numbers a pixel."""
 
 
 def half_store(painter: Painter) -> int | None:
-    """Return the STORE that gives what the driver's half-float targets hold, or None if it is none of the known ones."""
+    """Return the STORE that matches the driver's half-float targets, or None if no known one does."""
     square = Region(0, 0, _SIDE, _SIDE)
     numbers = painter.pool.take(square, "f4", clear=False)
     numbers.texture.write(_numbers().tobytes())
@@ -55,7 +55,7 @@ def _drawn(painter: Painter, numbers: Target, store: int, format: Format) -> npt
 
 
 def _numbers() -> npt.NDArray[np.float32]:
-    """Return floats of every exponent near those of half floats, of both signs, and the special ones."""
+    """Return floats near half floats of every exponent and both signs, and the special values."""
     chance = np.random.default_rng(0)
     count = 4 * _SIDE * _SIDE
     exponents = np.resize(np.arange(127 - 28, 127 + 18, dtype=np.uint32), count)

@@ -1,9 +1,9 @@
 """Pooled render targets: a texture, its framebuffer, and the part of the frame that it covers.
 
 A target covers a *region* of the frame. Outside the region the content is transparent. Where the region touches the
-frame's edge, the edge pixel repeats. Clamp-to-edge addressing gives exactly that if the region keeps a transparent
-pixel of margin on every side that does not touch the frame's edge. A pass over a small layer therefore costs the
-layer's area and samples the same values as a pass over the frame.
+frame's edge, the edge pixel repeats. Clamp-to-edge addressing has this result if the region has a transparent pixel of
+margin on every side that is not at the frame's edge. A pass over a small layer therefore costs the layer's area and
+samples the same values as a pass over the frame.
 
 Row 0 of every target is the top row. Shaders work in frame pixels with y down, and nothing is ever flipped.
 """
@@ -25,7 +25,7 @@ from gpu_renderer.geometry.region import Region
 Format = Literal["f1", "f2", "f4", "a1", "a2", "a4"]
 """Four channels of 8-bit unsigned, half float or float.
 
-a1, a2, a4: one channel of the same, read in every channel: alpha alone, or a height field.
+a1, a2, a4: one channel of the same types, read in every channel. It holds only alpha, or a height field.
 """
 TARGET_BYTES_MAX = 1 << 30
 Attached = tuple[moderngl.Texture, moderngl.Framebuffer]
@@ -38,7 +38,10 @@ CHANNELS: dict[Format, tuple[int, str]] = {
 """Number and type of the stored channels."""
 BYTES_PER_PIXEL = {"f1": 4, "f2": 8, "f4": 16, "a1": 1, "a2": 2, "a4": 4}
 IDLE_FRAMES_MAX = 4
-"""Number of frames after which an unused texture is freed. A job's first frame often needs sizes that no later frame does."""
+"""Number of frames after which an unused texture is freed.
+
+A job's first frame often needs sizes that no later frame uses.
+"""
 
 
 class Target:
@@ -79,7 +82,7 @@ class Target:
         return self.region.width * self.region.height * BYTES_PER_PIXEL[self.format]
 
     def read(self) -> npt.NDArray[Any]:
-        """Return the texels: bytes, patterns of half floats, or floats; shape (rows, columns) or (rows, columns, 4)."""
+        """Return the texels: bytes, half floats as 16-bit patterns, or floats; shape (rows, columns) or (rows, columns, 4)."""
         components, kind = CHANNELS[self.format]
         content = self.framebuffer.read(components=components, alignment=1, dtype=kind)
         shape = (self.region.height, self.region.width, components)[: 2 if components == 1 else 3]
@@ -98,7 +101,7 @@ class Target:
         return self._made
 
     def free_texture(self) -> None:
-        """Free the texture. It is made again, with the content in main memory if there is one, when it is asked for."""
+        """Free the texture. It is created again on access, with the content in main memory if there is one."""
         if self._made is not None:
             for each in reversed(self._made):
                 each.release()
@@ -134,7 +137,7 @@ class TargetPool:
             target.region = region
         else:
             target = Target(region, format, lambda: self._made(key[:2], format))
-            # drivers end the process over a texture that is too large
+            # drivers crash on a texture that is too large
             if max(key[:2]) > self._side_max_px or target.size_bytes > TARGET_BYTES_MAX:
                 needed = f"a picture of {region.width} x {region.height} pixels is needed"
                 raise TargetTooLarge(needed, "A layer or an effect of the composition is too large to be drawn.")
@@ -150,13 +153,13 @@ class TargetPool:
     def renew(self, target: Target) -> None:
         """Give a target a new version before its content changes."""
         if target.texels is not None:
-            target.texture  # noqa: B018 - made, so that parts can be drawn over the rest
+            target.texture  # noqa: B018 - creates the texture, so that parts can be drawn over the rest
             target.texels = None
         self._versions += 1
         target.version = self._versions
 
     def keep_in_memory(self, target: Target, texels: npt.NDArray[Any]) -> None:
-        """Hold the content of a target in main memory alone until OpenGL reads it or draws into it.
+        """Hold the content of a target only in main memory, until OpenGL reads the target or draws into it.
 
         `texels`: the content as `Calls.read_texels` gives it, rows without padding.
         """
@@ -203,7 +206,7 @@ class TargetPool:
         return texture, framebuffer
 
     def bind_lasting(self) -> None:
-        """Bind a lasting framebuffer.
+        """Bind a framebuffer that is never released.
 
         Call it before a framebuffer is released, because later clears bind the last one again.
         """
@@ -227,7 +230,7 @@ class TargetPool:
 def new_texture(
     context: moderngl.Context, size: tuple[int, int], components: int, data: Any = None, dtype: str = "f1"
 ) -> moderngl.Texture:
-    """Return a texture with linear filtering that clamps to the edge. A single channel is read in all four."""
+    """Return a texture with linear filtering and clamp-to-edge addressing. A single channel is read in all four."""
     texture = context.texture(size, components, data, alignment=1, dtype=dtype)
     if components == 1:
         texture.swizzle = "RRRR"

@@ -14,7 +14,7 @@ from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX, new_texture
 
 KEPT_BYTES_MAX = 96 << 20
 IN_USE_BYTES_MAX = 512 << 20
-"""Most bytes of textures that one frame uses and that are kept for the next."""
+"""Limit of the textures that one frame uses and that are kept for the next, bytes."""
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -30,24 +30,24 @@ class _Kept:
 class Textures:
     """Textures of pixel arrays by identity, least recently used evicted first.
 
-    Arrays are kept alive with their texture, so that an identity is never reused. A transient array's texture is
-    overwritten with the next one as soon as a frame does not use it.
+    Arrays are kept alive with their texture, so that an identity is never reused. The texture of a transient array is
+    reused for the next array once a frame does not use it.
     """
 
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
         self._fleeting: dict[int, bool] = {}
-        """Transient textures, and whether each was used since the last trim."""
+        """Transient textures, with True if they were used since the last trim."""
         self._spare: dict[tuple[int, int, int], tuple[moderngl.Texture, int]] = {}
-        """A texture of each size for reuse, and the number of the trim at which it became spare."""
+        """A reusable texture of each size, and the number of the trim since which it is unused."""
         self._trims = 0
         self._bytes = 0
         self._tables: dict[bytes, moderngl.Texture] = {}
         self._planes: list[moderngl.Texture] = []
-        """Of the video's frame that was drawn last."""
+        """Textures of the video frame that was drawn last."""
         self._planes_used = 0
-        """Number of the trim before which they were."""
+        """Number of the trim before the last use of `_planes`."""
 
     def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
         """Return the texture of an array of shape (rows, columns) or (rows, columns, 3 or 4).
@@ -75,7 +75,10 @@ class Textures:
         return texture
 
     def planes(self, planes: Sequence[Pixels]) -> Sequence[moderngl.Texture]:
-        """Return textures of the planes of a video's frame, of shape (rows, columns) each, until the next call."""
+        """Return textures of the planes of a video frame, shape (rows, columns) each.
+
+        They are valid until the next call.
+        """
         sizes = [(plane.shape[1], plane.shape[0], 1) for plane in planes]
         if [(*texture.size, texture.components) for texture in self._planes] != sizes:
             self._release_planes()

@@ -14,11 +14,11 @@ from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnaps
 
 FIELD_OF_VIEW_DEGREES = 39.6
 DEPTH_MIN = 1.0
-"""Least depth of a layer's origin. Nearer layers are not drawn."""
+"""Smallest depth of a layer's origin. Nearer layers are not drawn."""
 ORIGIN: Point3 = (0.0, 0.0, 0.0)
 BLUR_PX_MIN = 0.3
 STRIPS_FROM_PX = 1.25
-"""Least difference of the corners' blurs, px, that divides a layer into strips."""
+"""Smallest difference of the corners' blurs, px, that divides a layer into strips."""
 STRIP_PX, STRIPS_MIN, STRIPS_MAX = 2.0, 2, 8
 Placed = tuple[float, Step | None]
 """A step and its depth in space."""
@@ -93,8 +93,8 @@ def depth_sorted(
 ) -> Iterator[Step | None]:
     """Yield the steps of layers, farthest first within each run of 3D layers. Other layers keep their places.
 
-    `barriers`: ids of 3D layers that end a run as flat ones do. A layer that ends a run and draws nothing yields None.
-    A matted layer keeps its place, and its body is sorted with the layers before it (three-d.md 4 and 8).
+    `barriers`: ids of 3D layers that end a run, as flat layers do. If such a layer draws nothing, the function yields
+    None. A matted layer keeps its place, and its body is sorted with the layers before it (three-d.md 4 and 8).
     """
     if not any(isinstance(layer.transform, Transform3D) for layer in layers):
         yield from [step for layer in layers for _, step in steps(layer)]
@@ -137,7 +137,10 @@ def defocused(layer: LayerSnapshot, camera: Camera | None, depth: float) -> Laye
 
 
 def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: float) -> list[tuple[float, UnitRect]]:
-    """Return depths and parts of a layer's strips, none if its blur hardly changes. The anchor is ignored (reference)."""
+    """Return depths and parts of a layer's strips, or none if its blur hardly varies.
+
+    As in the reference, the anchor is ignored.
+    """
     corners = [eye.depth_of(applied(m, (x * width / 2, y * height / 2, 0.0))) for y in (-1, 1) for x in (-1, 1)]
     blurs = [_blur_px(camera, depth) for depth in corners]
     spread = max(blurs) - min(blurs)
@@ -155,7 +158,7 @@ def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: fl
 
 
 def _blur_px(camera: Camera | None, depth: float) -> float:
-    """Return the circle of confusion, px: by the lens equation with an f-stop, else in proportion to the defocus."""
+    """Return the circle of confusion, px: by the lens equation if there is an f-stop, else in proportion to the defocus."""
     if camera is None or not camera.depth_of_field or camera.strength <= 0:
         return 0.0
     off, focus, lens = abs(depth - camera.focus_distance), camera.focus_distance, camera.lens_px

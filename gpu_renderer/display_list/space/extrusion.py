@@ -52,11 +52,14 @@ class Face:
     layer: LayerSnapshot
     transform: Transform3D
     is_wall: bool = True
-    """True for a flat piece of the body, lit on its outer side, without a soft edge. False for a content copy."""
+    """True for a flat piece of the body: lit on its outer side, without a soft edge.
+
+    False for a copy of the content.
+    """
     is_back: bool = False
-    """True for the copy of the content that closes a box or a cylinder: it too is lit on its outer side."""
+    """True for the copy of the content that closes a box or a cylinder. It is also lit on its outer side."""
     gain: float = 1.0
-    """Shade, a factor of encoded colours. Textures are multiplied by the decoded value (compositing.md 1.4)."""
+    """Shade, a factor of encoded colours. Textures are multiplied by its decoded value (compositing.md 1.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +71,17 @@ class _Piece:
     width: float
     height: float
     is_whole: bool = False
-    """True if the piece is a whole side."""
+    """True if the piece is a whole side of the body."""
 
     @property
     def at(self) -> Point:
-        """Point of the front that gives the piece its colour."""
+        """Point of the front from which the piece takes its colour."""
         return self.local[3], self.local[7]
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """An extruded layer without its front. `is_lit`: lights give the shade."""
+    """An extruded layer without its front. `is_lit`: True if lights give the shade."""
 
     layer: LayerSnapshot
     transform: Transform3D
@@ -86,7 +89,7 @@ class _Body:
     is_lit: bool
 
     def copies(self) -> Iterator[Face]:
-        """Yield copies of content without flat sides, close enough to look solid. The farthest is the back."""
+        """Yield the copies of content without flat sides, spaced closely to look solid. The farthest is the back."""
         layer, depth = self.layer, self.extrusion.depth
         count = min(max(math.ceil(depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
         stack = _kept_effects(layer.effects, count)
@@ -115,7 +118,10 @@ class _Body:
             yield Face(wall, _moved(unanchored, piece.local), gain=gain)
 
     def _look(self, kind: str) -> tuple[str | None, float]:
-        """Return the fill of a kind of face, if the extrusion sets it, and its shade. Lights replace the shade."""
+        """Return the fill that the extrusion sets for a kind of face, or None, and its shade.
+
+        Lights replace the shade.
+        """
         e = self.extrusion
         fill, gain = {
             "side": (e.side_fill, e.side_gain), "bevel": (e.bevel_fill, e.bevel_gain), "back": (e.back_fill, e.back_gain),
@@ -132,7 +138,7 @@ class _Body:
 
 
 def faces(layer: LayerSnapshot, transform: Transform3D, *, is_lit: bool) -> list[Face]:
-    """Return everything behind the front, farthest first, or nothing for a layer without depth."""
+    """Return all planes behind the front, farthest first, or nothing for a layer without depth."""
     extrusion = transform.extrusion
     if extrusion is None or extrusion.depth <= 0:
         return []
@@ -263,7 +269,7 @@ def _repainted(source: Source, fill: str) -> Source:
 
 
 def _overlaid(fill: str, stack: Stack, source: ShapeSource, at: Point) -> str:
-    """Return the encoded colour of a face with the overlays of the layer's styles."""
+    """Return the encoded colour of a face with the overlays of the layer's styles applied."""
     mixed = color.parse(fill)
     for entry in _overlays(stack):
         if (effect := effects.find(entry.type)) is not None:
@@ -274,7 +280,7 @@ def _overlaid(fill: str, stack: Stack, source: ShapeSource, at: Point) -> str:
 
 
 def _overlaid_content(layer: LayerSnapshot) -> str | None:
-    """Return the colour of a text or a path under the overlays of its styles, or None without any."""
+    """Return the colour of a text or a path under the overlays of its styles, or None without overlays."""
     source = layer.source
     if not _overlays(layer.effects):
         return None

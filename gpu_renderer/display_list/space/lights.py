@@ -38,7 +38,7 @@ WASH_PX = 128
 LIGHTS_MAX = 8
 GAIN_MAX = 4.0
 DIFFUSE_WHOLE = 0.5
-"""Value of `diffuse` at which a layer takes the whole light."""
+"""Value of `diffuse` at which a layer reflects the whole light."""
 FAINTEST = 0.001
 SHADOW_RATIO_MAX = 8.0
 _KINDS = {"point": 0, "ambient": 1, "spot": 2, "parallel": 3}
@@ -64,8 +64,8 @@ def wash(source: LightWash) -> Raster:
 def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
     """Return the share of a spot's light in each direction.
 
-    The reference takes the difference to the stored aim from a full turn once only. For aims beyond 180 degrees the
-    result can be negative, and these directions are fully lit (layers.md 2.3).
+    The reference wraps the difference to the aim around a full turn only once. For aims beyond 180 degrees the result
+    can be negative, and these directions are fully lit (layers.md 2.3).
     """
     delta = np.abs(np.arctan2(y, x) - math.radians(source.angle))
     delta = np.where(delta > math.pi, 2 * math.pi - delta, delta)
@@ -75,7 +75,7 @@ def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
 
 
 def _cone_angles(light: Light | LightWash) -> tuple[float, float]:
-    """Return half the angle of a spot's cone and the angle of its soft edge, radians."""
+    """Return half the angle of a spot's cone, and the angle of its soft edge, radians."""
     half = max(math.radians(light.cone) / 2, 1e-3)
     return half, half * light.cone_feather
 
@@ -97,7 +97,7 @@ def uniforms(plane: Plane, width: float, height: float, scene: Scene) -> dict[st
 
 
 def defines(plane: Plane, scene: Scene) -> dict[str, object]:
-    """Return the defines of shaders/include/lights.glsl: the kinds of all lights, and if the plane reflects them."""
+    """Return the defines of shaders/include/lights.glsl: the kinds of all lights, and whether the plane reflects them."""
     lights = _shading(scene)
     calls = [f"LIGHT({index}, {_KINDS[light.light]}, {_falloff(light)})" for index, light in enumerate(lights)]
     found: dict[str, object] = {"LIT": max(1, len(lights)), LIGHTS: " ".join(calls)}
@@ -105,12 +105,12 @@ def defines(plane: Plane, scene: Scene) -> dict[str, object]:
 
 
 def _shading(scene: Scene) -> list[Light]:
-    """Return the lights that shade single fragments."""
+    """Return the lights that are evaluated per fragment."""
     return [light for light in scene.lights if light.intensity > 0][:LIGHTS_MAX]
 
 
 def _falloff(light: Light) -> int:
-    """Return the number of a light's falloff, 0 for lights that reach everything."""
+    """Return the number of a light's falloff, 0 for lights without a limit."""
     return _FALLOFFS.get(light.falloff, 0) if light.light in ("point", "spot") else 0
 
 
@@ -134,7 +134,7 @@ def _arrays(scene: Scene) -> dict[str, UniformValue]:
 def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
     """Return the light on a plane without perspective, as one factor of its encoded colours (three-d.md 6.2).
 
-    It is the sum of all lights: only the shading of single fragments is limited to LIGHTS_MAX.
+    The factor is the sum of all lights. LIGHTS_MAX limits only the lights per fragment.
     """
     material, m = transform.material, transform.matrix
     if not (material.accepts_lights and lights):
@@ -152,7 +152,7 @@ def gain_at_origin(transform: Transform3D, lights: Sequence[Light]) -> Tint:
 
 
 def _strength_at(light: Light, origin: Sequence[float], normal: Sequence[float], material: Material) -> float:
-    """Return the share of a light's intensity that reaches a plane at a point, as shaders/include/lights.glsl."""
+    """Return the share of a light's intensity that reaches a plane at a point, as in shaders/include/lights.glsl."""
     diffuse = material.diffuse / DIFFUSE_WHOLE
     if light.light == "ambient":
         return material.ambient
@@ -190,7 +190,7 @@ def _unit(v: Sequence[float]) -> tuple[float, ...]:
 
 
 def with_cast_shadows(snapshot: Snapshot, eye: Eye) -> list[LayerSnapshot]:
-    """Return the paint list with shadows of the first casting light (three-d.md 6.4): effects, and copies on top."""
+    """Return the paint list with the shadows of the first light that casts any (three-d.md 6.4): effects, and copies on top."""
     light = next((light for light in snapshot.lights if light.casts_shadows and light.light != "ambient"), None)
     if light is None:
         return list(snapshot.layers)
@@ -204,7 +204,7 @@ def _strength(light: Light) -> float:
 
 
 def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
-    """Return a flat layer with the shadow that it casts. A precomp group leaves the shadows to its layers."""
+    """Return a flat layer with its shadow as an effect. A precomp group leaves the shadows to its layers."""
     is_shadowless = isinstance(layer.source, ShapeSource) and layer.source.is_solid
     is_shadowless = is_shadowless or (isinstance(layer.source, CompositionSource) and not layer.source.sealed)
     is_shadowless = is_shadowless or isinstance(layer.source, _SHADOWLESS) or not layer.casts_shadows
@@ -221,7 +221,7 @@ def _shadowed(layer: LayerSnapshot, light: Light) -> LayerSnapshot:
 
 
 def _copy(layer: LayerSnapshot, layers: Iterable[LayerSnapshot], light: Light, eye: Eye) -> LayerSnapshot | None:
-    """Return the caster as a flat dark layer in its own blend mode: moved off the light, enlarged, blurred."""
+    """Return the caster as a flat dark layer in its own blend mode: moved away from the light, enlarged, blurred."""
     transform = layer.transform
     if not isinstance(transform, Transform3D) or not layer.casts_shadows:
         return None

@@ -1,7 +1,7 @@
 """Painter's-order test: do planes drawn in order hide each other as a depth buffer of four samples would?
 
-Usually they do: planes come sorted, and rarely intersect. Then no depth buffer is needed, which costs several
-passes over the group's pixels.
+Usually they do, because planes are sorted and rarely intersect. Then the group needs no depth buffer, which would cost
+several passes over its pixels.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gpu_renderer.geometry.matrix import NEAR, Matrix3, Point
 CLOSE_PX = 1.0
 """Distance below which two edges share pixels."""
 SHARED_PX_MAX = 4.0
-"""Longest shared edge without a visible seam: each plane's coverage counts pixels that the other covers."""
+"""Longest shared edge without a visible seam, px. Along it each plane's coverage includes pixels of the other."""
 QUADS_MAX = 200
 """Number of planes above which the test costs more than the depth buffer."""
 SAME_DEPTH = 1e-4
-"""Relative difference of distances below which two planes are equally far. The later one is drawn on top."""
+"""Relative difference of distances below which two planes are equally far. The later plane is then in front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def projected_quad(quad: Matrix3, content_box: UnitRect, *, hides: bool) -> Proj
     """Return the projection of a quad, or None if a part of it is behind the eye.
 
     `quad`: matrix from the unit square to frame px, whose third row is the distance. `content_box`: part of the unit
-    square outside which the plane is transparent.
+    square outside which the plane is transparent. `hides`: True if the plane writes depth.
     """
     to_unit = matrix.inverse(quad)
     corners = matrix.corners_of(quad)
@@ -66,7 +66,10 @@ def projected_quad(quad: Matrix3, content_box: UnitRect, *, hides: bool) -> Proj
 
 
 def hide_in_order(quads: Sequence[ProjectedQuad]) -> bool:
-    """Return True if the planes in order show the same as with a depth buffer. False for more than QUADS_MAX planes."""
+    """Return True if the planes, drawn in order, give the same pixels as with a depth buffer.
+
+    Return False for more than QUADS_MAX planes.
+    """
     return len(quads) <= QUADS_MAX and all(
         _covers(later, earlier) and not _touch(later, earlier)
         for earlier, later in combinations(quads, 2)
@@ -87,7 +90,7 @@ def _covers(later: ProjectedQuad, earlier: ProjectedQuad) -> bool:
 
 
 def _overlap(polygon: Sequence[Point], cut: Sequence[Point]) -> list[Point]:
-    """Return the corners of the intersection of two convex polygons (Sutherland and Hodgman 1974), or none."""
+    """Return the corners of the intersection of two convex polygons (Sutherland and Hodgman 1974), or no corners."""
     turn = math.copysign(1.0, sum(one[0] * other[1] - other[0] * one[1] for one, other in _edges(cut)))
     found = list(polygon)
     for start, end in _edges(cut):
