@@ -1,6 +1,6 @@
-"""GLSL files. One stage a file; shared functions in `include/`; `source` reads them with includes expanded.
+"""GLSL files, one stage a file. `include/` has shared functions. `source` returns a file with its includes expanded.
 
-`joining.py` makes one shader of several that follow one another.
+`joining.py` makes one shader of several consecutive ones.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ EXACT = """#extension GL_ARB_gpu_shader5 : enable
 #else
 #define EXACT
 #endif"""
-"""`EXACT float x` keeps the order and the rounding of its operations where the driver can; hashes hang on it."""
+"""`EXACT float x` keeps the order and the rounding of its operations if the driver can. Hashes need this."""
 PACKING = "#extension GL_ARB_shading_language_packing : enable"
-"""`packHalf2x16` of include/stored.glsl: strict drivers do not know it in this version of GLSL."""
+"""Extension for `packHalf2x16` of include/stored.glsl, which strict drivers lack in this version of GLSL."""
 IN_PLACE = """#ifdef IN_PLACE
 #extension GL_EXT_shader_framebuffer_fetch : require
 #endif"""
-"""With IN_PLACE a shader reads the pixel that it is about to write: it declares that as an `inout`."""
+"""Extension for IN_PLACE: a shader reads the pixel that it will write, through an `inout` that it declares."""
 Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
 _INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$')
@@ -33,13 +33,16 @@ _INCLUDE = re.compile(r'^#include "([\w./-]+)"\s*$')
 
 @cache
 def text(name: str) -> str:
-    """A shader file's own text, by its path below this folder."""
+    """Return a shader file's own text, by its path below this folder."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a shader's full text and its place: the file below this folder ("" for what the farm adds) and its number."""
+    """One line of a shader's full text, with its place.
+
+    `file`: path below this folder, or "" for a line that the farm adds. `number`: line in that file.
+    """
 
     file: str
     number: int
@@ -64,7 +67,10 @@ def head(defines: Defines) -> Iterator[Line]:
 
 
 def expanded(file: str, seen: set[str]) -> Iterator[Line]:
-    """Yield the lines of a file with those of its includes in place, except includes in `seen`, which gains what was included."""
+    """Yield the lines of a file with its includes expanded.
+
+    Includes in `seen` are skipped, new ones are added to it.
+    """
     for number, line in enumerate(text(file).splitlines(), start=1):
         include = _INCLUDE.match(line)
         inner = f"include/{include[1]}" if include else ""
@@ -76,5 +82,5 @@ def expanded(file: str, seen: set[str]) -> Iterator[Line]:
 
 
 def files(suffix: str = ".frag") -> list[str]:
-    """Every shader file with the suffix, by its path below this folder."""
+    """Return every shader file with the suffix, by its path below this folder."""
     return sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob(f"*{suffix}"))

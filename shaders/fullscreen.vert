@@ -1,4 +1,5 @@
-// Covers parts of a target, an instance each, as strips of two triangles; or all of it with one triangle that is larger.
+// Covers parts of a target, one instance each, as strips of two triangles, or the whole target with one larger
+// triangle.
 
 in vec4 i_part;  // left, top, right, bottom as shares of the target's size
 

@@ -1,8 +1,8 @@
-"""One shader of several pointwise ones, which run one after the other on each pixel.
+"""Join several pointwise shaders into one that runs them in order on each pixel.
 
-Between two of them the value is rounded as the target's store and the next pass's load round it
-(`include/stored.glsl`), so that the bytes are those of a pass each. Names that a shader declares at file scope get the
-shader's number, because two shaders can declare the same name.
+Between two passes the value is rounded as a store into the target and the next load round it (`include/stored.glsl`),
+so that the bytes equal those of separate passes. Names that a shader declares at file scope get the shader's number,
+because two shaders can declare the same name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from shaders import Defines, Line, expanded, head
 
 _COMMON = ("include/chain.glsl", "include/stored.glsl")
-"""Files that every joined shader has once, in front of its passes."""
+"""Files that every joined shader includes once, in front of its passes."""
 _TYPE = r"(?:void|bool|u?int|float|[biu]?vec[234]|mat[234]|[iu]?sampler\w+)"
 _DECLARED = re.compile(rf"^(?:(?:const|uniform|flat|in) )*{_TYPE} (\w+[^;(={{]*)")
 _DEFINED = re.compile(r"^#define (\w+)|^struct (\w+)")
@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 class Joined:
     """Shader files that run in this order as one pass, each with its #defines.
 
-    Each one gives a pixel from the same pixel alone, and asks include/chain.glsl for it.
+    Each shader computes a pixel from the same pixel alone, and reads it through include/chain.glsl.
     """
 
     passes: tuple[tuple[str, Defines], ...]
@@ -46,7 +46,7 @@ def _common_names() -> frozenset[str]:
 
 
 def name_in(index: int, name: str) -> str:
-    """Return the name that a uniform of a pass has in the joined shader."""
+    """Return the name of a pass's uniform in the joined shader."""
     return name if name in _common_names() else _numbered(index, name)
 
 
@@ -55,7 +55,10 @@ def _numbered(index: int, name: str) -> str:
 
 
 def lines(joined: Joined, defines: Defines) -> tuple[Line, ...]:
-    """Return the lines of the joined shader, each with its place. `defines`: STORE, and IN_PLACE if it runs so."""
+    """Return the lines of the joined shader, each with its place.
+
+    `defines`: STORE, and IN_PLACE if it runs in place.
+    """
     found = [*head((("JOINED", "1"), *defines)), *_common()]
     main = ["void main() {", "    begin();"]
     for index, (file, given) in enumerate(joined.passes):
@@ -65,8 +68,8 @@ def lines(joined: Joined, defines: Defines) -> tuple[Line, ...]:
 
 
 def _renamed(index: int, file: str, defines: Defines) -> list[Line]:
-    """Return the lines of a pass without the common ones, its names with its number."""
-    seen = {"include/effect.glsl", *(line.file for line in _common())}  # of effect.glsl the chain's side is common
+    """Return the lines of a pass without the common files. Its names get its number."""
+    seen = {"include/effect.glsl", *(line.file for line in _common())}  # the chain's part of effect.glsl is common
     own = [Line("", 0, f"#define {key} {value}") for key, value in defines] + list(expanded(file, seen))
     names = {name: _numbered(index, name) for name in _names(own)}
 
@@ -77,7 +80,7 @@ def _renamed(index: int, file: str, defines: Defines) -> list[Line]:
 
 
 def _names(lines: tuple[Line, ...] | list[Line]) -> set[str]:
-    """Return the names that are declared at file scope, where a line starts with the declaration."""
+    """Return the names declared at file scope. Such a declaration starts at the beginning of a line."""
     found: set[str] = set()
     for line in lines:
         if defined := _DEFINED.match(line.text):

@@ -1,11 +1,11 @@
 // The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
-// OPAQUE: the scene's alpha is 1, or but for rounding would be.
-// QUANTISE: the scene has yet to pass through 8 linear bits (include/quantise.glsl).
-// KEEP_ALPHA: straight colour and its alpha are written, for files with an alpha channel.
-// IN_PLACE: the scene is the framebuffer's first attachment, read where it stands and not written; else it is u_scene.
-// in: linear premultiplied. Out: display-encoded, opaque but for KEEP_ALPHA; the 8-bit target rounds to nearest.
+// OPAQUE: the scene's alpha is 1, except for rounding.
+// QUANTISE: the scene is still to be quantised to 8 linear bits (include/quantise.glsl).
+// KEEP_ALPHA: write straight colour and its alpha, for files with an alpha channel.
+// IN_PLACE: the scene is the framebuffer's first attachment, which is read and not written. Otherwise it is u_scene.
+// in: linear premultiplied. out: display-encoded, opaque unless KEEP_ALPHA. The 8-bit target rounds to nearest.
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
@@ -70,12 +70,12 @@ vec3 displayed(vec3 v) {
 #endif
 }
 
-// The colour to be displayed, and by how much of it.
+// Colour to be displayed, and its alpha.
 vec4 shown() {
 #if defined(OPAQUE) && defined(QUANTISE)
     return vec4(levels(scene()).rgb, 1.0);
 #elif defined(OPAQUE) && DISPLAY == 0
-    return vec4(max(scene().rgb, 0.0), 1.0);  // what is over 1 the 8-bit target clamps
+    return vec4(max(scene().rgb, 0.0), 1.0);  // the 8-bit target clamps values above 1
 #elif defined(OPAQUE)
     return vec4(clamp(scene().rgb, 0.0, 1.0), 1.0);
 #elif defined(QUANTISE)
@@ -87,7 +87,7 @@ vec4 shown() {
 
 void main() {
     vec4 color = shown();
-    // an additive blend leaves more than 1 in alpha; the 8-bit surface clamps it after the multiplication (3.1)
+    // an additive blend can give an alpha above 1; the 8-bit surface clamps it after the multiplication (3.1)
 #ifdef KEEP_ALPHA
     float alpha = floor(clamp(color.a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
     o_color = alpha > 0.0 ? vec4(displayed(color.rgb), alpha) : vec4(0.0);

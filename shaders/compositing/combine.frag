@@ -1,6 +1,6 @@
-// A layer's own buffer blended with what is below it (include/combine.glsl).
+// Blends a layer's own buffer with the backdrop (include/combine.glsl).
 //
-// u_layer: a linear premultiplied target. Out: linear premultiplied, to replace.
+// u_layer: a linear premultiplied target. out: linear premultiplied, replaces the backdrop.
 #include "frame.glsl"
 #include "color.glsl"
 #include "combine.glsl"

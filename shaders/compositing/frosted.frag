@@ -1,5 +1,6 @@
-// The blurred backdrop through a layer's alpha (format/compositing.md 8.1).
-// u_layer: linear premultiplied. u_backdrop: linear premultiplied, its coordinates are frame pixels times u_backdrop_scale.
+// Draws the blurred backdrop through a layer's alpha (format/compositing.md 8.1).
+// u_layer: linear premultiplied. u_backdrop: linear premultiplied; its coordinates are frame pixels times
+// u_backdrop_scale.
 #include "frame.glsl"
 
 out vec4 o_color;

@@ -1,6 +1,6 @@
-// A layer as a pane of glass: the backdrop refracted, tinted and lit at the rims (format/compositing.md 8.2).
-// u_layer: linear premultiplied, only its alpha counts, through 8 bits. u_backdrop: what is below, linear premultiplied,
-// its coordinates are frame pixels times u_backdrop_scale. Out: linear premultiplied, source-over.
+// Draws a layer as a pane of glass: the backdrop refracted, tinted and lit at the rims (format/compositing.md 8.2).
+// u_layer: linear premultiplied; only its alpha is used, quantised to 8 bits. u_backdrop: linear premultiplied;
+// its coordinates are frame pixels times u_backdrop_scale. out: linear premultiplied, source-over.
 #include "frame.glsl"
 #include "color.glsl"
 
@@ -21,7 +21,7 @@ uniform vec4 u_lights;      // rim angle and specular angle in radians, specular
 uniform float u_rim_opacity;
 uniform float u_grain;
 
-// Beyond the frame's edge its last pixel goes on.
+// Beyond the frame's edge the last pixel repeats.
 float alpha(vec2 at) {
     vec2 frame = clamp(at, vec2(0.5), u_frame_size - 0.5);
     if (!holds_frame(u_layer_region, frame)) {
@@ -34,13 +34,13 @@ vec3 backdrop(vec2 frame) {
     return sample_of(u_backdrop, u_backdrop_region, frame * u_backdrop_scale).rgb;
 }
 
-// Directions count upwards in the reference's export: 315 degrees lights the top left rim.
+// Directions are measured upwards in the reference's export: 315 degrees lights the top left rim.
 vec2 light(float angle) {
     return vec2(cos(angle), -sin(angle));
 }
 
 float grain(vec2 frame) {
-    // by the reciprocal, as interpolated coordinates come out: the hash hangs on their last bits
+    // by the reciprocal, like interpolated coordinates: the hash depends on their last bits
     EXACT vec2 uv = vec2(frame.x, u_frame_size.y - frame.y) * u_pixel_size;
     EXACT vec2 scaled = 1024.0 * uv * vec2(123.34, 456.21);
     EXACT vec2 q = scaled - floor(scaled);

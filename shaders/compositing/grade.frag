@@ -1,6 +1,7 @@
-// The colour stage of an adjustment layer, over all that is below it (format/effects.md 5): the first pass of its effects.
+// Applies the colour stage of an adjustment layer to everything below it (format/effects.md 5): the first pass of its
+// effects.
 //
-// MATRIX, TABLES: what the stage has; without either colours are only brought within 0..1.
+// MATRIX, TABLES: parts of the stage. Without either, colours are only clamped to 0..1.
 #include "chain.glsl"
 #include "color_stage.glsl"
 

@@ -1,9 +1,9 @@
-// A layer that was drawn on its own, composited: grown out of its target, with opacity and track matte (compositing.md 6).
+// Composites a layer that was drawn on its own, with opacity and track matte (compositing.md 6).
 //
 // MATTE  0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted
 // GLOW   0 the picture alone, 1 the picture over its glow, 2 the glow alone
-// TAILS  a glow under 1/255 stays
-// EIGHT_BITS  the layer passes through 8 bits of linear light
+// TAILS  keep the parts of a glow below 1/255
+// EIGHT_BITS  quantise the layer to 8 bits of linear light
 // u_layer, u_matte: linear premultiplied targets; the matte is read through 8 bits. Out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"

@@ -1,14 +1,16 @@
-// A layer's content on a plane, placed in the frame (format/compositing.md 1.4, 2.5, 9).
+// Draws a layer's content on a quad in the frame (format/compositing.md 1.4, 2.5, 9).
 //
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
 //           5 texture whose alpha is the coverage of one colour
-// SAMPLES   0 the scissor is the quad, 1 pixel centre inside or not, 4 the standard sample positions of 4x MSAA
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: what the layer has; IN_FLOAT: the texture is filtered in full precision
+// SAMPLES   0 the scissor is the quad, 1 test of the pixel centre, 4 the standard sample positions of 4x MSAA
+// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: features of the layer.
+// IN_FLOAT: filter the texture in full precision
 //
-// MODE, PRESERVE, BELOW, IN_PLACE: the content is blended with what is below it (include/combine.glsl), and what comes out replaces that
+// MODE, PRESERVE, BELOW, IN_PLACE: blend the content with the backdrop (include/combine.glsl); the result replaces the
+// backdrop
 //
-// u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. Out: linear premultiplied.
+// u_to_unit: frame pixels to the unit square of the quad. u_opacity: a factor. out: linear premultiplied.
 #include "frame.glsl"
 #include "color.glsl"
 #include "color_stage.glsl"
@@ -38,7 +40,7 @@ uniform vec4 u_content_region;
 uniform sampler2D u_content;
 uniform vec4 u_crop;    // x, y, width, height of the part shown, 0..1
 
-// Where a texture is read. A pixel that an edge cuts may have its centre beyond; a target holds nothing there.
+// Position at which a texture is read. The centre of a pixel at an edge can lie outside, where a target holds nothing.
 vec2 shown(vec2 unit) {
 #if CONTENT == 4
     unit = clamp(unit, 0.0, 1.0);
@@ -50,7 +52,7 @@ vec2 shown(vec2 unit) {
 uniform vec4 u_color;   // linear, straight
 #endif
 #ifdef GAIN
-uniform vec3 u_gain;  // on encoded colours
+uniform vec3 u_gain;  // factor of encoded colours
 #endif
 #ifdef MASK
 uniform sampler2D u_mask;

@@ -1,10 +1,10 @@
-// Quads of one kind, an instance each: its corners as real geometry, and what its pixels are made of.
+// Quads of one kind, one instance each: corners as real geometry, and the inputs of the pixels.
 //
-// A fragment shader's uniform that is an attribute here is handed over, see gpu_renderer/opengl/programs.py.
+// A fragment shader's uniform with the name of an attribute here is read from it (gpu_renderer/opengl/programs.py).
 #include "frame.glsl"
 
 in vec4 i_upper;  // frame px: two corners
-in vec4 i_lower;  // and the two opposite
+in vec4 i_lower;  // frame px: the two opposite corners
 in mat3 u_to_unit;
 in float u_opacity;
 in vec4 u_color;

@@ -1,6 +1,6 @@
 // Quantises the backdrop of a blended layer to 8 linear bits where the layer itself is not drawn (compositing.md 1.3).
 //
-// IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Linear premultiplied, to replace.
+// IN_PLACE: the backdrop is the target itself. Otherwise it is u_backdrop. Linear premultiplied, replaces the backdrop.
 #include "frame.glsl"
 #include "quantise.glsl"
 

@@ -1,6 +1,7 @@
-// Where the quad shader samples a picture for each pixel: a place in its texture, 0..1 (gpu_renderer/backends/cpu/resampling.py).
+// Writes the point, 0..1, at which the quad shader samples a texture for each pixel
+// (gpu_renderer/backends/cpu/resampling.py).
 //
-// u_to_unit, u_crop: as in quad.frag. Out: x, y.
+// u_to_unit, u_crop: as in quad.frag. out: x, y.
 #include "frame.glsl"
 #include "plane.glsl"
 

@@ -1,7 +1,8 @@
-// Both planes of NV12 in one pass, so that each pixel is fetched once: a texel is four columns of two rows of the frame.
-// in: u_source, the finished frame, display-encoded, opaque, 8 bits. Columns and rows past its edge repeat the last one.
-// out: BT.709 limited range code values / 255. Y of the upper and of the lower row, four neighbours to a texel; two
-// pairs Cb, Cr, sited as H.264 assumes where nothing is said: on the even columns (weights 1 2 1 across), between the rows.
+// Both planes of NV12 in one pass, so that each pixel is fetched once. A texel is four columns of two rows of the
+// frame.
+// in: u_source, the finished frame, display-encoded, opaque, 8 bits. Beyond its edge the last column or row repeats.
+// out: BT.709 limited range code values / 255. Y of the upper and of the lower row, four neighbours to a texel. Two
+// pairs Cb, Cr, at H.264's default position: on the even columns (weights 1 2 1 across), between the rows.
 #include "frame.glsl"
 #include "bt709.glsl"
 

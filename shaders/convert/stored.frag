@@ -1,4 +1,4 @@
-// Rounds numbers as a store into a target does (include/stored.glsl): a probe compares it with the store itself.
+// Rounds numbers like a store into a target (include/stored.glsl). A probe compares the result with the store itself.
 #include "frame.glsl"
 #include "stored.glsl"
 

@@ -1,6 +1,6 @@
 // Colours through a packed table, linear in and out (effects.md 8.5). u_table: slices of blue side by side; u_size:
-// steps an axis. The reference takes the intensity for the table kind: over a half, each channel reads along the
-// whole strip; else the slices are read as meant.
+// steps an axis. The reference uses the intensity as the table kind: above 1/2 each channel reads along the
+// whole strip, else the slices are read as intended.
 #include "chain.glsl"
 
 uniform sampler2D u_table;
@@ -13,7 +13,7 @@ float along(float c) {
     return (c * (n - 1.0) + 0.5) / n;
 }
 
-// The table at texture coordinates, in float: GPUs filter with fractions of 256ths, and a table can be steep.
+// Table at texture coordinates, in float: GPUs filter with fractions of 1/256, and a table can be steep.
 vec3 tabled(vec2 at) {
     vec2 size = vec2(textureSize(u_table, 0));
     return sample_of(u_table, vec4(0.0, 0.0, size), at * size).rgb;

@@ -14,7 +14,7 @@ uniform float u_thickness;
 uniform float u_softness;
 uniform vec4 u_color;
 
-// How far along the beam a position is, and how far from it.
+// Position along the beam, and distance from it.
 vec2 measured(vec2 at, vec2 corner, vec2 size) {
     vec2 p = corner + vec2(u_start_x, u_start_y) / 100.0 * size, q = corner + vec2(u_end_x, u_end_y) / 100.0 * size;
     float len = u_length / 100.0;

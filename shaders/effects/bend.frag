@@ -1,4 +1,4 @@
-// Bends the picture around a hinge line (effects.md 8.8). Positions in units of the layer height.
+// Bends the picture around a hinge line (effects.md 8.8). Positions are in units of the layer height.
 #include "chain.glsl"
 #include "around.glsl"
 #include "arcsine.glsl"

@@ -8,7 +8,7 @@ uniform vec4 u_map_region;
 uniform float u_max_blur;
 uniform bool u_invert;
 
-// Points of a sunflower: 2.39996323 k radians, square root of (k + 1/2) / 12 of the radius.
+// Points of a sunflower pattern: angle 2.39996323 k, radius sqrt((k + 1/2) / 12).
 const vec2 TAPS[12] = vec2[](
     vec2(0.204124145, -0.000000000), vec2(-0.260699267, -0.238821884), vec2(0.039904202, 0.454687792),
     vec2(0.328594540, -0.428593391), vec2(-0.603011395, 0.106664226), vec2(0.571225035, 0.363366609),

@@ -1,10 +1,10 @@
 // One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... MARGIN px, at most 32;
-// u_far, distance in px and weight of FAR taps beyond. All are taken on both sides. out: premultiplied, each tap's colour limited
-// to its alpha (format/compositing.md 7.1).
-// ALPHA: out is the alpha alone, in every channel.
-// Beyond the source its edge is repeated or, with CLEAR_OUTSIDE, all is transparent. Taps of the nearest pixel in straight
-// lines of code: several times faster than a loop of bilinear taps on software rasterisers, and no slower on hardware. The
-// sampler is to take the nearest and to repeat the edge: cheaper than texelFetch within clamped bounds.
+// u_far: distance in px and weight of FAR taps beyond these. All taps apply on both sides. out: premultiplied, each
+// tap's colour limited to its alpha (format/compositing.md 7.1).
+// ALPHA: out is only the alpha, in every channel.
+// Beyond the source its edge repeats. With CLEAR_OUTSIDE all is transparent there. Nearest taps in straight-line code
+// are several times faster than a loop of bilinear taps on software rasterisers, and as fast on hardware. The sampler
+// must take the nearest texel and repeat the edge, which is cheaper than texelFetch within clamped bounds.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

@@ -1,5 +1,5 @@
-// Paints the layer's alpha in one colour (effects.md 8.6). On the GPU route the opacity, the alpha of u_color, fades
-// the layer; on a canvas it mixes.
+// Paints the layer's alpha in one colour (effects.md 8.6). On the GPU route the opacity (alpha of u_color) fades
+// the layer. On a canvas it mixes the colours.
 #include "effect.glsl"
 
 uniform vec4 u_color;

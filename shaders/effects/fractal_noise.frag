@@ -9,8 +9,9 @@
 uniform float u_scale;
 
 #ifdef BAKED
-// The grid has 256 cells along the longer side; it is stretched over the canvas, by a cubic if that enlarges an image's.
-// CELLS: this pass makes the grid, its pixels are cells. MEANS: it is made, in u_means.
+// The grid has 256 cells along the longer side. It is stretched over the canvas. An image's canvas
+// enlarges it by a cubic filter.
+// CELLS: this pass makes the grid, and its pixels are cells. MEANS: u_means has the grid.
 #ifdef MEANS
 uniform sampler2D u_means;
 

@@ -16,7 +16,7 @@ void main() {
     put(vec4(mix(c.rgb, tone.rgb, tone.a * clamp(u_blend / 100.0, 0.0, 1.0)), c.a));
 }
 #else
-// How far a pixel of the frame is from the first colour to the second: u_start, and u_slope more for each px.
+// Position of a frame pixel between the colours, 0..1: u_start, plus u_slope per px.
 uniform vec2 u_slope;
 uniform float u_start;
 

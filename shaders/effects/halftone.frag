@@ -1,4 +1,5 @@
-// Dots of ink on paper, in a turned screen (effects.md 8.9). A cell's mean is of 25 taps, on a canvas of all its pixels: u_means.
+// Dots of ink on paper, in a rotated screen (effects.md 8.9). A cell's mean is of 25 taps. On a canvas it is of all
+// pixels: u_means.
 #include "effect.glsl"
 #include "around.glsl"
 #include "cell_means.glsl"
@@ -11,7 +12,7 @@ uniform vec4 u_paper_color;
 uniform bool u_colorize;
 uniform float u_blend_with_original;
 #if defined(BAKED) && defined(MEANS)
-uniform vec2 u_turn;  // cosine and sine of the screen's angle, exact at right angles: pixels lie on the edges of cells there
+uniform vec2 u_turn;  // cosine and sine of the screen's angle; exact at right angles, where pixels lie on the edges of cells
 
 vec2 on_screen(vec2 v) {
     return vec2(v.x * u_turn.x + v.y * u_turn.y, v.y * u_turn.x - v.x * u_turn.y);
@@ -36,7 +37,7 @@ float cell() {
     return max(2.0, floor(u_cell_size + 0.5));
 }
 
-// Taps count between the middles of the layer's outermost px. The alpha is 0 if there are none.
+// Taps count between the centres of the layer's outermost px. The alpha is 0 without taps.
 vec4 taps_of(vec2 index) {
     vec4 sum = vec4(0.0);
     for (float y = 0.0; y < TAPS; y++) {
@@ -60,7 +61,7 @@ void main() {
     }
     vec2 r = on_screen(q - 0.5), index = floor(r / cell()), middle = (index + 0.5) * cell();
     vec4 mean = mean_of(index);
-    if (mean.a == 0.0) {  // a cell without taps leaves its pixels
+    if (mean.a == 0.0) {  // a cell without taps leaves its pixels unchanged
         put_through();
         return;
     }

@@ -1,5 +1,5 @@
-// A picture at half its size along one axis or both: the mean of a cell's pixels. in: u_source, premultiplied; u_cell, 1 or 2 px across
-// and down. out: as in; with ALPHA its alpha in every channel.
+// A picture at half its size along one axis or both: each pixel is the mean of a cell. in: u_source, premultiplied;
+// u_cell, 1 or 2 px across and down. out: like u_source; with ALPHA only its alpha, in every channel.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

@@ -20,7 +20,7 @@ float disc(float inner, float outer, float d) {
 #endif
 }
 
-// The core in the flare's colour: full inside half its radius or, on a canvas, rising to there under the white.
+// Core in the flare's colour: full inside half its radius. On a canvas it rises up to there, under the white core.
 float core_of(float core, float d) {
 #ifdef BAKED
     return disc(0.5 * core, core, d) * (1.0 - disc(0.0, 0.5 * core, d));
@@ -29,7 +29,7 @@ float core_of(float core, float d) {
 #endif
 }
 
-// The light in the flare's colour, and the white light of its core, at a position; all in one unit of length.
+// Light in the flare's colour, and the white light of its core, at a position. All lengths have one unit.
 vec2 flare(vec2 at, vec2 middle, vec2 lamp, float size) {
     const vec2 GHOSTS[7] = vec2[7](vec2(-0.35, 0.09), vec2(0.25, 0.05), vec2(0.55, 0.13), vec2(0.8, 0.07),
         vec2(1.15, 0.045), vec2(1.45, 0.1), vec2(1.9, 0.06));

@@ -1,5 +1,5 @@
 // Rays of light from a point (effects.md 8.6), on the GPU route. u_rays: angle in radians and length as a share of the longest,
-// computed from the seed; a ray is narrower than the spacing, so only the three nearest are looked at.
+// computed from the seed. A ray is narrower than the spacing, so only the three nearest rays are evaluated.
 #include "chain.glsl"
 #include "modulo.glsl"
 
@@ -19,7 +19,7 @@ float strength(float share, float opacity) {
     return opacity * (share < knee ? mix(1.0, 0.35, share / knee) : 0.35 * (1.0 - share) / max(1e-6, 1.0 - knee));
 }
 
-// The light of each of the three nearest rays at an offset from the lamp, where the longest ray has length `longest`.
+// Light of the three nearest rays at an offset from the lamp. The longest ray has length `longest`.
 vec3 rays(vec2 away, float longest, float opacity) {
     float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count);
     vec3 light = vec3(0.0);

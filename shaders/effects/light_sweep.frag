@@ -15,7 +15,7 @@ uniform vec4 u_color;
 uniform float u_intensity;
 uniform float u_composite;
 
-// Alpha across the band: 0, a half, the whole, a half, 0 at five stops.
+// Alpha across the band, at five stops: 0, 1/2, 1, 1/2, 0.
 float profile(float t) {
     float hard = 0.5 - 0.5 * (1.0 - u_softness / 100.0), low = max(0.001, hard);
     float s = 0.5 - abs(t - 0.5);
@@ -39,7 +39,7 @@ void main() {
     float px = 0.5 * (1.0 / u_frame_size.x + 1.0 / u_frame_size.y);
     float half_width = 0.5 * max(0.5, u_sweep_width * u_length_scale.x) * px;
     float t = clamp(dot(uv() - middle, dir) / (2.0 * half_width) + 0.5, 0.0, 1.0);
-    float hard = clamp(1.0 - u_softness / 100.0, 0.001, 1.0);  // of a whole band the edge is a step: smoothstep has none
+    float hard = clamp(1.0 - u_softness / 100.0, 0.001, 1.0);  // softness 0 gives a step, for which smoothstep is undefined
     float p = u_color.a * (1.0 - ramp(hard, 1.0, 2.0 * abs(t - 0.5)));
     vec4 c = here();
     put(vec4(c.rgb + srgb_to_linear(u_color.rgb) * p * c.a, c.a));

@@ -1,5 +1,5 @@
-// Square blocks of one colour (effects.md 8.9): the mean of 16 taps, or the pixel in the middle. A canvas takes exact means
-// instead of the taps (baked/shrink.frag, baked/blocks.frag).
+// Square blocks of one colour (effects.md 8.9): the mean of 16 taps, or the pixel in the middle. On a canvas exact
+// means replace the taps (baked/shrink.frag, baked/blocks.frag).
 #include "effect.glsl"
 #include "around.glsl"
 #include "cell_means.glsl"
@@ -16,8 +16,8 @@ vec2 blocks() {
     return clamp(floor(vec2(u_horizontal_blocks, u_vertical_blocks) + 0.5), vec2(1.0), size());
 }
 
-// The block of this pixel: that of equal division, although its whole-number bounds may not hold the pixel. On a canvas the
-// block whose bounds hold it, as in baked/blocks.frag.
+// Block of this pixel by equal division, although its whole-number bounds may not contain the pixel. On a canvas it is
+// the block whose bounds contain the pixel, as in baked/blocks.frag.
 vec2 own_block() {
     vec2 block = floor(place() * blocks() / size());
 #ifdef BAKED

@@ -1,5 +1,5 @@
 // Random brightness for each pixel (effects.md 8.7): a sine hash in linear light on the GPU route, an integer hash on
-// bytes on a canvas. u_keys: the hash keys of the three channels. MONOCHROME: all channels have the first one's.
+// bytes on a canvas. u_keys: the hash keys of the three channels. MONOCHROME: all channels use the first key.
 #include "effect.glsl"
 #include "hash.glsl"
 
@@ -23,8 +23,8 @@ void main() {
     put(vec4(c.rgb + (2.0 * n - 1.0) * u_amount / 100.0, c.a));
 }
 #else
-// The sine of the reference's software rasteriser: five terms, exact at 0, 30, 60 and 90 degrees. The hash hangs on its
-// last bits, so every operation keeps its place.
+// Sine of the reference's software rasteriser: five terms, exact at 0, 30, 60 and 90 degrees. The hash depends on its
+// last bits, so the order of operations must not change.
 float reference_sine(float x) {
     EXACT float turns = x * -0.15915494309 + 0.25;
     EXACT float z = 0.25 - abs(turns - roundEven(turns));

@@ -1,5 +1,5 @@
-// Shifts the picture with its edges wrapping around (effects.md 8.8). The GPU form is shifted by half the layer at
-// rest, as the reference is.
+// Shifts the picture with its edges wrapping around (effects.md 8.8). As in the reference, the GPU form adds half the
+// layer to the shift.
 #include "effect.glsl"
 #include "around.glsl"
 #include "modulo.glsl"

@@ -3,7 +3,7 @@
 // An attribute here is a uniform of the fragment shader (gpu_renderer/opengl/programs.py).
 #include "frame.glsl"
 
-in vec4 u_piece;  // canvas px: the middle that it came from, and where that is now
+in vec4 u_piece;  // canvas px: original centre, and current centre
 in vec2 u_turn;   // cosine and sine of its rotation
 uniform float u_cell;
 

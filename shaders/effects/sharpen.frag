@@ -14,7 +14,7 @@ void main() {
     put_color(c, c.rgb + u_amount / 100.0 * (4.0 * c.rgb - around));
 }
 #else
-// The buffer at a distance along an axis: between two pixels of one row or column.
+// Buffer at a distance along an axis: between two pixels of one row or column.
 vec3 along(float away, vec2 axis) {
     vec2 from = v_frame + away * axis - 0.5, first = floor(from);
     vec4 near = texel_of(u_source, u_source_region, first + 0.5), far = texel_of(u_source, u_source_region, first + 0.5 + axis);

@@ -1,4 +1,4 @@
-// A lamp that shines across the layer in a cone (effects.md 8.2). Positions in units of the layer height.
+// A lamp that shines across the layer in a cone (effects.md 8.2). Positions are in units of the layer height.
 #include "chain.glsl"
 
 uniform float u_from_x;
@@ -14,7 +14,7 @@ uniform float u_ambient;
 uniform int u_render;
 
 void main() {
-    // Documents of older versions carry defaults that meant "neutral".
+    // Documents of older versions have defaults that mean "neutral".
     bool old = u_ambient == 15.0 || u_ambient == 55.0;
     float ambient = (old ? 100.0 : u_ambient) / 100.0;
     float intensity = (old && u_intensity == 150.0 ? 100.0 : u_intensity) / 100.0;

@@ -1,4 +1,4 @@
-// The largest alpha among the 2, 4, 8 and 16 px from here to the right: one in each channel, as far as SPANS asks.
+// Largest alpha of the 2, 4, 8 and 16 px from here to the right, one in each channel. SPANS: number of them.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

@@ -1,4 +1,4 @@
-// Arcus sine of -1..1, within 2e-7. Drivers on the processor are off by up to 0.0005, which is a visible part of a px.
+// Arcsine of -1..1, within 2e-7. Software rasterisers are off by up to 0.0005, which is a visible part of a px.
 // Abramowitz and Stegun, Handbook of Mathematical Functions, 4.4.46.
 float arcsine(float x) {
     float a = abs(x), sum = -0.0012624911;

@@ -1,13 +1,13 @@
-// The GPU route of effects: the buffer elsewhere than at this pixel. On a canvas canvas.glsl answers for itself.
+// GPU route of effects: reads of the buffer at other pixels. On a canvas canvas.glsl has these functions.
 // Passes that do not include this make each pixel of that pixel alone, and may run in place (gpu_renderer/effects/surface.py).
 #ifndef BAKED
 
-// The buffer at a true frame position.
+// Buffer at a true frame position.
 vec4 frame_at(vec2 position) {
     return sample_of(u_source, u_source_region, position);
 }
 
-// The buffer at a position of the shader's own, perhaps mirrored, space.
+// Buffer at a position of the shader's own space, which can be mirrored.
 vec4 buffer_at(vec2 position) {
     return frame_at(mirrored(position));
 }
@@ -22,7 +22,7 @@ vec4 encoded_at(vec2 q) {
     return encoded(sampled(q));
 }
 
-// The same at the centre of a layer px, which need not be one of the frame's.
+// Same at the centre of a layer px, which can differ from the frame's pixel centres.
 vec4 encoded_texel(vec2 q) {
     return encoded_at(q);
 }

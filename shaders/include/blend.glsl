@@ -1,5 +1,5 @@
 // The blend functions B(b, s) of format/compositing.md 3.2 in linear light; b backdrop, s source. MODE selects one; 0 is normal.
-// The backdrop comes as it is stored, times its alpha a, and so does the result: a B(b / a, s). The source is straight.
+// The backdrop is stored multiplied by its alpha a, and so is the result: a B(b / a, s). The source is straight.
 
 float lum(vec3 c) {
     return dot(c, vec3(0.3, 0.59, 0.11));

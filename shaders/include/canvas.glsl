@@ -1,4 +1,4 @@
-// The raster route of effects (format/effects.md 4): kernels over a layer's own canvas, before its transform.
+// Raster route of effects (format/effects.md 4): kernels over a layer's own canvas, before its transform.
 // in:  u_source, 8-bit sRGB-encoded premultiplied, row 0 on top, size u_canvas_size px. Kernels read straight bytes.
 // out: f_color, encoded premultiplied; the target rounds it to 8 bits.
 // Positions are canvas px, pixel centres at +0.5. Parameters in px arrive in canvas px.
@@ -16,12 +16,12 @@ vec4 as_bytes(vec4 c) {
     return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
 }
 
-// The straight colour of a premultiplied texel, as bytes over 255.
+// Straight colour of a premultiplied texel, as bytes over 255.
 vec4 unpremultiplied_bytes(vec4 t) {
     return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
 }
 
-// The straight colour of a texel of the canvas. With STRAIGHT_IN the canvas is straight already, and
+// Straight colour of a texel of the canvas. With STRAIGHT_IN the canvas is already straight, and
 // transparent pixels keep their colours (effects.md 4.7).
 vec4 straight_bytes(vec4 t) {
 #ifdef STRAIGHT_IN
@@ -35,7 +35,7 @@ bool on_canvas(ivec2 p) {
     return p.x >= 0 && p.y >= 0 && p.x < int(u_canvas_size.x) && p.y < int(u_canvas_size.y);
 }
 
-// The straight texel of a pixel: of the nearest one on the canvas, or transparent outside.
+// Straight texel of the nearest pixel on the canvas, or transparent outside.
 vec4 texel_clamped(ivec2 p) {
     return straight_bytes(texelFetch(u_source, clamp(p, ivec2(0), ivec2(u_canvas_size) - 1), 0));
 }
@@ -93,12 +93,12 @@ vec4 sampled_clamped(vec2 index) {
     return mix(top, bottom, part.y);
 }
 
-// Canvas pixels are straight encoded colours already.
+// Canvas pixels are already straight encoded colours.
 vec4 encoded_at(vec2 q) {
     return sampled(q);
 }
 
-// The same at a pixel's centre.
+// Same at a pixel's centre.
 vec4 encoded_texel(vec2 q) {
     return texel(ivec2(floor(q)));
 }
@@ -121,12 +121,13 @@ void put_encoded(vec4 c) {
     put(c);
 }
 
-// Stores another colour for a pixel that was `own`. Kernels skip transparent pixels, which keep their colour (effects.md 6).
+// Stores a new colour for a pixel whose colour was `own`. Kernels skip transparent pixels, whose colour stays
+// (effects.md 6).
 void put_color(vec4 own, vec3 rgb) {
     put(own.a > 0.0 ? vec4(rgb, own.a) : own);
 }
 
-// Leaves the pixel as it is, bit for bit unless the canvas becomes straight or premultiplied here.
+// Keeps the pixel unchanged, bit for bit, unless this pass converts the canvas to straight or premultiplied.
 void put_through() {
     vec4 t = texelFetch(u_source, ivec2(v_frame), 0);
 #ifdef STRAIGHT_OUT

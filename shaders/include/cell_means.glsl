@@ -1,5 +1,6 @@
-// Colours of cells of the layer, one texel each: made once a cell where there are fewer cells than pixels.
-// CELLS: this pass makes them, its pixels are cells. MEANS: they are made, in u_means. Else each pixel makes its cell's own.
+// Mean colour of each cell of the layer. If there are fewer cells than pixels, an extra pass computes each mean once.
+// CELLS: this pass computes the means, and its pixels are cells. MEANS: u_means has them. Otherwise each pixel computes
+// its own cell's mean.
 
 vec4 taps_of(vec2 cell);
 

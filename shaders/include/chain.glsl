@@ -1,9 +1,10 @@
-// The GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
-// in:  u_source, linear premultiplied, or with IN_PLACE what is written to, for passes that read no other pixel of it, or with
-// JOINED what the pass before left in f_color (shaders/joining.py); u_box, the layer's bounding rectangle in frame px; u_layer_size, its own size in px.
+// GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
+// in: u_source, linear premultiplied. With IN_PLACE it is the target itself, for passes that read no other pixel. With
+// JOINED it is the previous pass's f_color (shaders/joining.py). u_box: the layer's bounding rectangle, frame px.
+// u_layer_size: its own size, px.
 // out: f_color, linear premultiplied.
-// Layer coordinates run from the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
-// as in the reference's export (3.5): every position below is then a mirrored one, and buffer_at turns it back.
+// Layer coordinates start at the box's top-left corner. With u_mirrored they are upside down about the frame's middle,
+// as in the reference's export (3.5): every position below is then mirrored, and buffer_at mirrors it back.
 // Effects that read the buffer at other pixels include around.glsl.
 #include "frame.glsl"
 #include "color.glsl"
@@ -32,13 +33,13 @@ vec2 position() {
 }
 
 vec2 uv() {
-    // by the reciprocal, as interpolated coordinates come out: hashes hang on their last bits
+    // by the reciprocal, like interpolated coordinates: hashes depend on their last bits
     EXACT vec2 pixel_size = 1.0 / u_frame_size;
     EXACT vec2 fractions = position() * pixel_size;
     return fractions;
 }
 
-// The size that positions of place() span.
+// Size of the area that positions of place() cover.
 vec2 extent() {
     return u_layer_size;
 }
@@ -56,14 +57,14 @@ bool inside(vec2 q) {
     return all(greaterThanEqual(q, vec2(0.0))) && all(lessThanEqual(q, extent()));
 }
 
-// Makes the picture's pixel what the first of several joined passes finds.
+// Sets f_color to the picture's pixel, for the first of several joined passes.
 void begin() {
 #ifndef IN_PLACE
     f_color = texel_of(u_source, u_source_region, v_frame);
 #endif
 }
 
-// The buffer at this pixel; ask before `put`.
+// Buffer at this pixel. Read it before `put`.
 vec4 here() {
 #if defined(IN_PLACE) || defined(JOINED)
     return f_color;
@@ -76,7 +77,7 @@ vec4 encoded(vec4 t) {
     return t.a > 0.0 ? vec4(linear_to_srgb(t.rgb / t.a), t.a) : vec4(0.0);
 }
 
-// The straight sRGB-encoded colour of this pixel.
+// Straight sRGB-encoded colour of this pixel.
 vec4 encoded_here() {
     return encoded(here());
 }
@@ -89,12 +90,12 @@ void put_encoded(vec4 c) {
     f_color = vec4(srgb_to_linear(clamp(c.rgb, 0.0, 1.0)) * c.a, c.a);
 }
 
-// Stores another colour for a pixel whose encoded colour was `own`.
+// Stores a new colour for a pixel whose encoded colour was `own`.
 void put_color(vec4 own, vec3 rgb) {
     put_encoded(vec4(rgb, own.a));
 }
 
-// Colour of pixels outside the layer, in passes that leave them alone and in passes that erase them (3.7).
+// Colour of pixels outside the layer: unchanged, or erased, depending on the pass (3.7).
 void put_through() {
     f_color = here();
 }

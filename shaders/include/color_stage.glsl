@@ -1,5 +1,5 @@
-// The colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
-// MATRIX, TABLES: what the layer has.
+// Colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
+// MATRIX, TABLES: parts that the layer has.
 #include "color.glsl"
 
 #ifdef MATRIX
@@ -17,8 +17,8 @@ vec3 to_aces_cg(vec3 c) {
 }
 
 #ifdef TABLES
-// Returns the table's value for an encoded level of a channel: linear between its entries at 256 times the level, without half a texel,
-// so up to half a level off, as in the reference; in float, see texels.glsl.
+// Returns the table's value for an encoded level of a channel: linear between its entries at 256 times the level. As in
+// the reference, half a texel is missing, so the value is up to half a level off. In float, see texels.glsl.
 float tabled(float level, int channel) {
     float at = level * 256.0 - 0.5, low = floor(at);
     float below = texelFetch(u_grade_table, ivec2(clamp(int(low), 0, 255), 0), 0)[channel];

@@ -1,8 +1,9 @@
-// An advanced blend: a layer and what is below it, read through 8 linear bits, to replace that (compositing.md 3.2, 3.3).
+// Advanced blend of a layer and its backdrop, read through 8 linear bits, whose result replaces it (compositing.md 3.2,
+// 3.3).
 //
 // MODE: the number of the blend mode in the table of compositing.md 3.2. PRESERVE: keep the backdrop's transparency.
-// IN_PLACE: the backdrop is what is written to; else it is u_backdrop. Targets are linear premultiplied.
-// BELOW: the backdrop's alpha is 1. What is 1 stays 1, to the last bit: with or without the bytes are the same.
+// IN_PLACE: the backdrop is the target itself. Otherwise it is u_backdrop. Targets are linear premultiplied.
+// BELOW: the backdrop's alpha is 1. It stays exactly 1, so the bytes are the same with or without BELOW.
 #include "quantise.glsl"
 #include "blend.glsl"
 
@@ -15,7 +16,7 @@ uniform sampler2D u_backdrop;
 uniform vec4 u_backdrop_region;
 #endif
 #if MODE == 35 || MODE == 36
-uniform vec4 u_cells;  // comp width, height, and the frame's size in pixels
+uniform vec4 u_cells;  // composition width and height, and the frame's size in pixels
 uniform uint u_seed;
 #endif
 
@@ -36,7 +37,7 @@ vec4 backdrop() {
 }
 
 #if MODE == 35 || MODE == 36
-// The dissolve pattern; rows count from the bottom, as in the reference.
+// Dissolve pattern. Rows count from the bottom, as in the reference.
 float pattern(vec2 frame) {
     uint x = uint(floor(frame.x / u_cells.z * u_cells.x));
     uint y = uint(floor((1.0 - frame.y / u_cells.w) * u_cells.y));
@@ -46,7 +47,8 @@ float pattern(vec2 frame) {
 }
 #endif
 
-// Returns the target's content after the layer, for a straight colour S; where that is transparent all but the stencils give D.
+// Returns the target's content after the layer, for a straight colour S. If S is transparent, all modes except stencils
+// return D.
 vec4 combined(vec4 S) {
     vec4 D = backdrop();
 #if MODE == 31

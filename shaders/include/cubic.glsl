@@ -1,9 +1,9 @@
-// The cubic of Mitchell and Netravali (B = C = 1/3): how a browser enlarges and turns pictures on the canvas of an image layer,
-// whose smoothing quality is high (format/effects.md 8.6).
+// Cubic filter of Mitchell and Netravali (B = C = 1/3), with which a browser enlarges and rotates pictures on the
+// canvas of an image layer, whose smoothing quality is high (format/effects.md 8.6).
 
 uniform bool u_is_image;  // the canvas is that of an image
 
-// The weight of a texel at a distance.
+// Weight of a texel at a distance.
 float cubic(float x) {
     x = abs(x);
     if (x < 1.0) return ((7.0 * x - 12.0) * x * x + 16.0 / 3.0) / 6.0;

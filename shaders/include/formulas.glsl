@@ -16,7 +16,7 @@ float eased(float t) {
     return t * t * (3.0 - 2.0 * t);
 }
 
-// smoothstep that is a step where its edges meet or cross (effects.md 6).
+// smoothstep that becomes a step if its edges meet or cross (effects.md 6).
 float ramp(float low, float high, float x) {
     return high <= low ? step(low, x) : eased((x - low) / (high - low));
 }

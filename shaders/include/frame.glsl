@@ -1,19 +1,19 @@
 // Frame coordinates: positions are output pixels, origin top-left, y down. A target holds a region of the frame,
 // given as (x, y, width, height); row 0 of its texture is the region's top row.
-// Everything is computed from whole frame pixels, so that a pass gives the same bytes whatever region its targets hold.
+// Everything is computed from whole frame pixels, so that a pass gives the same bytes for every region of its targets.
 
-// Uniforms are handed over as flat varyings where that is cheaper (gpu_renderer/opengl/programs.py): declare them at a line's start.
-uniform vec4 u_region;  // what the target being drawn holds
+// Uniforms can be passed as flat varyings (gpu_renderer/opengl/programs.py): declare them at the start of a line.
+uniform vec4 u_region;  // region that the target being drawn holds
 
-// This pixel's position in the frame, its centre at +0.5: exact, as an interpolated varying is not.
-// FLIPPED: the target is drawn upside down, so that the samples of its pixels lie as in the reference, whose rows count upwards.
+// This pixel's position in the frame, its centre at +0.5. It is exact, unlike an interpolated varying.
+// FLIPPED: the target is drawn upside down, so that its samples lie as in the reference, whose rows count upwards.
 #ifdef FLIPPED
 #define v_frame vec2(gl_FragCoord.x + u_region.x, u_region.y + u_region.w - gl_FragCoord.y)
 #else
 #define v_frame (gl_FragCoord.xy + u_region.xy)
 #endif
 
-// The texture coordinates of a frame position in a target that holds `region`.
+// Texture coordinates of a frame position in a target that holds `region`.
 vec2 within(vec4 region, vec2 frame) {
     return (frame - region.xy) / region.zw;
 }
@@ -22,12 +22,12 @@ bool holds_frame(vec4 region, vec2 frame) {
     return all(greaterThanEqual(frame, region.xy)) && all(lessThan(frame, region.xy + region.zw));
 }
 
-// The texel of a target at a frame position; beyond the target its edge repeated.
+// Texel of a target at a frame position. Beyond the target its edge repeats.
 vec4 texel_of(sampler2D target, vec4 region, vec2 frame) {
     return texelFetch(target, clamp(ivec2(floor(frame) - region.xy), ivec2(0), ivec2(region.zw) - 1), 0);
 }
 
-// Bilinear between the four texels around a frame position; beyond the target its edge repeated.
+// Bilinear mix of the four texels around a frame position. Beyond the target its edge repeats.
 vec4 sample_of(sampler2D target, vec4 region, vec2 frame) {
     vec2 corner = floor(frame - 0.5), part = frame - 0.5 - corner;
     ivec2 low = ivec2(corner - region.xy), last = ivec2(region.zw) - 1;

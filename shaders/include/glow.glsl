@@ -1,6 +1,6 @@
 // Glow buffer of a layer: linear premultiplied, at a fraction of the frame's size (gpu_renderer/effects/layer_buffer.py).
-// The sides of its target are powers of two: positions in it are exact, whatever part of the frame it holds.
-// FINE: it has the frame's size, and is asked for at pixels' centres only.
+// The sides of its target are powers of two, so that positions in it are exact for any part of the frame.
+// FINE: it has the frame's size, and is read at pixel centres only.
 
 uniform sampler2D u_glow;
 uniform vec4 u_glow_region;  // cells

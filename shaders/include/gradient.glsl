@@ -1,9 +1,9 @@
-// A gradient across a unit square (format/layers.md 6): STOPS of them, GRADIENT 1 linear, 2 radial. Uses color.glsl's encoding:
-// colours are encoded sRGB and straight, and what is interpolated.
+// Gradient across a unit square (format/layers.md 6), with STOPS stops. GRADIENT: 1 linear, 2 radial. Uses color.glsl:
+// the colours that are interpolated are encoded sRGB and straight.
 
 uniform vec4 u_place;  // linear: gain across, gain down, offset in the corner; radial: centre, gain across and down
 uniform vec4 u_first;
-uniform vec2 u_ramps[STOPS - 1];  // where a ramp begins, and its slope
+uniform vec2 u_ramps[STOPS - 1];  // start of a ramp, and its slope
 uniform vec4 u_added[STOPS - 1];
 
 vec4 gradient(vec2 unit) {

@@ -1,8 +1,9 @@
-// The integer hashes of the raster kernels (format/effects.md 6), exact in 32-bit whole numbers.
-// The reference adds and multiplies in doubles and then wraps; what those doubles round off is rounded off here too.
+// Integer hashes of the raster kernels (format/effects.md 6), exact in 32-bit whole numbers.
+// The reference adds and multiplies in doubles and then wraps. The rounding of those doubles is reproduced here.
 // Whole a and b stay below 2^22. A key (see effects/noise.py) is (its low 32 bits, the exponent of its last place).
 
-// The number of bits of x, which is below 2^31: the exponent of a float. Without the second highest bit no float rounds up.
+// Number of bits of x, which is below 2^31: the exponent of a float. The second highest bit is cleared, so that no
+// float rounds up.
 int bit_length(uint x) {
     return x == 0u ? 0 : int(floatBitsToUint(float(int(x & ~(x >> 1)))) >> 23) - 126;
 }
@@ -15,7 +16,7 @@ uint rounded_off(uint x, int bits) {
     return x - rest + (up ? unit : 0u);
 }
 
-// The low 32 bits of double(n) * 1274126177, n signed.
+// Low 32 bits of double(n) * 1274126177, n signed.
 uint wrapped_product(uint n) {
     const uint K = 1274126177u;
     bool negative = (n & 0x80000000u) != 0u;
@@ -40,7 +41,7 @@ float hash_a(int a, int b, ivec2 key) {
     return float((n ^ (n >> 16)) >> 8) / 16777216.0;
 }
 
-// HB: arithmetic shifts; the value is 0..1 as the unsigned result over 2^32.
+// HB: arithmetic shifts. The value is the unsigned result over 2^32.
 float hash_b(int a, int b, ivec2 key) {
     int n = int(hash_sum(a, b, key));
     n = int(wrapped_product(uint(n ^ (n >> 13))));

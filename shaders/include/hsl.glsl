@@ -24,7 +24,7 @@ vec3 hsl_to_rgb(vec3 c) {
     return vec3(hue_channel(p, q, c.x + 1.0 / 3.0), hue_channel(p, q, c.x), hue_channel(p, q, c.x - 1.0 / 3.0));
 }
 
-// Hues are a circle: the distance is at most a half.
+// Hues are a circle, so their distance is at most 1/2.
 float hue_distance(float a, float b) {
     float d = abs(a - b);
     return min(d, 1.0 - d);

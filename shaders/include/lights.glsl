@@ -1,16 +1,16 @@
 // Shading of a plane by up to eight lights (format/three-d.md 6.2). Linear straight colours; positions in world px.
 // LIT       length of the arrays
-// LIGHTS    LIGHT(index, kind, falloff) for each light. Software rasterisers run all branches, so the shader has only those of its lights.
-// SPECULAR  if the material reflects lights
+// LIGHTS    LIGHT(index, kind, falloff) for each light: software rasterisers run all branches, so others are left out
+// SPECULAR  the material reflects lights
 // Kinds: 0 point, 1 ambient, 2 spot, 3 parallel. Falloffs: 0 none, 1 smooth, 2 inverse square.
 
 #ifdef LIT
-uniform vec3 u_origin;    // world position of the unit square's corner (0, 0), and its two sides
-uniform vec3 u_across;
+uniform vec3 u_origin;    // world position of the unit square's corner (0, 0)
+uniform vec3 u_across;    // sides of the unit square, world px
 uniform vec3 u_down;
 uniform vec3 u_normal;
 uniform vec3 u_eye;
-uniform vec4 u_material;  // specular 0..1, shininess, metal 0..1, 1 for faces that are lit on the outside only
+uniform vec4 u_material;  // specular 0..1, shininess, metal 0..1, 1 for faces that are lit on the outer side only
 uniform vec3 u_light_colors[LIT + 0];  // linear colour times gain
 uniform vec3 u_light_places[LIT + 0];
 uniform vec3 u_light_aims[LIT + 0];

@@ -1,4 +1,4 @@
-// The value of a track matte at a frame position. MATTE: 0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted.
+// Value of a track matte at a frame position. MATTE: 0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted.
 
 #if MATTE != 0
 uniform sampler2D u_matte;

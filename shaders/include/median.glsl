@@ -1,6 +1,7 @@
-// The element of a rank among the bytes of a window: each channel by bisection over its 256 levels.
-// The shader that includes this defines `counts`: whether an offset belongs to the window; and reads with texel_clamped.
-// RANKED: native kernels have found it, u_ranked.
+// Byte of a given rank in a window: for each channel by bisection over its 256 levels.
+// The including shader defines `counts`, which returns true for an offset inside the window. It reads with
+// texel_clamped.
+// RANKED: native kernels have computed the bytes, u_ranked.
 
 bool counts(ivec2 offset);
 

@@ -1,4 +1,4 @@
-// A plane placed in the frame: u_to_unit takes frame pixels to the unit square of its quad.
+// A plane placed in the frame. u_to_unit maps frame pixels to the unit square of its quad.
 
 uniform mat3 u_to_unit;
 
@@ -11,13 +11,14 @@ vec2 plane(vec2 frame) {
 #endif
 }
 
-// A sample exactly on an edge belongs to the quad on its right and above it, as in the reference, whose rows count upwards.
+// A sample exactly on an edge belongs to the quad on its right and above, as in the reference, whose rows count
+// upwards.
 const vec2 TIE = vec2(1.0, -1.0) / 1024.0;
 
 float holds(vec2 frame) {
     vec3 p = u_to_unit * vec3(frame + TIE, 1.0);
 #ifdef PROJECTIVE
-    // behind the eye p.z is negative: the inverse of a homography carries the sign of the depth
+    // behind the eye p.z is negative: the inverse of a homography has the sign of the depth
     float far = p.z;
 #else
     const float far = 1.0;
@@ -25,7 +26,7 @@ float holds(vec2 frame) {
     return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(far))) ? 1.0 : 0.0;
 }
 
-// The share of a pixel that the quad covers. The content is shaded once, at the pixel's centre, like hardware MSAA does.
+// Share of a pixel that the quad covers. As with hardware MSAA, content is shaded once, at the pixel's centre.
 float coverage(vec2 frame) {
 #if SAMPLES == 4
     return 0.25 * (holds(frame + vec2(-0.125, 0.375)) + holds(frame + vec2(0.375, 0.125))

@@ -1,5 +1,5 @@
-// Quantises everything that lies below a blended layer to 8 linear bits (format/compositing.md 1.3).
-// The result is rounded to the bits of a half float, so that it is the same stored in a target or passed on.
+// Quantises all pixels below a blended layer to 8 linear bits (format/compositing.md 1.3).
+// The result is rounded to the bits of a half float, so that it is the same whether it is stored in a target or not.
 
 vec4 levels(vec4 channels) {
     vec4 level = floor(clamp(channels, 0.0, 1.0) * 255.0 + 0.5) * (1.0 / 255.0);

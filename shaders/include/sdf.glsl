@@ -16,7 +16,7 @@ float distance_px(vec2 unit) {
 float edge(vec2 unit) {
     float d = distance_px(unit);
 #ifdef GRADIENT
-    // a canvas's edge: the share of the pixel that is covered
+    // edge of a canvas: the share of the pixel that is covered
     return clamp(0.5 - d / (length(vec2(dFdx(d), dFdy(d))) + 1e-6), 0.0, 1.0);
 #else
     float ramp = fwidth(d) + 1e-6;

@@ -1,4 +1,4 @@
-// Bilinear filtering in float. Software rasterisers filter 8-bit textures in 8 bits, which shows behind colour tables.
+// Bilinear filtering in float. Software rasterisers filter 8-bit textures in 8 bits, which colour tables make visible.
 
 vec4 between_texels(sampler2D image, vec2 uv) {
     ivec2 last = textureSize(image, 0) - 1;

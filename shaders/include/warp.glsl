@@ -1,9 +1,9 @@
-// A distortion: every pixel of the layer shows the picture at another point; pixels beyond the layer stay.
-// The shader that includes this defines `source`: where the pixel at q takes its colour from, both in px of the layer.
+// A distortion: every pixel of the layer shows another point of the picture. Pixels outside the layer do not change.
+// The including shader defines `source`, the point from which the pixel at q takes its colour, both in px of the layer.
 #include "effect.glsl"
 #include "around.glsl"
 
-const vec2 NOWHERE = vec2(-1e6);  // a source that is transparent
+const vec2 NOWHERE = vec2(-1e6);  // a source point that gives a transparent pixel
 
 vec2 source(vec2 q);
 

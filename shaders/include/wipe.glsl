@@ -1,12 +1,12 @@
 // A transition: each pixel keeps a share of its alpha (format/effects.md 8.11).
-// The shader that includes this defines `keep`: the share at this pixel, 0..1.
+// The including shader defines `keep`: the share at this pixel, 0..1.
 #include "effect.glsl"
 
 uniform float u_completion;  // percent
 
 float keep();
 
-// How far the transition is: 1 from 100 % on (effects.md 4.6).
+// Progress of the transition: 1 from 100 % on (effects.md 4.6).
 float progress() {
     return min(1.0, u_completion / 100.0);
 }

@@ -1,8 +1,9 @@
 // A plane's quad as real geometry, for passes with a depth buffer.
-// u_to_frame: unit square to frame pixels; its third row is the depth in composition px, so that w is the distance.
-// u_subpixels: steps of a pixel that corners lie on, as those of the reference's rasteriser. The content keeps its exact place.
+// u_to_frame: unit square to frame pixels. Its third row is the depth in composition px, so that w is the distance.
+// u_subpixels: subpixel steps to which corners are rounded, as in the reference's rasteriser. The content keeps its
+// exact place.
 // Depth: 0 at 1 px from the eye, 1 at 100000 px (format/three-d.md 3).
-// What is an attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/programs.py.
+// An attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/programs.py.
 #include "frame.glsl"
 
 in mat3 u_to_unit;

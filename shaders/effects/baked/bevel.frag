@@ -1,4 +1,5 @@
-// A bevel over the canvas: u_bands (red = light, green = shade, perhaps smaller) within u_shape. Light adds, shade multiplies.
+// A bevel over the canvas: u_bands (red = light, green = shade; it can be smaller) within u_shape. Light adds, shade
+// multiplies.
 #include "canvas.glsl"
 #include "composite.glsl"
 

@@ -17,7 +17,7 @@ void main() {
     for (int at = max(0, here_ - margin); at <= min(last, here_ + margin); at++) {
         sum += texel(across + at * u_axis) * vec4(lessThanEqual(vec4(abs(at - here_)), radius));
     }
-    if (u_repeat_edge) {  // taps beyond an edge are all the same
+    if (u_repeat_edge) {  // all taps beyond an edge have the same value
         sum += texel(across) * max(radius - float(here_), 0.0);
         sum += texel(across + last * u_axis) * max(radius - float(last - here_), 0.0);
     }

@@ -1,4 +1,4 @@
-// A disc or a ring over the picture; inverted, the colour everywhere and a hole (format/effects.md 8.6).
+// A disc or a ring over the picture. Inverted: the colour everywhere, with a hole (format/effects.md 8.6).
 #include "canvas.glsl"
 #include "composite.glsl"
 
@@ -17,7 +17,8 @@ float disc(float d) {
     return soft > 0.0 ? edge * clamp((u_radius - d) / soft, 0.0, 1.0) : edge;
 }
 
-// A radial gradient of five stops (offset, alpha) in any order: a browser sorts them, equal offsets as they are listed.
+// Radial gradient of five stops (offset, alpha) in any order. A browser sorts them by offset, keeping the order of
+// equal ones.
 float ring(float d) {
     float inner = max(0.0, u_radius - u_thickness) / u_radius, soft = clamp(u_feather, 0.0, u_radius) / u_radius;
     vec2 stops[5] = vec2[5](

@@ -1,5 +1,5 @@
-// The largest or smallest value of each channel along one axis; outside the canvas the edge repeats, or counts as 0.
-// One pass of a separable square window (format/effects.md 8.10). Straight values; channels not chosen stay.
+// Largest or smallest value of each channel along one axis. Outside the canvas the edge repeats, or counts as 0.
+// One pass of a separable square window (format/effects.md 8.10). Straight values. Other channels do not change.
 #include "effect.glsl"
 
 uniform ivec2 u_axis;

@@ -9,9 +9,9 @@ uniform float u_thickness;
 uniform vec4 u_color;
 uniform float u_opacity;
 
-// How much of this pixel the lines along one axis cover.
+// Share of this pixel that the lines along one axis cover.
 float covered(float low, float pitch, float anchor, float side) {
-    // Thinner lines may leave the far edge bare, because none begins beyond it.
+    // Thinner lines may leave the far edge uncovered, because none begins beyond it.
     if (u_thickness >= 2.0 * pitch) return 1.0;
     float start = mod(anchor, pitch), nudge = mod(floor(u_thickness + 0.5), 2.0) == 1.0 ? 0.5 : 0.0, sum = 0.0;
     float nearest = floor((low - start) / pitch + 0.5), around = 2.0;

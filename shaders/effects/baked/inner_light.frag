@@ -1,4 +1,4 @@
-// Inner shadow and inner glow: u_soft, the blurred outside of the silhouette, displaced, in one colour within u_shape.
+// Inner shadow and inner glow: u_soft (the blurred, displaced outside of the silhouette) in one colour within u_shape.
 #include "canvas.glsl"
 #include "composite.glsl"
 

@@ -1,4 +1,4 @@
-// The outside of a shape: 1 - alpha, over a region that may be larger than the shape's.
+// The outside of a shape: 1 - alpha, over a region that can be larger than the shape's.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

@@ -1,5 +1,6 @@
-// The next mip level of a picture of 8 bits as browsers make it: means of 2 x 2 px, of 1 2 1 along an odd side, rounded down.
-// COLUMNS, ROWS: texels across and down that make one, 1 to 3. in and out: premultiplied sRGB.
+// Next mip level of an 8-bit picture, as browsers make it: means of 2 x 2 px, or weights 1 2 1 along an odd side,
+// rounded down.
+// COLUMNS, ROWS: texels across and down for each texel, 1 to 3. in and out: premultiplied sRGB.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

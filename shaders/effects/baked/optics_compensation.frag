@@ -10,6 +10,6 @@ vec2 source(vec2 q) {
     vec2 middle = center() + vec2(u_center_x, u_center_y);
     float r = distance(q, middle) / length(center()), bend = k * r * r;
     if (u_reverse) return middle + (q - middle) / (1.0 + bend);
-    // (1 - sqrt(1 - 4 bend)) / (2 bend), whose digits cancel out for a small one.
+    // (1 - sqrt(1 - 4 bend)) / (2 bend), rearranged because its digits cancel out for a small bend.
     return middle + (q - middle) * (4.0 * bend > 1.0 ? 0.5 / bend : 2.0 / (1.0 + sqrt(1.0 - 4.0 * bend)));
 }

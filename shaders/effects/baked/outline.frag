@@ -1,4 +1,4 @@
-// A ring behind the picture: 32 displaced copies of u_shape, the silhouette, without the silhouette itself
+// A ring behind the picture: 32 displaced copies of u_shape, the silhouette, minus the silhouette itself
 // (effects.md 8.2).
 #include "canvas.glsl"
 

@@ -1,7 +1,8 @@
-// A square piece of the canvas, turned about its middle and moved: nearest pixels, nothing beyond it (format/effects.md 8.8).
+// A square piece of the canvas, rotated about its centre and moved. Nearest pixels, transparent outside
+// (format/effects.md 8.8).
 #include "canvas.glsl"
 
-uniform vec4 u_piece;  // canvas px: the middle that it came from, and where that is now
+uniform vec4 u_piece;  // canvas px: original centre, and current centre
 uniform vec2 u_turn;   // cosine and sine of its rotation
 uniform float u_cell;  // px
 uniform float u_fade;
@@ -12,6 +13,6 @@ void main() {
     ivec2 from = ivec2(floor(u_piece.xy + own));
     if (any(greaterThan(abs(own), vec2(0.5 * u_cell))) || !on_canvas(from)) discard;
     vec4 c = texel_clamped(from);
-    if (c.a == 0.0) discard;  // leaves the pieces below visible
+    if (c.a == 0.0) discard;  // keeps the pieces below visible
     put(vec4(c.rgb, c.a * u_fade));
 }

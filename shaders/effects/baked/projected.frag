@@ -1,4 +1,5 @@
-// The alpha projected away from a lamp: the shadow of radial-shadow before it is softened, in all channels (effects.md 8.2).
+// Alpha projected away from a lamp: the shadow of radial-shadow before it is softened, in all channels (effects.md
+// 8.2).
 #include "canvas.glsl"
 
 uniform float u_light_x;

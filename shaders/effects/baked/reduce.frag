@@ -1,4 +1,4 @@
-// A picture in the target's smaller size, bilinear, between it and its next mip level (u_smaller) by u_between, 0 to 1.
+// A picture at the target's smaller size, bilinear, mixed with its next mip level (u_smaller) by u_between, 0 to 1.
 // Halves of the 8 bits are rounded up, as browsers do. in and out: premultiplied sRGB.
 #include "frame.glsl"
 #include "texels.glsl"

@@ -1,4 +1,5 @@
-// Two displaced, blurred copies of the silhouette, their difference or, inverted, what they share, in one colour within it.
+// Two displaced, blurred copies of the silhouette: their difference or, inverted, their overlap, in one colour within
+// it.
 #include "canvas.glsl"
 #include "composite.glsl"
 

@@ -1,4 +1,5 @@
-// The mean of the neighbours of similar luma; mode 1 shows the share of the others, mode 2 darkens by it (effects.md 8.1).
+// Mean of the neighbours with similar luma. Mode 1 shows the share of the others, mode 2 darkens by it (effects.md
+// 8.1).
 #include "canvas.glsl"
 
 uniform int u_window;

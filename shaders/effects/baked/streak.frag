@@ -1,4 +1,5 @@
-// Some steps of a fading streak: a pixel for each step from the head on. Two steps can share a pixel (format/effects.md 8.6).
+// Some steps of a fading streak, one pixel per step, starting at the head. Two steps can share a pixel
+// (format/effects.md 8.6).
 #include "canvas.glsl"
 
 uniform vec4 u_mark;       // canvas px: the streak's head; its length in steps; its opacity
@@ -11,7 +12,7 @@ void main() {
     bool is_steep = abs(u_direction.y) >= abs(u_direction.x);
     float at = is_steep ? head.y - here.y : head.x - here.x, along = is_steep ? u_direction.y : u_direction.x;
     float first = floor(min(at / along, (at - 1.0) / along)), through = 1.0;
-    for (int i = 0; i < 4; i++) {  // no more steps are in one row, or one column, of pixels
+    for (int i = 0; i < 4; i++) {  // at most 4 steps are in one row, or one column, of pixels
         float k = first + float(i);
         bool is_here = k >= u_steps.x && k < u_steps.y && floor(head - u_direction * k) == here;
         if (is_here) through *= 1.0 - u_mark.w * (1.0 - k / u_mark.z);

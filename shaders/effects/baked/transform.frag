@@ -26,7 +26,7 @@ void main() {
             sum += w * vec4(c.rgb * c.a, c.a);
         }
     }
-    // The cubic repeats the picture's edge, which is anti-aliased where it ends.
+    // The cubic filter repeats the picture's edge, which is anti-aliased.
     vec2 covered = is_cubic ? clamp(min(point, extent() - point) * scale + 0.5, 0.0, 1.0) : vec2(1.0);
     vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * clamp(u_opacity / 100.0, 0.0, 1.0);
     put(shown.a > 0.0 ? vec4(shown.rgb / shown.a, shown.a) : vec4(0.0));
