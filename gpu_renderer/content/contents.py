@@ -94,7 +94,7 @@ class Contents:
         """Return width and height of the layer box, px, or (0, 0) for a source that draws nothing."""
         if isinstance(source, TextSource):
             return self._boxes.get(
-                source, lambda: self._finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
+                source, lambda: self._if_finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
             )
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
@@ -137,7 +137,7 @@ class Contents:
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
         key = (source, supersample, bleed_px)
-        return self._rasters.get(key, lambda: self._finite(lambda: self._drawn(source, supersample, bleed_px), None))
+        return self._rasters.get(key, lambda: self._if_finite(lambda: self._drawn(source, supersample, bleed_px), None))
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
         """Return the single decoded frame that a video shows, or None if it shows none or mixes several."""
@@ -176,7 +176,7 @@ class Contents:
             return particle_raster(source, supersample)
         return None
 
-    def _finite(self, make: Callable[[], T], otherwise: T) -> T:
+    def _if_finite(self, make: Callable[[], T], otherwise: T) -> T:
         """Return the result of `make`, or `otherwise` if the document's numbers are not finite or out of range."""
         try:
             return make()

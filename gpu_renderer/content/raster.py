@@ -46,12 +46,12 @@ class Raster:
 def with_content_box(raster: Raster) -> Raster:
     """Return the raster with its content box: the pixels that are not transparent, and one pixel around them for filters."""
     rows, columns = raster.pixels.shape[:2]
-    left, right = _extent(raster.pixels.max(axis=0).reshape(columns, -1))
-    top, bottom = _extent(raster.pixels.reshape(rows, -1).max(axis=1).reshape(rows, -1))
+    left, right = _content_range(raster.pixels.max(axis=0).reshape(columns, -1))
+    top, bottom = _content_range(raster.pixels.reshape(rows, -1).max(axis=1).reshape(rows, -1))
     return replace(raster, content_box=(left / columns, top / rows, (right - left) / columns, (bottom - top) / rows))
 
 
-def _extent(levels: npt.NDArray[np.uint8]) -> tuple[int, int]:
+def _content_range(levels: npt.NDArray[np.uint8]) -> tuple[int, int]:
     """Return the range of lines that are not empty, with one more on both sides, or (0, 0) if all are empty."""
     content_box = np.flatnonzero(levels.any(axis=1))
     return (max(0, int(content_box[0]) - 1), min(len(levels), int(content_box[-1]) + 2)) if len(content_box) else (0, 0)

@@ -241,12 +241,12 @@ class _Masks:
         down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
         covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down, is_scope)
         if self.scale is not None and self.scale != canvas.scale:
-            covered = _placed(covered, canvas.height, canvas.width, is_centred=is_scope)
+            covered = _on_canvas(covered, canvas.height, canvas.width, is_centred=is_scope)
         rows, columns = covered.shape
         return canvas.texture(np.ascontiguousarray(covered).tobytes(), columns, rows, channels=1)
 
 
-def _placed(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centred: bool) -> npt.NDArray[np.uint8]:
+def _on_canvas(covered: npt.NDArray[np.uint8], rows: int, columns: int, *, is_centred: bool) -> npt.NDArray[np.uint8]:
     """Return coverage on a canvas of another size, at its corner or centred, and 0 elsewhere."""
     placed = np.zeros((rows, columns), np.uint8)
     top, left = ((rows - covered.shape[0]) // 2, (columns - covered.shape[1]) // 2) if is_centred else (0, 0)

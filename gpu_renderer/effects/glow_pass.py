@@ -99,7 +99,7 @@ def with_glow(
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     across, down = glow_pass.axis_shares
     blurs = {
-        name: _lobe(painter, shape, (sigma * across, sigma * down), region, exact=exact)
+        name: _blurred_silhouette(painter, shape, (sigma * across, sigma * down), region, exact=exact)
         for name, sigma in lobes.items()
     }
     front = layer.glow
@@ -179,7 +179,7 @@ class _Silhouette:
         )
 
 
-def _lobe(
+def _blurred_silhouette(
     painter: Painter, shape: _Silhouette, sigmas: tuple[float, float], region: Region, *, exact: bool
 ) -> GlowBuffer:
     """Return the silhouette blurred over a region of the frame, with a sigma for each axis.

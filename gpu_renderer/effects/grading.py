@@ -45,7 +45,7 @@ def hue_turned(radians: float, luma: Luma) -> Affine:
     return affine_of(grey + c * (np.eye(3) - grey) + s * sine)
 
 
-def _share(values: EffectValues, luma: Luma) -> float:
+def _amount(values: EffectValues, luma: Luma) -> float:
     """Return `amount` as a fraction. CSS filters clamp it to 1."""
     amount = values.fraction("amount")
     return min(1.0, amount) if luma is CSS_LUMA else amount
@@ -72,7 +72,7 @@ def _truncated(levels: npt.NDArray[np.floating]) -> Table:
     return np.repeat(np.clip(levels, 0, 255).astype(np.uint8)[:, None], 3, axis=1)
 
 
-def _plain(values: EffectValues, key: str) -> tuple[float, float, float]:
+def _hex_color(values: EffectValues, key: str) -> tuple[float, float, float]:
     """Return the colour of a `#rrggbb` value, or black for any other text."""
     r, g, b, a = values.color_with(key, -1.0)
     return (r, g, b) if a == -1.0 else (0.0, 0.0, 0.0)
@@ -107,13 +107,13 @@ class Saturate(MatrixEffect):
 @effect("grayscale")
 class Grayscale(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        return [saturated(1 - _share(values, luma), luma)]
+        return [saturated(1 - _amount(values, luma), luma)]
 
 
 @effect("sepia")
 class Sepia(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        amount = _share(values, luma)
+        amount = _amount(values, luma)
         return [affine_of((1 - amount) * np.eye(3) + amount * np.array(_SEPIA))]
 
 
@@ -140,11 +140,11 @@ class HueSaturation(MatrixEffect):
 @effect("invert")
 class Invert(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
-        amount = _share(values, luma)
+        amount = _amount(values, luma)
         return [scaled(1 - 2 * amount, amount)]
 
     def filters(self, values: EffectValues) -> Sequence[Table]:
-        amount = _share(values, CSS_LUMA)
+        amount = _amount(values, CSS_LUMA)
         return [_between(amount, 1 - amount)]
 
 
@@ -152,7 +152,7 @@ class Invert(MatrixEffect):
 class Tint(MatrixEffect):
     def steps(self, values: EffectValues, luma: Luma) -> list[Affine]:
         amount = values.fraction("amount")
-        black, white = (np.array(_plain(values, key)) for key in ("mapBlack", "mapWhite"))
+        black, white = (np.array(_hex_color(values, key)) for key in ("mapBlack", "mapWhite"))
         # Both routes use the weights of the GPU route, because no CSS filter does this.
         return [affine_of((1 - amount) * np.eye(3) + amount * np.outer(white - black, LUMA), amount * black)]
 

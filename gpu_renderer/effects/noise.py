@@ -32,13 +32,13 @@ KEY_FACTOR = 1442695040888963328
 LATTICES_MAX = 8
 BAND_ROWS = 32
 """Number of rows of a lattice that fit the processor's cache."""
-ROW = 2048
+LATTICE_ROW_TEXELS = 2048
 """Texels in a row of the texture that holds the lattices one after the other."""
 GRID_CELLS = 256
 """Cells of baked fractal noise along the longer side of the canvas."""
-EXACT_MAX = 2**22
+EXACT_HASH_MAX = 2**22
 """Limit below which the products and sums of a hash are whole numbers that a double holds exactly."""
-FINE = 2.0
+LATTICE_FREQUENCY_MAX = 2.0
 """Frequency above which each pixel has its own two corners per axis, because the lattice would be larger."""
 
 
@@ -97,14 +97,14 @@ def lattices(canvas: Canvas, octaves: Sequence[tuple[float, float]]) -> tuple[Un
         starts.append(start)
         columns.append(len(x))
         start += parts[-1].size
-    rows = -(-start // ROW)
-    texels = np.concatenate([*parts, np.zeros(rows * ROW - start, np.float32)])
+    rows = -(-start // LATTICE_ROW_TEXELS)
+    texels = np.concatenate([*parts, np.zeros(rows * LATTICE_ROW_TEXELS - start, np.float32)])
     uniforms = {
         "u_lattice_starts": _ints(starts),
         "u_lattice_columns": _ints(columns),
         "u_lattice_frequencies": np.resize(np.asarray([f for f, _ in octaves], np.float32), LATTICES_MAX).tobytes(),
     }
-    return uniforms, {"u_lattice": _texture(canvas, texels, ROW, rows, 1)}
+    return uniforms, {"u_lattice": _texture(canvas, texels, LATTICE_ROW_TEXELS, rows, 1)}
 
 
 def scattered_points(canvas: Canvas, cell: float, seed: float) -> moderngl.Texture:
@@ -119,7 +119,7 @@ def _corners(side: int, frequency: float) -> npt.NDArray[np.float64]:
 
     Products have single precision, as the shader's fractions do. Near a whole number a double can have another floor.
     """
-    if frequency <= FINE:
+    if frequency <= LATTICE_FREQUENCY_MAX:
         return np.arange(int((side - 1) * frequency) + 2, dtype=np.float64)
     low = np.floor(np.arange(side, dtype=np.float32) * np.float32(frequency)).astype(np.float64)
     return np.stack([low, low + 1], axis=1).ravel()
@@ -167,7 +167,7 @@ class NoiseAlpha(Effect):
         seed, phase = values.whole("seed"), values.whole("noisePhase")
         columns = np.arange(canvas.width, dtype=np.float64) + (seed + 7919 * phase)
         rows = np.arange(canvas.height, dtype=np.float64) + (104729 * phase - seed)
-        if max(np.abs(columns).max(), np.abs(rows).max()) < EXACT_MAX:
+        if max(np.abs(columns).max(), np.abs(rows).max()) < EXACT_HASH_MAX:
             canvas.apply(self.shader, values)
             return
         hashes = plane_hashes(columns, rows[:, None]).astype(np.float32)

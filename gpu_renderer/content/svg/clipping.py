@@ -83,7 +83,7 @@ def _inset(inside: str, box: skia.Rect, em: float) -> skia.Path:
     """Return `inset(TOP RIGHT BOTTOM LEFT round RADIUS)`. Fewer numbers work as in CSS margins."""
     stated, _, radius = inside.partition("round")
     words = stated.split()[:4] or ["0"]
-    top, right, bottom, left = (words[_OF_SIDE[len(words) - 1][side]] for side in range(4))
+    top, right, bottom, left = (words[_MARGIN_OF_SIDE[len(words) - 1][side]] for side in range(4))
     width, height = box.width(), box.height()
     x, x_end = length(left, width, 0.0, em), width - length(right, width, 0.0, em)
     y, y_end = length(top, height, 0.0, em), height - length(bottom, height, 0.0, em)
@@ -115,7 +115,7 @@ def _rounded(rectangle: skia.Rect, stated: str, box: skia.Rect, em: float) -> sk
     corners: list[skia.Point] = []
     words = [(half.split()[:4] or ["0"]) for half in (across, down if down.strip() else across)]
     for corner in range(4):
-        x, y = (half[_OF_SIDE[len(half) - 1][corner]] for half in words)
+        x, y = (half[_MARGIN_OF_SIDE[len(half) - 1][corner]] for half in words)
         corners.append(skia.Point(length(x, box.width(), 0.0, em), length(y, box.height(), 0.0, em)))
     rounded = skia.RRect()
     rounded.setRectRadii(rectangle, corners)
@@ -146,7 +146,7 @@ def _path(inside: str, box: skia.Rect, em: float) -> skia.Path:
     return path
 
 
-_OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
+_MARGIN_OF_SIDE: Final = ((0, 0, 0, 0), (0, 1, 0, 1), (0, 1, 2, 1), (0, 1, 2, 3))
 """For 1 to 4 stated margins: index of the margin of each side, clockwise from the top."""
 _SHAPES: Final[dict[str, Callable[[str, skia.Rect, float], skia.Path]]] = {
     "circle": _circle,

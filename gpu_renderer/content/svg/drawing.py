@@ -71,7 +71,7 @@ class Drawing(Scene):
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))
         elif "gradient(" in style.get("background", ""):
-            self._name_functions("background", style)
+            self._warn_about_functions("background", style)
         self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
 
     def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
@@ -164,10 +164,10 @@ class Drawing(Scene):
 
         shape = basic_shape(value, box_of, font_size(frame.style))
         if shape is None:
-            self._name_functions("clip-path", frame.style)
+            self._warn_about_functions("clip-path", frame.style)
         return shape
 
-    def _name_functions(self, name: str, style: Style) -> None:
+    def _warn_about_functions(self, name: str, style: Style) -> None:
         """Warn about CSS functions of a property that are not drawn."""
         value = style.get(name, "none")
         if "(" in value and not value.startswith("url("):
@@ -182,7 +182,7 @@ class Drawing(Scene):
         """
         found = filter_list(value)
         if not found:
-            self._name_functions("filter", frame.style)
+            self._warn_about_functions("filter", frame.style)
         depth = canvas.save()
         for name, inside in reversed(found):
             if name == "url":

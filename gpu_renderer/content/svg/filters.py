@@ -22,7 +22,7 @@ _Result: TypeAlias = skia.ImageFilter | None
 """Result of a primitive. None is the source graphic."""
 
 _PRIMITIVES_MAX = 64
-_COLOR_BLIND = ("feFlood", "feOffset", "feTile")
+_LIGHT_INDEPENDENT = ("feFlood", "feOffset", "feTile")
 """Primitives that do not depend on linear or encoded light, or that convert their own colour."""
 _INPUTS = {"feFlood": 0, "feTurbulence": 0, "feBlend": 2, "feComposite": 2, "feDisplacementMap": 2}
 """Number of inputs. Other primitives have one, feMerge has any number."""
@@ -30,7 +30,7 @@ _WORK = {
     "feGaussianBlur": 80.0, "feDropShadow": 80.0, "feMorphology": 30.0, "feComposite": 40.0, "feBlend": 25.0,
     "feDisplacementMap": 25.0, "feTurbulence": 10.0,
 }  # fmt: skip
-_WORK_OF_OTHERS, _LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
+_DEFAULT_WORK, _LINEAR_LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
 """Measured costs per pixel, in painted pixels of 2.5 ns.
 
 In order: other primitives, computing in linear light, each input of feMerge, each octave of feTurbulence, each px of
@@ -112,8 +112,8 @@ class _Chain:
         self._primitive = primitive
         self._style = self._scene.cascade.computed(primitive, self._outer_style)
         self._region = self._primitive_region()
-        inputs, in_linear = self._inputs(), self._is_linear() and name not in _COLOR_BLIND
-        work = self._own_work(name, inputs) + (_LIGHT_WORK if in_linear else 0.0)
+        inputs, in_linear = self._inputs(), self._is_linear() and name not in _LIGHT_INDEPENDENT
+        work = self._own_work(name, inputs) + (_LINEAR_LIGHT_WORK if in_linear else 0.0)
         work += sum(self._work.get(given, 0.0) for given in inputs)
         if in_linear:
             decoding = skia.ColorFilters.SRGBToLinearGamma()
@@ -131,7 +131,7 @@ class _Chain:
         return self._work[self.last]
 
     def _own_work(self, name: str, inputs: Sequence[_Result]) -> float:
-        work = _WORK.get(name, _WORK_OF_OTHERS)
+        work = _WORK.get(name, _DEFAULT_WORK)
         if name == "feMerge":
             work += _MERGE_WORK * len(inputs)
         elif name == "feTurbulence":

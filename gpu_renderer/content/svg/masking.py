@@ -36,7 +36,7 @@ def masks_of(scene: Scene, style: Style) -> list[Mask]:
     if "mask" not in style:
         return found
     modes, composites = (cycle(style.get(name, "").split(",")) for name in ("mask-mode", "mask-composite"))
-    for layer, mode, composite in zip(_listed(style["mask"]), modes, composites, strict=False):
+    for layer, mode, composite in zip(_comma_separated(style["mask"]), modes, composites, strict=False):
         words = f"{layer} {mode} {composite}".split()
         kinds = [word for word in words if word in ("alpha", "luminance")]
         operators = [word for word in words if word in _OPERATORS]
@@ -66,7 +66,7 @@ def _draw_mask(
 ) -> None:
     style = scene.cascade.in_place(mask.element)
     scene.budget.spend_layer(canvas, MASK_WORK)
-    canvas.saveLayer(None, skia.Paint(BlendMode=mode, ColorFilter=_kept(style, mask.kind)))
+    canvas.saveLayer(None, skia.Paint(BlendMode=mode, ColorFilter=_coverage_filter(style, mask.kind)))
     canvas.clipRect(filter_region(mask.element, bounds, frame.viewport))
     if mask.element.get("maskContentUnits") == "objectBoundingBox":
         canvas.concat(box_matrix(bounds))
@@ -74,7 +74,7 @@ def _draw_mask(
     canvas.restore()
 
 
-def _kept(style: Style, kind: str | None) -> skia.ColorFilter | None:
+def _coverage_filter(style: Style, kind: str | None) -> skia.ColorFilter | None:
     """Return the filter from a mask's colours to coverage, or None if its alpha is the coverage.
 
     `kind`: the kind that the masked element states. It overrides the mask's own.
@@ -86,7 +86,7 @@ def _kept(style: Style, kind: str | None) -> skia.ColorFilter | None:
     return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
 
 
-def _listed(value: str) -> list[str]:
+def _comma_separated(value: str) -> list[str]:
     """Return the parts of a comma-separated list. Commas in parentheses do not separate."""
     parts, depth = [""], 0
     for character in value:

@@ -24,12 +24,12 @@ from gpu_renderer.content.vector.paints import packed, solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
-_MIXED_MAX = 128
+_OKLAB_STOPS_MAX = 128
 """Number of stops above which a gradient is not mixed in Oklab.
 
 With more stops there is hardly anything between them.
 """
-_WIDE = ("color(", "lab(", "lch(", "oklab(", "oklch(")
+_OKLAB_PREFIXES = ("color(", "lab(", "lch(", "oklab(", "oklch(")
 """Prefixes of colours that make browsers mix the whole gradient in Oklab."""
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
@@ -135,10 +135,10 @@ class _Server:
             style = self._scene.cascade.in_place(stop)
             text = style.get("stop-color", "black")
             color = color_of(text, style) or css.BLACK
-            in_oklab |= text.lower().startswith(_WIDE)
+            in_oklab |= text.lower().startswith(_OKLAB_PREFIXES)
             last = max(last, fraction(stop.get("offset"), 0.0))
             stops.append((color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0)), last))
-        stops = mixed(stops) if in_oklab and len(stops) <= _MIXED_MAX else stops
+        stops = mixed(stops) if in_oklab and len(stops) <= _OKLAB_STOPS_MAX else stops
         return [packed(color) for color, _ in stops], [offset for _, offset in stops]
 
     def _pattern(self) -> skia.Shader | None:

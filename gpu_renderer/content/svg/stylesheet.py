@@ -40,11 +40,11 @@ _COLOR_WORDS = ("none", "currentcolor", "context-fill", "context-stroke", "inher
 _PREFIX = "-webkit-"
 _PREFIXED = frozenset(["clip-path", "filter", "mask", "mask-image", "transform", "transform-origin"])
 """Properties that browsers also read with a vendor prefix."""
-_QUIRKY = frozenset(["font-size", "letter-spacing", "word-spacing", "width", "height"])
+_UNIT_OPTIONAL = frozenset(["font-size", "letter-spacing", "word-spacing", "width", "height"])
 """Properties whose lengths need no unit in `style` attributes, unlike in the rest of CSS."""
-_BARE = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0++(?:\.0*+)?|\.0++)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
+_UNITLESS = re.compile(rf"(?<![\w.%#+-])(?![-+]?(?:0++(?:\.0*+)?|\.0++)(?![\w.%])){NUMBER.pattern}(?![\w.%])")
 """A number other than 0 without a unit."""
-_BARE_BLUR = re.compile(rf"blur\(\s*{_BARE.pattern}\s*\)", re.IGNORECASE)
+_UNITLESS_BLUR = re.compile(rf"blur\(\s*{_UNITLESS.pattern}\s*\)", re.IGNORECASE)
 _OUTLINE = re.compile(r"\s*(?:inset|circle|ellipse|polygon|rect|xywh)\((?!.*\()", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _STATEMENT = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;")
@@ -75,9 +75,9 @@ def is_valid(name: str, value: str) -> bool:
     if name == "transform":
         return is_css_transform(value)
     lacks_unit = (
-        (name == "transform-origin" and "(" not in value and _BARE.search(value))
-        or (name == "clip-path" and _OUTLINE.match(value) and _BARE.search(value))
-        or (name == "filter" and _BARE_BLUR.search(value))
+        (name == "transform-origin" and "(" not in value and _UNITLESS.search(value))
+        or (name == "clip-path" and _OUTLINE.match(value) and _UNITLESS.search(value))
+        or (name == "filter" and _UNITLESS_BLUR.search(value))
     )
     return not lacks_unit and _is_value(name, value)
 
@@ -133,7 +133,7 @@ def declarations(text: str, *, in_stylesheet: bool = False) -> Declarations:
         name = name if name.startswith("--") else name.lower()
         name = bare if (bare := name.removeprefix(_PREFIX)) in _PREFIXED else name
         kept = _IMPORTANT.sub("", value).strip()
-        if in_stylesheet and name in _QUIRKY and _BARE.fullmatch(kept):
+        if in_stylesheet and name in _UNIT_OPTIONAL and _UNITLESS.fullmatch(kept):
             continue
         if name.startswith("--") or (name in KNOWN and is_valid(name, kept)):
             (found.normal if kept == value else found.important)[name] = kept

@@ -76,7 +76,7 @@ def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tup
     """
     alpha = fill.alpha
     if alpha < 1:
-        covered, fill = _each_drawn(glyphs, fill, columns, rows), fill._replace(alpha=1.0)
+        covered, fill = _drawn_one_by_one(glyphs, fill, columns, rows), fill._replace(alpha=1.0)
     else:
         covered = glyph_coverage(glyphs, fill, columns, rows)
     if not any(glyph.styled.face.is_color for glyph in glyphs):
@@ -87,7 +87,7 @@ def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tup
     return pixels, None
 
 
-def _each_drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> Pixels:
+def _drawn_one_by_one(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> Pixels:
     """Return the coverage of glyphs, drawn one by one in text order with the fill's alpha."""
     raster, paint = _GlyphCanvas(columns, rows, is_coverage=True), solid(fill)
     for placed in glyphs:
@@ -213,7 +213,7 @@ def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> No
         return
     over = covered[top:bottom, left:right]
     if alpha < 255:
-        over = _faded(alpha)[over]
+        over = _alpha_table(alpha)[over]
     below = under[y + top : y + bottom, x + left : x + right]
     shown = np.multiply(255 - over, below, dtype=np.uint16)
     shown += 128
@@ -223,7 +223,7 @@ def _draw_over(under: Pixels, covered: Pixels, x: int, y: int, alpha: int) -> No
 
 
 @lru_cache(maxsize=256)
-def _faded(alpha: int) -> Pixels:
+def _alpha_table(alpha: int) -> Pixels:
     """Return the table of each coverage times an alpha of 0..255."""
     return np.asarray((np.arange(256) * alpha + 127) // 255, np.uint8)
 

@@ -49,11 +49,11 @@ def blurred_part(pixels: Pixels, sigma: float) -> tuple[tuple[int, int], Pixels]
     """Return the part of the blur that is not empty, with the offset of its top left corner in the buffer."""
     sigma = min(sigma, float(SIGMA_SIDES_MAX * max(pixels.shape[:2])))
     painted = pixels.max(axis=2) if pixels.ndim == 3 else pixels
-    (top, bottom), (left, right) = (_reached(painted.max(axis=axis), sigma) for axis in (1, 0))
+    (top, bottom), (left, right) = (_blurred_range(painted.max(axis=axis), sigma) for axis in (1, 0))
     part = pixels[top:bottom, left:right]
     if not part.size:
         return (left, top), part
-    return (left, top), _boxed(part, sigma) if sigma <= SIGMA_BOXES_MAX else _gaussian(part, sigma)
+    return (left, top), _box_blurred(part, sigma) if sigma <= SIGMA_BOXES_MAX else _gaussian(part, sigma)
 
 
 def blur_filter(sigma_x: float, sigma_y: float, inside: skia.ImageFilter | None = None) -> skia.ImageFilter:
@@ -69,7 +69,7 @@ def filter_margin(sigma: float) -> int:
     return math.ceil(MARGIN_SIGMAS * sigma)
 
 
-def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
+def _blurred_range(painted: Pixels, sigma: float) -> tuple[int, int]:
     """Return the part of an axis that is not empty after blurring."""
     found = np.flatnonzero(painted)
     if not len(found):
@@ -77,7 +77,7 @@ def _reached(painted: Pixels, sigma: float) -> tuple[int, int]:
     return max(0, int(found[0]) - filter_margin(sigma)), min(len(painted), int(found[-1]) + 1 + filter_margin(sigma))
 
 
-def _boxed(pixels: Pixels, sigma: float) -> Pixels:
+def _box_blurred(pixels: Pixels, sigma: float) -> Pixels:
     """Blur by Skia's three boxes. Two boxes of an even width are off-centre by half a px, in opposite directions."""
     width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
     box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)

@@ -29,7 +29,7 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
     """Return the padding on every side, px: bleed of baked effects, stroke overshoot, outline beyond the box, brushes."""
     overshoot = max((stroke.width * _OVERSHOOT[stroke.align] for stroke in source.strokes), default=0.0)
     padded = max(bleed_px, overshoot)
-    escape = _escape(source)
+    escape = _overhang(source)
     if escape > 0:
         padded = max(padded, min(PADDING_MAX_PX, escape + overshoot))
     padded = max([padded, *(brush.size / 2 for brush in source.brush_strokes)])
@@ -42,7 +42,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
-    color = _only_color(source)
+    color = _single_color(source)
     pixels, canvas = rgba(columns, rows) if color is None else coverage(columns, rows)
     canvas.translate(width * scale / 2, height * scale / 2)
     canvas.scale(scale, scale)
@@ -52,7 +52,7 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     return Raster(pixels, source.width, source.height, padded, color)
 
 
-def _only_color(source: ShapeSource) -> Rgba | None:
+def _single_color(source: ShapeSource) -> Rgba | None:
     """Return the colour of a shape that has only one fill or stroke of one colour, or None for other shapes."""
     if source.painted_apart or source.brush_strokes or len(source.fills) + len(source.strokes) != 1:
         return None
@@ -72,7 +72,7 @@ def _in_white(source: ShapeSource) -> ShapeSource:
     return replace(source, fills=(white,) * len(source.fills), strokes=strokes)
 
 
-def _escape(source: ShapeSource) -> float:
+def _overhang(source: ShapeSource) -> float:
     """Return how far vertices and handles lie beyond the box, px, negative if all lie inside."""
     points = [point for run in source.runs for point in run.points]
     beyond_x = max((abs(x) for point in points for x in point[:6:2]), default=0.0) - source.width / 2
