@@ -75,7 +75,7 @@ class Contents:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a line for everything that is drawn differently or not at all."""
+        """Warnings about content that is drawn differently or not at all."""
         return (*self._fonts.warnings, *self._media.warnings, *self._faults)
 
     def end_frame(self) -> None:

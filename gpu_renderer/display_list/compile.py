@@ -125,12 +125,12 @@ class _ListCompiler:
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:
-        """Return the layers of the list, with the shadows that lights cast."""
+        """Layers of the list, with the shadows that lights cast."""
         return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
-        """Return the layers that are track mattes of other layers, by id."""
+        """Layers that are track mattes of other layers, by id."""
         if self.is_group:
             return {}
         named = {layer.matte.source_id for layer in self._layers if layer.matte}

@@ -157,7 +157,7 @@ class DisplayList:
 
     @property
     def above_base(self) -> Rects:
-        """Return the bounds of the operations above the lowest one, without those inside the preceding bounds.
+        """Bounds of the operations above the lowest one, without those inside the preceding bounds.
 
         They can overlap.
         """
@@ -170,6 +170,6 @@ class DisplayList:
 
     @property
     def around_above_base(self) -> Rects:
-        """Return the pixels on which the video's samples under other operations depend, as disjoint rectangles."""
+        """Pixels on which the video's samples under other operations depend, as disjoint rectangles."""
         grown = (region.grown(CONVERSION_MARGIN_PX) for region in self.above_base)
         return damage.area(self.scene.frame, grown).rects()

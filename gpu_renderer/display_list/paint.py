@@ -123,7 +123,7 @@ class Gradient:
 
     @property
     def ramps(self) -> tuple[tuple[float, ...], ...]:
-        """Return the ramp of each pair of stops: offset, slope, and its change of R, G, B and alpha."""
+        """Ramp of each pair of stops: offset, slope, and its change of R, G, B and alpha."""
         return tuple(
             (start, 1.0 / max(end - start, _STEP), *(b - a for a, b in zip(one, other, strict=True)))
             for (start, one), (end, other) in pairwise(self.stops)

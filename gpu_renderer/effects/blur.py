@@ -42,7 +42,7 @@ class Blur(Effect):
         if across == down:
             chain.soften(across)
         else:
-            chain.soften_apart(across, down)
+            chain.soften_axes(across, down)
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("amount")
@@ -139,5 +139,5 @@ class VectorBlur(Effect):
 @effect("unsharp-mask")
 class UnsharpMask(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas.surroundings(math.floor(values.number("radius") / math.sqrt(3)), 3)
+        soft = canvas.local_means(math.floor(values.number("radius") / math.sqrt(3)), 3)
         canvas.apply(self.shader, values, spent={"u_soft": soft})

@@ -106,7 +106,7 @@ class Canvas(Surface):
 
     @property
     def silhouette(self) -> Target:
-        """Return the layer's shape for style generators: the picture before fill opacity, or the current one."""
+        """Layer's shape for style generators: the picture before fill opacity, or the current one."""
         return self._silhouette or self.target
 
     def fade(self, opacity: float) -> None:
@@ -273,7 +273,7 @@ class Canvas(Surface):
         self.replace(soft)
         self._is_straight = False
 
-    def surroundings(self, radius: int, iterations: int = 1) -> Target:
+    def local_means(self, radius: int, iterations: int = 1) -> Target:
         """Return the picture after box blurs of 2 radius + 1 px, as straight bytes with its edge repeated.
 
         The caller owns it. It serves effects that compare the picture with its blur: colours of faint pixels keep their
@@ -353,7 +353,7 @@ class Canvas(Surface):
         )
 
     def common(self) -> dict[str, UniformValue]:
-        """Canvas geometry (shaders/include/canvas.glsl)."""
+        """Return the canvas geometry (shaders/include/canvas.glsl)."""
         return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:

@@ -59,12 +59,12 @@ class GlowBuffer:
 
     @property
     def textures(self) -> dict[str, Target]:
-        """Return the textures of shaders/include/glow.glsl."""
+        """Textures of shaders/include/glow.glsl."""
         return {"u_glow": self.target}
 
     @property
     def uniforms(self) -> dict[str, UniformValue]:
-        """Return the uniforms of shaders/include/glow.glsl."""
+        """Uniforms of shaders/include/glow.glsl."""
         scale: dict[str, UniformValue] = {"u_glow_cells_per_px": 1 / self.cell_px}
         if self.origin == (0.0, 0.0):
             return scale

@@ -137,7 +137,7 @@ class EffectChain(Surface):
         buffer = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
         self.target, self._glow, self._is_glow_alone = buffer.sharp, buffer.glow, buffer.is_glow_alone
 
-    def soften_apart(self, across: float, down: float) -> None:
+    def soften_axes(self, across: float, down: float) -> None:
         """Blur the picture by Gaussians of two sigmas, px.
 
         Used in a buffer whose pixels are not square on the layer.
@@ -159,7 +159,7 @@ class EffectChain(Surface):
         self._mips = None
 
     def common(self) -> dict[str, UniformValue]:
-        """Frame and layer geometry (shaders/include/chain.glsl)."""
+        """Return the frame and layer geometry (shaders/include/chain.glsl)."""
         return self._common
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:

@@ -65,7 +65,7 @@ class Effect(Declaration):
 
     @property
     def moves_within_box(self) -> bool:
-        """Return True if the GPU form can move the picture by an unknown distance within the layer's box."""
+        """True if the GPU form can move the picture by an unknown distance within the layer's box."""
         is_bounded = self.is_pointwise or self.is_soft or self.fills_frame
         return not is_bounded and type(self).margin_px is Effect.margin_px
 

@@ -130,7 +130,7 @@ def blocks_of(scene: EffectScene, region: Region, columns: float, rows: float) -
     return _cells_between(left, top, right, bottom)
 
 
-def turned_cells(scene: EffectScene, region: Region, cell: float, turn: float) -> Region:
+def rotated_cells(scene: EffectScene, region: Region, cell: float, turn: float) -> Region:
     """Return the square cells of a rotated lattice that a region of the frame shows within the layer.
 
     `turn`: radians.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.effects.registry import Effect, effect
-from gpu_renderer.effects.scene import blocks_of, turned_cells
+from gpu_renderer.effects.scene import blocks_of, rotated_cells
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
@@ -45,7 +45,7 @@ class Mosaic(Effect):
 class Halftone(Effect):
     def draw(self, chain: EffectChain, values: EffectValues) -> None:
         cell, turn = values.whole("cellSize", 2), values.radians("screenAngle")
-        chain.apply_by_cells(self.shader, values, turned_cells(chain.scene, chain.target.region, cell, turn), "f4")
+        chain.apply_by_cells(self.shader, values, rotated_cells(chain.scene, chain.target.region, cell, turn), "f4")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         turn = values.radians("screenAngle")
@@ -80,7 +80,7 @@ def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, fl
 class Cartoon(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         radius = values.whole("smoothness", 0, SMOOTHNESS_MAX_PX)
-        soft = canvas.surroundings(radius)
+        soft = canvas.local_means(radius)
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 

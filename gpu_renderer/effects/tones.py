@@ -44,7 +44,7 @@ class Colorama(Effect):
 @effect("shadow-highlight")
 class ShadowHighlight(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas.surroundings(math.floor(values.number("radius")))
+        soft = canvas.local_means(math.floor(values.number("radius")))
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 

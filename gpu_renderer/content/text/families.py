@@ -253,7 +253,7 @@ class Fonts:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a warning for each substituted family, and for each script with characters that no font has."""
+        """One warning for each substituted family, and for each script with characters that no font has."""
         substituted = (
             f"The font family {wanted!r} is not installed; {used!r} stands in for it."
             for wanted, used in self._substituted.items()
