@@ -1,6 +1,7 @@
-// An outline outside the alpha: the largest alpha within a disc of at most 16 px (effects.md 8.2). The opacity, the
-// alpha of u_color, counts twice.
-// in: u_spans, the largest alpha among the 2, 4, 8 and 16 px from each to the right: two that overlap cover a row of the disc.
+// An outline outside the alpha: the largest alpha within a disc of at most 16 px (effects.md 8.2). The opacity (alpha
+// of u_color) counts twice.
+// in: u_spans, the largest alpha of the 2, 4, 8 and 16 px from each to the right. Two overlapping spans cover a row of
+// the disc.
 #include "chain.glsl"
 #include "around.glsl"
 
@@ -17,19 +18,19 @@ vec4 spans_at(int dx, int dy) {
     return texel_of(u_spans, u_spans_region, v_frame + vec2(dx, dy));
 }
 
-// The largest of the 2 side + 1 px of a row of the disc, for sides of 1 to 16 px; of 33 px all but the middle one.
+// Largest of the 2 side + 1 px of a row of the disc, for sides of 1 to 16 px. For 33 px it skips the middle one.
 float most_in_row(int side, int dy) {
     int span = side < 2 ? 2 : side < 4 ? 4 : side < 8 ? 8 : 16;
     vec4 most = max(spans_at(-side, dy), spans_at(side + 1 - span, dy));
     return side < 2 ? most.x : side < 4 ? most.y : side < 8 ? most.z : most.w;
 }
 
-// The largest whole number up to 16 whose square is not above a whole number; -1 where there is none.
+// Largest whole number up to 16 whose square is at most a whole number, or -1 without any.
 int root(int square) {
     return square < 0 ? -1 : min(int(sqrt(float(square) + 0.5)), 16);
 }
 
-// In the private buffer of a 3D layer the offsets are whole px of the world, several texels each (effects.md 3.6).
+// In the private buffer of a 3D layer, offsets are whole px of the world, several texels each (effects.md 3.6).
 float most_in_world(float width) {
     int side = int(clamp(width, 1.0, 16.0));
     float most = here().a;

@@ -1,13 +1,14 @@
-// Cards rise and turn by the brightness at their centres; they leave their cells, later ones above (format/effects.md 8.11).
+// Cards rise and turn by the brightness at their centres. They can leave their cells, and later ones are on top
+// (format/effects.md 8.11).
 #include "effect.glsl"
 
 uniform float u_rows, u_columns, u_phase;
 uniform float u_amount;         // percent
 uniform float u_card_rotation;  // degrees
 
-// The texel that a card shows at this pixel; transparent where the card does not lie here.
+// Texel that a card shows at this pixel, transparent outside the card.
 vec4 card_at(vec2 card, vec2 cards, vec2 size) {
-    vec2 middle = (2.0 * card + 1.0) * extent() / (2.0 * cards);  // one rounding: a middle may lie between two pixels
+    vec2 middle = (2.0 * card + 1.0) * extent() / (2.0 * cards);  // one rounding: a centre can lie between two pixels
     float drive = 2.0 * luma709(texel_clamped(ivec2(floor(middle + 0.5))).rgb) - 1.0;
     float wave = sin(2.0 * PI * u_phase / 100.0 + 0.7 * card.x + 0.45 * card.y);
     float moved = (drive + 0.3 * wave) * clamp(u_amount / 100.0, 0.0, 1.0);

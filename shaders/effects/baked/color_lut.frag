@@ -1,4 +1,4 @@
-// Colours through a table in sRGB: between the eight nearest steps, or channel by channel (effects.md 8.5).
+// Maps colours by a table in sRGB: interpolates the eight nearest steps, or maps each channel (effects.md 8.5).
 #include "canvas.glsl"
 
 uniform sampler2D u_table;

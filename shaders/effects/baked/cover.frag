@@ -1,4 +1,4 @@
-// Cuts the canvas by a coverage of its own size, 8 bits.
+// Multiplies the canvas by a coverage of its own size, 8 bits.
 #include "canvas.glsl"
 
 uniform sampler2D u_coverage;

@@ -1,4 +1,4 @@
-// A picture over another region; transparent where it holds nothing. in and out: any space.
+// A picture over another region, transparent outside the picture. in and out: any space.
 #include "frame.glsl"
 
 uniform sampler2D u_source;

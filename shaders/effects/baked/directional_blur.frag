@@ -1,16 +1,17 @@
-// Blurs along a direction: displaced copies, weighted most in the middle, added up premultiplied (format/effects.md 8.1).
+// Blurs along a direction: adds displaced copies, premultiplied, with the largest weight in the middle
+// (format/effects.md 8.1).
 #include "canvas.glsl"
 
 uniform float u_direction;  // degrees
 uniform float u_length;     // px
 
-// A displaced copy as the browser's canvas adds it: the sample and the weight in bytes, the product rounded almost up.
+// A displaced copy as the browser's canvas adds it: sample and weight are bytes, and the product is rounded almost up.
 vec4 added(vec2 q, float share, float weight) {
     vec4 bytes = floor(texture(u_source, q / u_canvas_size) * (255.0 * share) + 0.5);
     return floor(bytes * (weight / 256.0) + 255.0 / 256.0);
 }
 
-// The share of a displaced pixel that the canvas covers.
+// Share of a displaced pixel that the canvas covers.
 float covered(vec2 q) {
     vec2 share = clamp(min(q + 0.5, u_canvas_size) - max(q - 0.5, vec2(0.0)), 0.0, 1.0);
     return share.x * share.y;

@@ -2,7 +2,7 @@
 #include "warp.glsl"
 
 uniform int u_drops;
-uniform vec3 u_drop[90];  // place in canvas px, and how far its ring has spread, 0..1
+uniform vec3 u_drop[90];  // position in canvas px, and spread of its ring, 0..1
 uniform float u_ripple_height, u_spreading;  // px
 
 vec2 source(vec2 q) {

@@ -8,7 +8,7 @@ uniform vec4 u_color_bl;
 uniform vec4 u_color_br;
 uniform float u_blend;
 
-// The share of the second of two colours that are enlarged over a side, with their edges repeated.
+// Share of the second of two colours that are enlarged over a side, with their edges repeated.
 float share(float f) {
     return u_is_image ? cubic(1.0 - f) + cubic(2.0 - f) : f;
 }

@@ -1,4 +1,4 @@
-// The picture behind uneven glass whose height is a smoothed luma (format/effects.md 8.9).
+// The picture behind uneven glass, whose height is a smoothed luma (format/effects.md 8.9).
 #include "effect.glsl"
 
 uniform sampler2D u_field;  // smoothed luma times alpha, 0..1
@@ -13,7 +13,7 @@ float field(ivec2 p) {
 
 void main() {
     ivec2 p = pixel(), x = ivec2(1, 0), y = ivec2(0, 1);
-    // The real distance of the two samples: 1 in the first and last column or row.
+    // Actual distance of the two samples: 1 in the first and last column or row.
     ivec2 last = ivec2(u_canvas_size) - 1;
     vec2 apart = max(vec2(1.0), vec2(min(p + 1, last) - max(p - 1, ivec2(0))));
     vec2 slope = vec2(field(p + x) - field(p - x), field(p + y) - field(p - y)) / apart * u_height / 100.0;

@@ -13,7 +13,7 @@ float tooth(float along) {
 void main() {
     vec2 dir = direction(u_direction), normal = vec2(-dir.y, dir.x), d = place() - center();
     float shift = u_completion / 100.0 * (0.5 * dot(extent(), abs(normal)) + u_teeth_height);
-    float edge = tooth(dot(d, dir));  // the halves move along the normal: the source has the same tooth
+    float edge = tooth(dot(d, dir));  // the halves move along the normal, so the source point has the same tooth
     bool lower = dot(d, normal) >= edge;
     vec2 q = d - normal * (lower ? shift : -shift);
     ivec2 p = ivec2(floor(q + center()));

@@ -1,7 +1,7 @@
 // Luma times alpha of the straight canvas, in all four channels (format/effects.md 8.1, vector-blur).
 #include "canvas.glsl"
 
-// The straight colour of a byte texel. Halves are rounded up as in the kernels: the quotient is of whole numbers.
+// Straight colour of a byte texel. As in the native kernels, halves are rounded up: the quotient is of whole numbers.
 vec3 straight_color() {
     vec4 t = texelFetch(u_source, pixel(), 0);
 #ifdef STRAIGHT_IN

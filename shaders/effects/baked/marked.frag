@@ -1,4 +1,4 @@
-// Mixes the target of marks, u_marks (premultiplied), over the canvas. Pixels outside it, or without a mark, stay as they are.
+// Mixes u_marks, a target of marks (premultiplied), over the canvas. Pixels without a mark do not change.
 #include "canvas.glsl"
 
 uniform sampler2D u_marks;

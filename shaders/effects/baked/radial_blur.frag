@@ -1,5 +1,5 @@
 // Spin or zoom blur about a point: nearest samples, one-sided (format/effects.md 8.1).
-// ZOOM: it zooms. Software rasterisers would work out both.
+// ZOOM: zoom instead of spin. It is a #define because software rasterisers would compute both.
 #include "canvas.glsl"
 
 uniform float u_amount;     // degrees, or percent

@@ -1,4 +1,4 @@
-// The canvas as it is, straight or premultiplied as the variant asks (effects.md 4.7).
+// Copies the canvas unchanged, stored straight or premultiplied as the variant selects (effects.md 4.7).
 #include "canvas.glsl"
 
 void main() {

@@ -1,4 +1,5 @@
-// An effect limited to a mask (effects.md 4.5): u_source after it, u_before before it, both premultiplied.
+// An effect limited to a mask (effects.md 4.5): mixes u_source, after the effect, with u_before. Both are
+// premultiplied.
 #include "canvas.glsl"
 
 uniform sampler2D u_before;

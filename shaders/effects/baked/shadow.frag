@@ -2,7 +2,7 @@
 #include "canvas.glsl"
 
 uniform sampler2D u_shape;
-uniform vec4 u_shape_region;  // with what lies beyond the canvas and is displaced onto it
+uniform vec4 u_shape_region;  // includes pixels beyond the canvas that are displaced onto it
 uniform vec4 u_color;
 uniform vec2 u_offset;
 

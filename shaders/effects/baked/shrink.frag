@@ -1,5 +1,6 @@
-// The canvas at a smaller size: the mean of the cell of pixels that each small one stands for, as straight bytes
-// (format/effects.md 8.1). Whole numbers: a mean of two pixels is often a tie, which floats of 0 to 1 would break at random.
+// The canvas at a smaller size: each pixel is the mean of its cell of canvas pixels, as straight bytes
+// (format/effects.md 8.1). Whole numbers: a mean of two pixels is often a tie, which floats of 0..1 would round at
+// random.
 #include "canvas.glsl"
 
 void main() {

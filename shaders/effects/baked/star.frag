@@ -1,8 +1,8 @@
-// A star's light: a core, a cross of two long rays, two shorter diagonal ones (format/effects.md 8.6). Colours of stars add up; the
-// alpha of a pixel is that of the brightest.
+// Light of a star: a core, a cross of two long rays, two shorter diagonal ones (format/effects.md 8.6). Colours of
+// stars add up. The alpha of a pixel is that of its brightest star.
 #include "canvas.glsl"
 
-uniform vec4 u_mark;  // canvas px: its middle and its size; its strength
+uniform vec4 u_mark;  // canvas px: its centre and its size; its strength
 uniform vec2 u_under; // canvas px: the pixel whose colour is mixed in
 uniform vec4 u_tint;
 

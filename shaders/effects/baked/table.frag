@@ -1,4 +1,4 @@
-// Each straight channel through a table of 256 entries.
+// Maps each straight channel by a table of 256 entries.
 #include "canvas.glsl"
 
 uniform sampler2D u_table;

@@ -2,7 +2,7 @@
 #include "effect.glsl"
 
 uniform sampler2D u_table;  // 256 entries
-uniform bool u_by_luma;     // the rounded luma is the index of all channels
+uniform bool u_by_luma;     // index all channels by the rounded luma
 uniform float u_blend;      // percent of the source
 
 void main() {
