@@ -182,16 +182,27 @@ class _Cursor:
             self._coming = None
 
 
+class _DamageFound(Exception):
+    """A picture is broken."""
+
+
 class _Decoder:
-    """One open video file, decoded forward from any frame, or backward in stretches. Used by one thread at a time."""
+    """One open video file, decoded forward from any frame, or backward in stretches. Used by one thread at a time.
+
+    What a decoder shows for a broken picture depends on its threads and on the pictures before. So once it finds one, it
+    is careful: it decodes on one thread, and each group of pictures from its entry point on with a decoder of its own.
+    Then a frame looks the same however decoding gets to it.
+    """
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
         self._path, self._index = path, index
-        self._is_on_one_thread = False
+        self._is_careful = False
+        self._group = -1
+        """Entry point of the frame that was last sought."""
         self._open()
         self._scalers = Scalers(kernels())
         self._coming: Iterator[av.VideoFrame] | None = None
-        self._last_shown_at = _NEVER
+        self._last_shown_at = self._shown_from = _NEVER
         self._is_at_end = False
         """True if the file was read to its end, not only to a place that cannot be read."""
         self._barren: set[int] = set()
@@ -204,7 +215,7 @@ class _Decoder:
         self._container = opened(self._path)
         self._stream = self._container.streams.video[0]
         self._codec = _codec_of(self._stream)
-        if self._is_on_one_thread:
+        if self._is_careful:
             self._codec.thread_count = 1
 
     @property
@@ -252,12 +263,23 @@ class _Decoder:
             yield from reversed(held)
 
     def _decoded(self, frame_index: int) -> av.VideoFrame:
-        """Return the frame shown at the indexed time, else the next one that comes out whole, else the last of the file."""
-        shown_at = self._index.shown_at[frame_index]
+        """Return the frame shown at the indexed time, else the next one that comes out, else the last of the file."""
+        try:
+            return self._found(frame_index)
+        except _DamageFound:
+            self._is_careful, self._group = True, -1
+            self._barren.clear()
+            return self._found(frame_index)
+
+    def _found(self, frame_index: int) -> av.VideoFrame:
+        shown_at, group = self._index.shown_at[frame_index], self._index.entry_number(frame_index)
+        if self._is_careful and group != self._group:
+            self._coming = self._last_frame = None
         if self._last_frame is not None and self._last_frame.pts < shown_at:
             return self._last_frame
         found = None if self._must_seek(frame_index) else self._next_from(shown_at)
-        entry, back = self._index.entry_number(frame_index), 1
+        self._group = group
+        entry, back = group, 1
         while found is None and entry >= 0:
             if entry not in self._barren:
                 self._seek(entry)
@@ -287,6 +309,10 @@ class _Decoder:
 
     def _seek(self, entry: int) -> None:
         self.seek_count += 1
+        self._shown_from = self._index.entry_points[entry].shown_at
+        if self._is_careful:
+            self._container.close()
+            self._open()
         try:
             self._container.seek(self._index.entry_points[entry].decoded_at, stream=self._stream, backward=True)
         except av.FFmpegError:  # the file's tables contradict each other: decode from its start
@@ -309,29 +335,25 @@ class _Decoder:
             if packet.size == 0:
                 self._is_at_end = True
                 break
-            try:
-                frames = self._codec.decode(packet)
-            except av.FFmpegError:
-                continue
-            yield from (frame for frame in frames if frame.pts is not None)
-        try:
-            frames = self._codec.decode(None)
-        except av.FFmpegError:
-            yield from self._last_frames()
-        else:
-            yield from (frame for frame in frames if frame.pts is not None)
+            yield from self._pictures(packet)
+        yield from self._pictures(None)
 
-    def _last_frames(self) -> Iterator[av.VideoFrame]:
-        """Decode the end again on one thread: several threads lose their last frames if one of them is broken."""
-        if self._is_on_one_thread:
-            return
-        after = self._last_shown_at
-        self._container.close()
-        self._is_on_one_thread = True
-        self._open()
-        following = min(bisect_right(self._index.shown_at, after), len(self._index.shown_at) - 1)
-        self._seek(self._index.entry_number(following))
-        yield from (frame for frame in self._decoding() if frame.pts > after)
+    def _pictures(self, packet: av.Packet | None) -> Iterator[av.VideoFrame]:
+        """Decode a packet. Raises _DamageFound for broken ones until the decoder is careful."""
+        frames: list[av.VideoFrame] = []
+        is_broken = False
+        try:
+            frames = self._codec.decode(packet)
+        except av.FFmpegError:
+            is_broken = True
+        for frame in frames:
+            if frame.pts is not None:
+                # Pictures before the entry point lack those that they refer to, and are not shown.
+                if not self._is_careful and frame.is_corrupt and frame.pts >= self._shown_from:
+                    raise _DamageFound
+                yield frame
+        if is_broken and not self._is_careful:
+            raise _DamageFound
 
 
 def _pixel_bytes(size: av.VideoCodecContext) -> int:

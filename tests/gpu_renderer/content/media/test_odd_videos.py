@@ -14,10 +14,11 @@ import av
 import numpy as np
 import pytest
 
+from gpu_renderer.content.media import video
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
-from tests.gpu_renderer.content.media.video_files import TICK, level, make_video, number
+from tests.gpu_renderer.content.media.video_files import TICK, level, make_noise_video, make_video, number
 
 FRAME_COUNT, TRIMMED_COUNT = 40, 8
 
@@ -132,6 +133,38 @@ def test_a_file_whose_list_of_key_frames_is_wrong_is_decoded_from_its_start(vide
     for order in (range(FRAME_COUNT), (35, 12, 11, 10, 39)):
         assert [shown(videos, path, index) for index in order] == list(order)
         videos.begin_run()
+
+
+@pytest.mark.parametrize("damaged", [[3, 14, 22], [12], [0, 23, 24]], ids=str)
+def test_a_damaged_video_looks_the_same_however_decoding_gets_to_a_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: list[int]
+) -> None:
+    path = make_noise_video(tmp_path / "clip.mp4", (64, 48), 36)
+    contents, sizes = bytearray(path.read_bytes()), sample_sizes(path.read_bytes())
+    for index in damaged:
+        middle = contents.index(b"mdat") + 4 + sum(sizes[:index]) + sizes[index] // 2
+        contents[middle : middle + 40] = bytes(range(40))
+    path.write_bytes(contents)
+    order = list(range(36))
+    random.Random(5).shuffle(order)
+    in_turn = pixels_of(path, [sorted(order)])
+    assert pixels_of(path, [[index] for index in order]) == in_turn
+    assert pixels_of(path, [sorted(order, reverse=True)]) == in_turn
+    monkeypatch.setattr(video, "DECODER_THREADS_MAX", 1)
+    assert pixels_of(path, [sorted(order)]) == in_turn
+
+
+def pixels_of(path: Path, runs: list[list[int]]) -> dict[int, bytes]:
+    """Return the frames of runs, each by a decoder of its own."""
+    found: dict[int, bytes] = {}
+    for run in runs:
+        opened = Videos(Path)
+        for index in run:
+            frame = opened.frame(str(path), index / 30)
+            assert frame is not None
+            found[index] = frame.pixels.tobytes()
+        opened.close()
+    return found
 
 
 def test_a_stream_that_shrinks_is_held_backward_by_the_sizes_of_its_frames(tmp_path: Path) -> None:
