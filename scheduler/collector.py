@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from farm_core.jobs import notices, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
+from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import Fail, Failure, FailureKind
 from farm_core.jobs.status import JobStatus
 from farm_core.jobs.tasks import RenderedSegment
@@ -200,6 +201,10 @@ class Collector(Service):
                 ended = await end_jobs(session, now, "fail", [ending])
                 change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
                 self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
+            if report.worker_ends and report.failure.kind is FailureKind.document:
+                # it took too much memory: the job's fault, and a strike of its account (`CircuitBreaker`)
+                detail = {"kind": str(FailureKind.crash), "worker": running_task.worker_id}
+                await write_event(session, now, job_id, "restart worker", detail)
         await self._blame(report.failure)
 
     async def _blame(self, failure: Failure) -> None:

@@ -128,6 +128,31 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     asyncio.run(story())
 
 
+def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
+    monkeypatch.setattr(worker_records, "STRIKES_MAX", 2)
+    exceeded = Failure(FailureKind.document, "The render needs more than 4,000 MB of memory.", "w0")
+
+    def large(assignment: TaskAssignment) -> Ended | None:
+        return Ended(assignment.token, exceeded, worker_ends=True) if assignment.account_id == "acc_a" else None
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, large, workers=2) as under_test:
+            circuit = under_test.scheduler.breaker
+            for width in (640, 320):
+                assert "acc_a" not in circuit.restricted
+                failed = await under_test.ended(await under_test.create(seconds=1, width=width))
+                assert (failed.status, failed.error) == ("failed", exceeded.public_message)
+            async with asyncio.timeout(HANG_SECONDS):
+                while "acc_a" not in circuit.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
+                    await asyncio.sleep(0.01)
+            assert "acc_b" not in circuit.restricted
+
+    asyncio.run(story())
+
+
 def test_a_restricted_account_rests_then_has_one_task_and_the_others_all() -> None:
     clock = ManualClock()
     circuit = breaker.CircuitBreaker(cast(Dependencies, SimpleNamespace(clock=clock)))
