@@ -40,12 +40,13 @@ _WORDS: Final = _NAMED.split()
 NAMES: Final = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
 """Hexadecimal digits of every colour name."""
 _HEX: Final = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\Z")
-_NUMBER: Final = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
+_NUMBER: Final = r"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:e[+-]?\d++)?+"
+"""Its repetitions are possessive, as those of spaces below: a long text that is no colour is read once, not back again."""
 _FUNCTION: Final = re.compile(
-    rf"(?:rgb|hsl)a?\(\s*{_NUMBER}(?:%|deg|turn|rad|grad)?(?:[\s,/]+{_NUMBER}%?){{2,3}}\s*\)\Z"
+    rf"(?:rgb|hsl)a?\(\s*+{_NUMBER}(?:%|deg|turn|rad|grad)?+(?:[\s,/]++{_NUMBER}%?+){{2,3}}\s*+\)\Z"
 )
 _HSL: Final = re.compile(
-    rf"hsla?\(\s*({_NUMBER})(deg|turn|rad|grad|)[\s,]+({_NUMBER})%?[\s,]+({_NUMBER})%?(?:[\s,/]+({_NUMBER})(%?))?\s*\)\Z"
+    rf"hsla?\(\s*+({_NUMBER})(deg|turn|rad|grad|)[\s,]++({_NUMBER})%?+[\s,]++({_NUMBER})%?+(?:[\s,/]++({_NUMBER})(%?+))?\s*+\)\Z"
 )
 _DEGREES: Final = {"deg": 1.0, "": 1.0, "turn": 360.0, "rad": math.degrees(1.0), "grad": 0.9}
 

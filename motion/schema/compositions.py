@@ -52,7 +52,7 @@ def _unknown(document: Document, composition_id: str) -> str:
         f"{key[:60]!r} ({one.name[:60]})" for key, one in compositions(document).items() if _has_node(document, key)
     ]
     more = f" and {len(known) - NAMED_MAX} more" if len(known) > NAMED_MAX else ""
-    return f"The project has no composition {composition_id!r}. It has {', '.join(known[:NAMED_MAX]) or 'none'}{more}."
+    return f"The project has no composition {composition_id[:60]!r}. It has {', '.join(known[:NAMED_MAX]) or 'none'}{more}."
 
 
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:

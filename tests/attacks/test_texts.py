@@ -1,4 +1,4 @@
-"""Texts that once held a render worker, which looked for every character in hundreds of fonts, or the console."""
+"""Long texts that once held a render worker, the API or the console."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ def test_a_text_of_characters_that_no_font_has_asks_few_fonts_for_each() -> None
     assert "Chinese characters" in bounded(code)
 
 
+def test_a_long_text_that_is_no_colour_is_read_once() -> None:
+    """Its digits and spaces were read back again: 10 MB of them in a batch held an API process for 2 s."""
+    code = """
+        from motion.color_text import everywhere_readable, is_color
+
+        for text in ("hsl(1 " + "1" * 10_000_000, "rgb(1" + " ," * 5_000_000):
+            for _ in range(15):
+                assert not is_color(text) and everywhere_readable(text) == text
+        print(is_color("hsla( 120.5DEG , 1e2% 50% / .5 )"))
+    """
+    assert bounded(code) == "True"
+
+
 @pytest.mark.service
 def test_the_page_of_a_render_with_long_inputs_shows_their_beginning(own_world: World) -> None:
     """2 MB of inputs made a page of 60 MB, in 0.7 s of the event loop."""
@@ -32,4 +45,7 @@ def test_the_page_of_a_render_with_long_inputs_shows_their_beginning(own_world: 
         job = person.api.render(template, inputs={"headline": "<&\"'" * 500_000}).json()["jobId"]
         shown = person.text(f"/renders/{job}")
         assert "&lt;&amp;" in shown and len(shown) < 200_000
+        other = person.api.render(template, inputs={"headline": "<&" * 500_000}).json()["jobId"]
+        shown = person.text(f"/renders/compare?left={job}&right={other}")
+        assert shown.count("&lt;&amp;") > 100 and len(shown) < 200_000
         assert "as code" in person.text(f"/renders/{person.api.render(template, inputs={}).json()['jobId']}")

@@ -98,6 +98,12 @@ def test_layers_of_placed_compositions_are_found_and_of_other_compositions_are_n
         discover(doc, "comp_z")
 
 
+def test_an_unknown_composition_of_a_long_id_is_named_by_its_beginning() -> None:
+    with pytest.raises(CompositionUnknown) as refusal:
+        discover(document(node("a", "text")), "z" * 1_000_000)
+    assert "'zzz" in refusal.value.message and len(refusal.value.message) < 500
+
+
 def test_a_hidden_layer_is_no_input_and_is_named() -> None:
     found = discover(document(node("i", "image", name="Draft", src="", visible=False)))
     assert found.fields == ()
