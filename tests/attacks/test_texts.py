@@ -37,6 +37,21 @@ def test_a_long_text_that_is_no_colour_is_read_once() -> None:
     assert bounded(code) == "True"
 
 
+def test_a_glyph_with_the_margin_of_its_blur_gets_no_second_one() -> None:
+    """An animator of 300 px of blur took 0.1 s for each glyph: 9 s of every frame for a hundred of them."""
+    code = """
+        import numpy as np
+        from gpu_renderer.content.vector.blur import blurred_part
+
+        buffer = np.zeros((1600, 1600), np.uint8)
+        buffer[740:860, 740:860] = 255
+        for _ in range(200):
+            _, blurred = blurred_part(buffer, 230.0)
+        print(blurred.max())
+    """
+    assert 5 <= int(bounded(code, cpu_seconds=15)) <= 15
+
+
 @pytest.mark.service
 def test_the_page_of_a_render_with_long_inputs_shows_their_beginning(own_world: World) -> None:
     """2 MB of inputs made a page of 60 MB, in 0.7 s of the event loop."""

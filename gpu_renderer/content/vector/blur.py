@@ -96,12 +96,22 @@ def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
     margin = min(filter_margin(sigma), max(pixels.shape[:2]) // 2)  # an extreme sigma leaves almost nothing anyway
     reductions = REDUCTIONS if pixels.ndim == 2 else ()  # Pillow reduces RGBA as if its alpha were straight
     factor = next((factor for factor in reductions if sigma >= SIGMA_REDUCED * factor), 1)
-    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0  # of the means and the enlarging
-    margin += -margin % factor
+    spread = (factor**2 - 1) / 12 + factor**2 / 6 if factor > 1 else 0.0  # by the means and the bilinear enlarging
     rows, columns = pixels.shape[:2]
+    if pixels.ndim == 2:
+        margin = min(margin, max(0, filter_margin(sigma) - _border(pixels)))  # the empty border counts as margin
+    margin += -margin % factor
     beyond = [(margin, margin + -side % factor) for side in (rows, columns)]
     picture = Image.fromarray(np.pad(pixels, [*beyond, (0, 0)][: pixels.ndim]))
     half = ImageFilter.GaussianBlur(math.sqrt(sigma**2 - spread) / factor / math.sqrt(2))
     soft = picture.reduce(factor).filter(half).filter(half).resize(picture.size, Image.Resampling.BILINEAR)
     whole: Pixels = np.asarray(soft)
     return whole[margin : margin + rows, margin : margin + columns]
+
+
+def _border(coverage: Pixels) -> int:
+    """Return the number of empty rows and columns that coverage has on all sides; half its longer side if all of it is empty."""
+    found = [np.flatnonzero(coverage.any(axis=axis)) for axis in (1, 0)]
+    if not found[0].size:
+        return max(coverage.shape) // 2
+    return min(min(int(at[0]), side - 1 - int(at[-1])) for at, side in zip(found, coverage.shape, strict=True))
