@@ -111,7 +111,8 @@ def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
 
 def _border(coverage: Pixels) -> int:
     """Return the number of empty rows and columns that coverage has on all sides; half its longer side if all of it is empty."""
-    found = [np.flatnonzero(coverage.any(axis=axis)) for axis in (1, 0)]
-    if not found[0].size:
-        return max(coverage.shape) // 2
-    return min(min(int(at[0]), side - 1 - int(at[-1])) for at, side in zip(found, coverage.shape, strict=True))
+    rows, columns = (np.flatnonzero(coverage.any(axis=axis)).tolist() for axis in (1, 0))
+    height, width = map(int, coverage.shape)
+    if not rows:
+        return max(height, width) // 2
+    return int(min(rows[0], height - 1 - rows[-1], columns[0], width - 1 - columns[-1]))
