@@ -35,8 +35,9 @@ class RenderThread(Generic[RunnerT]):
         writer: ProgressWriter,
         on_progress: OnProgress = lambda _token, _frames: None,
         may_pause: Callable[[RunnerT], bool] = lambda _: True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._writer, self._on_progress, self._may_pause = writer, on_progress, may_pause
+        self._writer, self._on_progress, self._may_pause, self._clock = writer, on_progress, may_pause, clock
         self._arriving: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         """Submitted entries. None only ends the wait of an idle thread."""
         self._awaited: Entry | None = None
@@ -45,7 +46,7 @@ class RenderThread(Generic[RunnerT]):
         self._ready: Future[RunnerT] = Future()
         self._turns: Turns | None = None
         self._closing = False
-        self._stills = StillQueue(lambda: self._arriving.put(None))
+        self._stills = StillQueue(lambda: self._arriving.put(None), clock)
         self.frames_done = 0
         self.progress: dict[str, int] = {}
         """Frames done by token, of the assignments that have begun."""
@@ -86,7 +87,7 @@ class RenderThread(Generic[RunnerT]):
         """Time since a frame, a still or an assignment last ended here; 0 while there is nothing to do."""
         if (still := self._stills.active) is not None:
             return still[1]
-        return 0.0 if self._turns is None or self.active is None else time.monotonic() - self._turns.moved
+        return 0.0 if self._turns is None or self.active is None else self._clock() - self._turns.moved
 
     def fail_active(self, failure: Failure) -> None:
         """Report the active still or assignment as failed, from another thread: the process is about to end."""
@@ -117,7 +118,7 @@ class RenderThread(Generic[RunnerT]):
             raise
         turns = Turns(
             lambda assignment, boundary: self._execute(runner, assignment, boundary),
-            self._arrivals, may_pause=lambda: self._may_pause(runner),
+            self._arrivals, may_pause=lambda: self._may_pause(runner), clock=self._clock,
         )  # fmt: skip
         self._turns = turns
         self._ready.set_result(runner)

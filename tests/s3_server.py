@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from cluster.local.ray_head import free_port
+from tests.patience import HANG_SECONDS
 
 BUCKET: Final = "bucket"
 ACCESS: Final = ("access", "secret")
-_START_SECONDS: Final = 20
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class S3Server:
         environment = os.environ | {"RCLONE_CONFIG": str(self.folder.with_suffix(".conf"))}
         silence = subprocess.DEVNULL
         self.process = subprocess.Popen(command, env=environment, stdout=silence, stderr=silence)
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + HANG_SECONDS
         while not self._listens():
             assert self.process.poll() is None, "the S3 server ended"
             assert time.monotonic() < deadline, "the S3 server does not listen"

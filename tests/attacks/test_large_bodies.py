@@ -15,6 +15,7 @@ from api.app import LARGE_BODIES, UPLOADS
 from api.large_bodies import LARGE_BYTES
 from tests.api.world import Someone, World, picture, template_body
 from tests.attacks.test_server import connected
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 FILLER = "x" * LARGE_BYTES
@@ -52,7 +53,7 @@ def is_answered(connection: socket.socket) -> bool:
     except BlockingIOError:
         return False
     finally:
-        connection.settimeout(10)
+        connection.settimeout(HANG_SECONDS)
 
 
 def test_of_an_accounts_large_bodies_two_are_read_at_once_and_others_are_served(

@@ -192,8 +192,10 @@ def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
             await asyncio.sleep(0)
         with ExitStack() as held:
             for _ in range(flood):  # the loop does not run meanwhile: all of them wait to be accepted
-                held.enter_context(closing(socket.create_connection(("127.0.0.1", port), 10, ("127.0.0.2", 0))))
-            last = held.enter_context(closing(socket.create_connection(("127.0.0.1", port), 10)))
+                held.enter_context(
+                    closing(socket.create_connection(("127.0.0.1", port), HANG_SECONDS, ("127.0.0.2", 0)))
+                )
+            last = held.enter_context(closing(socket.create_connection(("127.0.0.1", port), HANG_SECONDS)))
             last.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             last.setblocking(False)
             received = asyncio.create_task(loop.sock_recv(last, 100))

@@ -11,6 +11,7 @@ from cluster.task_runner import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat
+from tests.patience import HANG_SECONDS
 
 MEGABYTES = 1 << 20
 
@@ -29,7 +30,7 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
         ) -> Finished | Ended:
             held = bytearray(200 * MEGABYTES)
             held[::4096] = b"x" * len(held[::4096])
-            assert go_on.wait(30), "the watch acts while the frame is being drawn"
+            assert go_on.wait(HANG_SECONDS), "the watch acts while the frame is being drawn"
             return Finished(assignment.token, "w", "k", "", 0, 0.0)
 
     thread = RenderThread(Greedy, ProgressWriter(None))
@@ -37,7 +38,7 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
     failure = Failure(FailureKind.document, "too much")
     watch = MemoryWatch(resident_bytes() + 100 * MEGABYTES, lambda: thread.fail_active(failure), every_seconds=0.01)
     result = thread.submit(SegmentAssignment("t", "t", "j", "d", {}, VideoFormat(8, 8, 30, 30, None, 1), 0, 30))
-    report = result.result(30)
+    report = result.result(HANG_SECONDS)
     go_on.set()
     thread.join()
     watch.close()
@@ -62,5 +63,5 @@ def test_nothing_happens_below_the_limit() -> None:
 def test_a_process_that_was_far_below_the_limit_is_looked_at_again() -> None:
     used, exceeded = iter((0, 0)), threading.Event()
     watch = MemoryWatch(1_000_000_000, exceeded.set, measure=lambda: next(used, 2_000_000_000), every_seconds=0.001)
-    assert exceeded.wait(30)
+    assert exceeded.wait(HANG_SECONDS)
     watch.close()

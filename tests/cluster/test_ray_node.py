@@ -19,8 +19,7 @@ import pytest
 
 from cluster.local.ray_head import free_port, ray_head
 from farm_core.settings import ROOT
-
-pytestmark = pytest.mark.timeout(120)
+from tests.patience import HANG_SECONDS
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess
 
 def _output(node: subprocess.Popen[str]) -> str:
     """All that a node prints that ends with status 1."""
-    out, _ = node.communicate(timeout=60)
+    out, _ = node.communicate(timeout=HANG_SECONDS)
     assert node.returncode == 1
     return out
 
@@ -86,7 +85,7 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, kil
     children = _children(node, killed)
     next(child for child in children if killed in " ".join(child.cmdline())).kill()
     assert _output(node).startswith(named)
-    assert not psutil.wait_procs(children, timeout=60)[1]
+    assert not psutil.wait_procs(children, timeout=HANG_SECONDS)[1]
 
 
 def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path) -> None:
@@ -100,14 +99,14 @@ def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path)
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(folder)},
     )
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + HANG_SECONDS
     while not log.exists() or "ray is ready" not in log.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.1)
     children = supervisor.children(recursive=True)
     supervisor.kill()
     supervisor.wait()
-    assert [child.name() for child in psutil.wait_procs(children, timeout=20)[1]] == []
+    assert [child.name() for child in psutil.wait_procs(children, timeout=HANG_SECONDS)[1]] == []
 
 
 def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
@@ -119,12 +118,12 @@ def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None
         assert node.stdout.readline() == "ray is ready\n"
     finally:
         node.terminate()
-        node.communicate(timeout=60)
+        node.communicate(timeout=HANG_SECONDS)
 
 
 def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
     """The process of one of Ray's agents, as soon as it runs. The raylet has the program's name in its command line, too."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         for child in psutil.Process(node.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -137,7 +136,7 @@ def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
 
 def _children(node: subprocess.Popen[str], awaited: str) -> list[psutil.Process]:
     """The node's processes, once one with the awaited command line is among them."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         children = psutil.Process(node.pid).children(recursive=True)
         with contextlib.suppress(psutil.NoSuchProcess):

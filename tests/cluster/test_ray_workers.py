@@ -6,6 +6,9 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from cluster import ray_workers
 from cluster.ray_cluster import RayCluster
 from cluster.ray_workers import RayWorkers
 from cluster.render_actor import ActorReport
@@ -33,7 +36,9 @@ class Cluster:
         return SimpleNamespace(describe=SimpleNamespace(remote=answer), report=SimpleNamespace(remote=report))
 
 
-def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked() -> None:
+def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_workers, "ANSWER_SECONDS", 2 * HANG_SECONDS)
+
     async def story() -> None:
         gone = asyncio.Event()
         workers = RayWorkers(Settings(workers=2), cast(RayCluster, Cluster()), ReportQueue(), gone)
@@ -44,7 +49,7 @@ def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked() -> None
                     await asyncio.sleep(0.01)
             silent, prompt = sorted(workers, key=lambda worker: worker.slot.name)
             began = silent.state.heard
-            async with asyncio.timeout(10):  # less than the time that an actor has for one answer
+            async with asyncio.timeout(HANG_SECONDS):
                 for _ in range(3):
                     heard = prompt.state.heard
                     while prompt.state.heard == heard:  # noqa: ASYNC110 - as above

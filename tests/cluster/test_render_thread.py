@@ -20,6 +20,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.ports import Finished, SegmentAssignment, StillAssignment, VideoFormat
 from tests.gpu_renderer.documents import document, layer, track
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not (ROOT / ".fonts").is_dir(), reason="no font folder")]
 
@@ -97,7 +98,7 @@ def test_stills_that_arrive_together_at_an_idle_worker_are_all_drawn(farm: Farm)
     for one in asking:
         one.start()
     for one in asking:
-        one.join(10)
+        one.join(HANG_SECONDS)
     assert drawn == [None] * 6
 
 

@@ -21,6 +21,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.ports import Finished
 from tests.cluster.test_paused_segments import assignments
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the kernel has no Landlock")
 
@@ -90,7 +91,7 @@ def test_only_storage_can_be_connected_to(places: dict[str, Path]) -> None:
         address = server.getsockname()
 
         def connect() -> bool:
-            with socket.create_connection(address, 5):
+            with socket.create_connection(address, HANG_SECONDS):
                 return True
 
         assert isinstance(inside(places, connect), PermissionError)

@@ -26,10 +26,11 @@ from scheduler.ports import (
     TimeLimit,
     VideoFormat,
 )
+from tests.patience import HANG_SECONDS
 
 VIDEO = VideoFormat(8, 8, 30, 30, None, 1)
 SEGMENT = SegmentAssignment("t", "segment", "j", "d", {}, VIDEO, 0, 30, account_id="acc_b")
-STILL = StillAssignment("still", "d", {}, VIDEO, (0,), 1, "png", "acc_a", 20.0)
+STILL = StillAssignment("still", "d", {}, VIDEO, (0,), 1, "png", "acc_a", HANG_SECONDS)
 PICTURE = StillPicture(np.zeros((8, 8, 4), np.uint8), ())
 
 
@@ -44,7 +45,7 @@ class Work:
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
         self.begun.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(HANG_SECONDS)
         return PICTURE
 
     def execute(
@@ -62,29 +63,30 @@ def test_a_still_that_exhausts_the_memory_fails_instead_of_the_segment_beside_it
     segment = thread.submit(SEGMENT)
     with ThreadPoolExecutor() as pool:
         still = pool.submit(thread.still, STILL)
-        assert work.begun.wait(30)
+        assert work.begun.wait(HANG_SECONDS)
         assert thread.active == "still"
         failure = Failure(FailureKind.document, "too much")
         thread.fail_active(failure)
-        assert still.result(30) == DrawnStill(failure=failure, worker_ends=True)
+        assert still.result(HANG_SECONDS) == DrawnStill(failure=failure, worker_ends=True)
         assert not segment.done()
         work.go_on.set()
         work.is_done.set()
-        assert isinstance(segment.result(30), Finished)
+        assert isinstance(segment.result(HANG_SECONDS), Finished)
     thread.join()
 
 
 def test_time_of_stills_does_not_count_against_a_segments_limit() -> None:
-    work = Work()
-    thread = RenderThread(lambda: work, ProgressWriter(None))
+    now, work = 0.0, Work()
+    thread = RenderThread(lambda: work, ProgressWriter(None), clock=lambda: now)
     segment = thread.submit(replace(SEGMENT, time_limit=TimeLimit(1.0, "too slow")))
     with ThreadPoolExecutor() as pool:
         still = pool.submit(thread.still, STILL)
-        assert work.begun.wait(30)
-        threading.Timer(1.2, work.go_on.set).start()
-        assert still.result(30).failure is None
+        assert work.begun.wait(HANG_SECONDS)
+        now = 1.2
+        work.go_on.set()
+        assert still.result(HANG_SECONDS).failure is None
         work.is_done.set()
-        assert isinstance(segment.result(30), Finished)
+        assert isinstance(segment.result(HANG_SECONDS), Finished)
     thread.join()
 
 

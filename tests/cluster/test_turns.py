@@ -12,6 +12,7 @@ from cluster.turns import PAUSED_MAX, Entry, Turns
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, TimeLimit, VideoFormat
+from tests.patience import HANG_SECONDS
 
 
 class NoStills:
@@ -153,12 +154,12 @@ def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
         ) -> Finished | Ended:
             on_progress(2)
             begun.set()
-            assert go_on.wait(20)
+            assert go_on.wait(HANG_SECONDS)
             return Finished(assignment.token, "w", "k", "", 0, 0.0)
 
     thread = RenderThread(Slow, ProgressWriter(None))
     first, second = thread.submit(segment("one", "a")), thread.submit(segment("two", "b"))
-    assert begun.wait(20)
+    assert begun.wait(HANG_SECONDS)
     assert (thread.active, thread.progress) == ("one", {"one": 2})
     thread.cancel("two")
     go_on.set()
@@ -174,12 +175,12 @@ def test_what_fails_from_outside_fails_the_active_assignment_alone() -> None:
     class Slow(NoStills):
         def execute(self, assignment: TaskAssignment, *_: object) -> Finished | Ended:
             begun.set()
-            assert go_on.wait(20)
+            assert go_on.wait(HANG_SECONDS)
             return Finished(assignment.token, "w", "k", "", 0, 0.0)
 
     thread = RenderThread(Slow, ProgressWriter(None))
     result = thread.submit(replace(segment("one", "a")))
-    assert begun.wait(20)
+    assert begun.wait(HANG_SECONDS)
     thread.fail_active(Failure(FailureKind.document, "too large"))
     report = result.result()
     go_on.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
 from farm_core.progress.store import channel
 from tests.api.world import World
+from tests.console.conftest import SHOWN_SECONDS
 from tests.console.people import Person
 
 
@@ -24,12 +26,12 @@ def publish(world: World, *changes: JobChange) -> None:
 
 def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[], bool]) -> None:
     """Publish a change until the page shows it: its stream may only just be opening."""
-    for _ in range(150):
-        publish(world, change)
-        if seen():
-            return
+    ends = time.monotonic() + SHOWN_SECONDS
+    publish(world, change)
+    while not seen():
+        assert time.monotonic() < ends, "the page does not show the change"
         page.wait_for_timeout(200)
-    raise AssertionError("the page does not show the change")
+        publish(world, change)
 
 
 def asks(request: Any) -> bool:

@@ -47,10 +47,11 @@ def _story(data: Path) -> None:
         page.set_input_files("input#file", ROOT / "examples" / "title-card.motion")
         page.click("text=Import the template")
         page.click("text=Open the playground")
+        page.wait_for_selector("#frame")
         before = page.evaluate(PIXELS)
         page.fill("textarea >> nth=0", "Changed in the playground")
-        page.wait_for_selector("#frame[data-drawn]")
-        assert page.evaluate(PIXELS) != before
+        # The frame of the former text may be drawn first.
+        page.wait_for_function(f"(before) => ({PIXELS})().then((drawn) => drawn !== before, () => false)", arg=before)
         page.click("#play")
         page.wait_for_selector("#draft:visible")
         page.click("#play")

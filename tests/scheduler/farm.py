@@ -241,4 +241,4 @@ class Gate:
         self._open.set()
 
     async def reached(self) -> None:
-        assert await asyncio.to_thread(self.arrived.wait, 30), "no worker arrived"
+        assert await asyncio.to_thread(self.arrived.wait, HANG_SECONDS), "no worker arrived"

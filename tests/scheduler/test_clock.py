@@ -43,7 +43,7 @@ def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what
             for service in (*wrong.keepers, *wrong.keepers):
                 service.ticked.clear()
                 service.wake()
-                await asyncio.wait_for(service.ticked.wait(), 30)
+                await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
             gate.open()
             assert [(await right.ended(job_id)).status for job_id in (done, held)] == ["completed"] * 2
             attempts = [task.attempt for job_id in (done, held) for task in await right.tasks(job_id)]
@@ -51,7 +51,7 @@ def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what
             for service in wrong.keepers:
                 service.ticked.clear()
                 service.wake()
-                await asyncio.wait_for(service.ticked.wait(), 30)
+                await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
             async with right.database.work() as session:
                 assert (await session.execute(text("SELECT count(*) FROM jobs"))).scalar_one() == 2, (
                     "history was deleted"

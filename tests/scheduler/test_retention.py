@@ -252,16 +252,14 @@ def test_history_leaves_in_short_transactions_and_keeps_what_is_young_or_has_a_w
             session.add(Delivery(id="d", job_id="job_told", url="http://x.example/", body={}, attempts=[]))
             inputs = [f"inputs/{name}" for name in ("old7", "old3000", "job_young")]
             session.add_all(ObjectCharge(account_id="acc_a", key=key, bytes=2000) for key in inputs)
-        limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
         reaper = HistoryReaper(
-            parts_for(limited, LocalStorage(tmp_path, Links(b"x")), [], tmp_path, ManualClock(LATER))
+            parts_for(database, LocalStorage(tmp_path, Links(b"x")), [], tmp_path, ManualClock(LATER))
         )
         batches = []
         while deleted := await reaper.tick():
             batches.append(deleted)
         assert sum(batches) == 3000
         assert max(batches) <= BATCH
-        await limited.close()
         async with database.work() as session:
             assert sorted(await session.scalars(select(col(Job.id)))) == ["job_told", "job_young"]
             for table in (Task, JobEvent):
@@ -320,8 +318,9 @@ def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_to_the
             await session.flush()
             (await session.get_one(Job, "job_ended")).batch_id = "batch_of-jobs"
             await session.execute(text(MANY_TEMPLATES))
-        limited = Database(f"{database_url}&options=-c%20transaction_timeout%3D1s")
-        reaper = RowReaper(parts_for(limited, storage, [], tmp_path, clock))
+            for statement in NOTE_DELETIONS:
+                await session.execute(text(statement))
+        reaper = RowReaper(parts_for(database, storage, [], tmp_path, clock))
         with psycopg.connect(database_url) as render:
             render.execute("SELECT 1 FROM templates WHERE id = 'tpl_just-read' FOR KEY SHARE")
             await reaper.tick()
@@ -335,12 +334,19 @@ def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_to_the
         await reaper.tick()
         async with database.reading() as session:
             assert set(await session.scalars(select(col(Template.id)))) == kept
-        await limited.close()
+            sizes = await session.scalars(text("SELECT count(*) FROM deletions GROUP BY transaction"))
+            assert max(sizes) <= BATCH, "transactions are small"
         await database.close()
 
     asyncio.run(story())
 
 
+NOTE_DELETIONS = (
+    "CREATE TABLE deletions (transaction xid8)",
+    """CREATE FUNCTION note_deletion() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN INSERT INTO deletions VALUES (pg_current_xact_id()); RETURN NULL; END $$""",
+    "CREATE TRIGGER note AFTER DELETE ON templates FOR EACH ROW EXECUTE FUNCTION note_deletion()",
+)
 MANY_TEMPLATES = """
     INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,
         updated_at, deleted_at)

@@ -151,7 +151,7 @@ def test_what_a_stopping_scheduler_holds_waits_again_at_once_and_the_history_say
     async def story() -> None:
         async with farm(database_url, tmp_path, workers=1, held_up=slow) as first:
             job_id = await first.create(seconds=1)
-            assert await asyncio.to_thread(begun.wait, 30)
+            assert await asyncio.to_thread(begun.wait, HANG_SECONDS)
         (segment, *_) = await first.tasks(job_id)
         assert (segment.status, segment.lease_token, segment.worker, segment.failures) == ("pending", None, None, 0)
         assert (await first.job(job_id)).status == "processing"

@@ -27,6 +27,7 @@ from farm_core.webhooks.models import Delivery
 from tests.deadlocks import deadlocks
 from tests.farm_core import rows
 from tests.farm_core.locks import somebody_waits_for_a_lock
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 
@@ -227,7 +228,7 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
             await somebody_waits_for_a_lock(database)
             recorded = asyncio.create_task(database.single(lambda c: finish_tasks(c, utc_now(), [done])))
             await somebody_waits_for_a_lock(database, 2)
-        await asyncio.wait_for(asyncio.gather(ended, recorded), 20)
+        await asyncio.wait_for(asyncio.gather(ended, recorded), HANG_SECONDS)
         assert deadlocks(database_url) == 0
         assert (await jobs.statuses())[job_id] == ("cancelled" if ending == "cancel" else "failed")
 
