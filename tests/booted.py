@@ -15,12 +15,12 @@ from typing import Final
 
 from tests import machines
 from tests.machines import ROOT, Machine, Network
+from tests.patience import HANG_SECONDS
 
 HOME: Final = "/home/farm/render-farm"
 """Where the user `farm` of a booted machine has the checkout, and shells begin."""
 _SYSTEMD: Final = Path("/usr/lib/systemd/systemd")
 _BOOT: Final = ROOT / "tests" / "boot.sh"
-_BOOT_SECONDS: Final = 30
 _PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -39,7 +39,7 @@ class Booted:
 
     machine: Machine
 
-    def sh(self, command: str, user: str = "root", seconds: float = 120) -> subprocess.CompletedProcess[str]:
+    def sh(self, command: str, user: str = "root", seconds: float = HANG_SECONDS) -> subprocess.CompletedProcess[str]:
         """Run shell commands in the checkout as a user, and stop at the first that fails."""
         enter = ["nsenter", f"--target={self.machine.pid}", "--all", "--root", f"--wdns={HOME}"]
         become = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--"]
@@ -47,7 +47,7 @@ class Booted:
         words = [*enter, *become, "env", "-i", f"PATH={_PATH}", f"HOME={home}", "LANG=C.UTF-8", "bash", "-ec", command]
         return subprocess.run(words, capture_output=True, text=True, check=False, timeout=seconds)
 
-    def done(self, command: str, user: str = "root", seconds: float = 120) -> str:
+    def done(self, command: str, user: str = "root", seconds: float = HANG_SECONDS) -> str:
         """Return the output of commands that must succeed."""
         ran = self.sh(command, user, seconds)
         assert ran.returncode == 0, f"{command}\n{ran.stdout}{ran.stderr}\n{self.journal()}"
@@ -61,7 +61,7 @@ class Booted:
 def boot(network: Network, name: str) -> Booted:
     """Boot a machine on the network."""
     booted = Booted(network.machine(name, (_BOOT, ROOT)))
-    deadline = time.monotonic() + _BOOT_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while booted.sh("systemctl is-system-running").returncode != 0:
         assert time.monotonic() < deadline, (booted.machine.folder / "systemd.log").read_text()
         time.sleep(0.1)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.patience import HANG_SECONDS
+
 if TYPE_CHECKING:
     from cluster.embedded import postgres, valkey
     from tests.s3_server import S3Server
@@ -74,9 +76,16 @@ def _database(server: postgres.EmbeddedPostgres, template: str) -> Iterator[str]
 @pytest.fixture(scope="session")
 def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
     from cluster.embedded import valkey
+    from farm_core import redis
+    from farm_core.progress import writer
 
     server = valkey.start(tmp_path_factory.mktemp("valkey"))
-    yield server
+    with pytest.MonkeyPatch.context() as patched:
+        # On a busy machine it answers later than the farm waits for it.
+        patched.setattr(redis, "ANSWER_SECONDS", HANG_SECONDS)
+        patched.setattr(writer, "ANSWER_SECONDS", HANG_SECONDS)
+        patched.setattr(writer, "LAST_SECONDS", HANG_SECONDS)
+        yield server
     server.stop()
 
 

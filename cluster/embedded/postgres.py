@@ -28,7 +28,7 @@ from cluster.embedded import disk, process, shared_memory, sockets, unprivileged
 from cluster.embedded.sockets import temporary_folder
 
 DATABASE = "farm"
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
 _LOCALE = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 """Text in the order of its code points, by Postgres itself: the system's library took a tenth of a lease to compare ids."""

@@ -20,7 +20,7 @@ from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
 
-_START_SECONDS = 15.0
+_START_SECONDS = 60.0
 _FILES = "appendonlydir"
 
 

@@ -28,10 +28,10 @@ from farm_core import running
 from farm_core.db.database import Database
 from farm_core.jobs.models import Task
 from tests.deadlocks import deadlocks
+from tests.patience import HANG_SECONDS
 from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 120
 CALL_SECONDS = 60
 STORAGE_AWAY_SECONDS = 3.0
 """Longer than the farm's own retries of a request to storage."""
@@ -65,7 +65,7 @@ class ProcessFarm:
 
     def wait_ready(self, log_begin: int = 0) -> None:
         """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + HANG_SECONDS
         while f"ready {self.origin}/api".encode() not in (log := self.log_path.read_bytes()[log_begin:]):
             assert self.process.poll() is None, log.decode()
             assert time.monotonic() < deadline, log.decode()
@@ -107,7 +107,7 @@ class ProcessFarm:
         job_id: str = self.call("POST", "/renders", json=body, headers={"Idempotency-Key": key})["jobId"]
         return job_id
 
-    def ended(self, job_id: str, seconds: float = 120) -> dict[str, Any]:
+    def ended(self, job_id: str, seconds: float = HANG_SECONDS) -> dict[str, Any]:
         """Wait until the job has ended; assert that its progress never goes back."""
         progress, deadline = -1.0, time.monotonic() + seconds
         while True:
@@ -193,7 +193,9 @@ def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subpr
     """Run a command of the farm to its end."""
     command = [sys.executable, "-m", "farm_core", *words]
     environ = {**os.environ, **(environment or {})}
-    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False, timeout=HANG_SECONDS
+    )
 
 
 @contextmanager
@@ -231,8 +233,8 @@ def process_farm(
         assert deadlocks(_database_url(data)) == 0
         below = psutil.Process(farm.process.pid).children(recursive=True)
         farm.process.send_signal(signal.SIGTERM)
-        assert farm.process.wait(60) == 0, (data / "up.log").read_text()
-        _, left = psutil.wait_procs(below, timeout=10)
+        assert farm.process.wait(HANG_SECONDS) == 0, (data / "up.log").read_text()
+        _, left = psutil.wait_procs(below, timeout=HANG_SECONDS)
         assert [one.cmdline() for one in left] == [], "something was left running"
     finally:
         farm.client.close()
@@ -262,7 +264,9 @@ def _token(data: Path, tree: Path) -> str:
     )
     command = [sys.executable, "-c", begin, str(data), _database_url(data)]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        command, cwd=tree, env=environment, capture_output=True, text=True, check=True, timeout=HANG_SECONDS
+    )
     return done.stdout.strip()
 
 

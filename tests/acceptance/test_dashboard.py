@@ -19,11 +19,11 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.bundle import read_document
 from scheduler.ports import Advanced, Finished, SegmentAssignment, VideoFormat
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(500), pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
-ANSWER_SECONDS = 60
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
@@ -67,14 +67,14 @@ def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, 
 
 
 async def _ready(executor: RayExecutor, count: int) -> list[str]:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(HANG_SECONDS):
         while len(executor.workers()) < count:  # noqa: ASYNC110 - the executor asks Ray once a second
             await asyncio.sleep(0.05)
     return sorted(worker.id for worker in executor.workers())
 
 
 async def _ended(executor: RayExecutor) -> Any:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             for report in await executor.reports(0.5):
                 if not isinstance(report, Advanced):
@@ -85,7 +85,7 @@ async def _actors() -> dict[str, str]:
     """Each actor's name, and what it calls itself."""
     from ray.util.state import list_actors
 
-    actors = await asyncio.wait_for(asyncio.to_thread(list_actors, detail=True), ANSWER_SECONDS)
+    actors = await asyncio.wait_for(asyncio.to_thread(list_actors, detail=True), HANG_SECONDS)
     return {str(actor.name): str(actor.repr_name) for actor in actors if actor.state == "ALIVE"}
 
 
@@ -94,7 +94,7 @@ async def _calls() -> dict[str, set[str]]:
 
     Ray hears of a call from its caller, and of the actor's own name from the actor, a second or so later.
     """
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             calls = await _reported_calls()
             if "execute" in calls and not any(
@@ -114,14 +114,14 @@ async def _reported_calls() -> dict[str, set[str]]:
 
 
 async def _raster_threads(name: str) -> int:
-    process_id = await asyncio.wait_for(asyncio.to_thread(_process_id, name), ANSWER_SECONDS)
+    process_id = await asyncio.wait_for(asyncio.to_thread(_process_id, name), HANG_SECONDS)
     return _threads(process_id, "llvmpipe-")
 
 
 def _process_id(name: str) -> int:
     import ray
 
-    return int(ray.get(ray.get_actor(name, NAMESPACE).process_id.remote(), timeout=ANSWER_SECONDS))
+    return int(ray.get(ray.get_actor(name, NAMESPACE).process_id.remote(), timeout=HANG_SECONDS))
 
 
 def _threads(process_id: int, prefix: str) -> int:

@@ -16,11 +16,11 @@ from tests.acceptance.fleet import wait_for
 from tests.acceptance.stores import stores
 from tests.booted import Booted
 from tests.machines import ROOT, network
+from tests.patience import HANG_SECONDS
 
 REFUSAL: Final = booted.refusal()
 OPERATING: Final = ROOT / "docs" / "operating"
 BLOCK: Final = re.compile(r"```(?:sh|bash)\n(.*?)```", re.DOTALL)
-START_SECONDS: Final = 120
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.acceptance,
@@ -52,7 +52,7 @@ def test_the_service_renders_and_is_started_again_after_every_end(service: Boote
     assert service.done("./farm doctor", "farm").endswith("The farm can work here.\n")
     before = _main_pid(service)
     service.done("systemctl kill --signal=KILL --kill-whom=main render-farm")
-    wait_for(lambda: _main_pid(service) not in (before, "0"), START_SECONDS, service.journal)
+    wait_for(lambda: _main_pid(service) not in (before, "0"), HANG_SECONDS, service.journal)
     _wait_ready(service)
     service.done("systemctl restart render-farm")
     _wait_ready(service)
@@ -83,7 +83,7 @@ def test_a_head_and_a_machine_that_draws_work_together(tmp_path: Path) -> None:
         _render(head)
         assert node.machine.address in head.done("./farm workers", "farm")
         head.done("systemctl restart render-farm-head")
-        wait_for(lambda: not _is_ready(head), START_SECONDS, head.journal)
+        wait_for(lambda: not _is_ready(head), HANG_SECONDS, head.journal)
         _wait_ready(head)
         assert _completed(head) == 1
 
@@ -125,4 +125,4 @@ def _is_ready(computer: Booted) -> bool:
 
 
 def _wait_ready(computer: Booted) -> None:
-    wait_for(lambda: _is_ready(computer), START_SECONDS, computer.journal)
+    wait_for(lambda: _is_ready(computer), HANG_SECONDS, computer.journal)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import alembic.command
@@ -21,9 +22,9 @@ from farm_core.db import migrate
 from gpu_renderer.encode.finish import check
 from gpu_renderer.encode.formats import FORMATS, FilePlan
 from tests.acceptance.farm import ROOT
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
-SECONDS = 60
 AS_ANYBODY = ["setpriv", "--bounding-set=-sys_nice", "--"] if os.geteuid() == 0 else []
 """Without the privilege to take niceness back, which Ray's workers begin with."""
 
@@ -55,13 +56,13 @@ def test_up_makes_the_tables_of_the_database_that_it_is_given_and_ends_cleanly(
     environment = {**os.environ, "DATABASE_URL": empty_database_url, "RAY_ADDRESS": deaf_ray}
     up = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with psycopg.connect(empty_database_url, autocommit=True) as connection:
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + HANG_SECONDS
         while connection.execute("SELECT to_regclass('jobs')").fetchone() == (None,):
             assert up.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
     up.send_signal(number)
-    out, _ = up.communicate(timeout=SECONDS)
+    out, _ = up.communicate(timeout=HANG_SECONDS)
     assert (up.returncode, out) == (0, b"")
 
 
@@ -75,7 +76,7 @@ def test_a_slow_start_says_what_it_waits_for(empty_database_url: str, tmp_path: 
         assert next(line for line in lines if line["event"].startswith("brings the database"))["schema"] == "0023"
         assert "workers" in next(line for line in lines if line["event"] == "still starts")["not_working"]
         up.terminate()
-        assert up.wait(SECONDS) == 0
+        assert up.wait(HANG_SECONDS) == 0
 
 
 def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path, deaf_ray: str) -> None:
@@ -85,11 +86,20 @@ def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: 
     up = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
-    deadline = time.monotonic() + SECONDS
-    while not any("initdb" in child.name() for child in psutil.Process(up.pid).children(recursive=True)):
+    deadline = time.monotonic() + HANG_SECONDS
+    # A busy machine may not let this process look in time. Then the farm has just made its database.
+    while not ((tmp_path / "postgres" / "PG_VERSION").exists() or _runs_initdb(up.pid)):
         assert up.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
     os.killpg(up.pid, signal.SIGINT)  # a terminal sends it to every process of the group
-    out, err = up.communicate(timeout=SECONDS)
+    out, err = up.communicate(timeout=HANG_SECONDS)
     assert (up.returncode, out) == (0, b""), err
+
+
+def _runs_initdb(process_id: int) -> bool:
+    for child in psutil.Process(process_id).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "initdb" in child.name():
+                return True
+    return False

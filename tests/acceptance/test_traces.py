@@ -18,6 +18,7 @@ from benchmarks.scaling import scene
 from examples.documents import bundle
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
 from tests.acceptance.hooks import hook
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 
@@ -94,7 +95,7 @@ def job_id(farm: ProcessFarm) -> Iterator[str]:
 
 
 def eventually(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + HANG_SECONDS
     while not found():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.1)

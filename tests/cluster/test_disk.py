@@ -17,8 +17,8 @@ import pytest
 
 from cluster.local.ray_head import free_port
 from tests.acceptance.farm import ROOT
+from tests.patience import HANG_SECONDS
 
-SECONDS = 60
 MOUNTED = 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"'
 FARM = (sys.executable, "-m", "farm_core")
 
@@ -59,7 +59,7 @@ def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Pop
             yield up, log
         finally:
             up.send_signal(signal.SIGTERM)
-            up.wait(SECONDS)
+            up.wait(HANG_SECONDS)
 
 
 def _filled(path: Path) -> None:
@@ -70,7 +70,7 @@ def _filled(path: Path) -> None:
 
 
 def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while text not in log.read_text():
         assert up.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
@@ -79,7 +79,7 @@ def _appears(text: str, log: Path, up: subprocess.Popen[str]) -> None:
 
 def _has_room(port: int) -> bool:
     """Return the state of storage in `/api/ready`, once the API answers."""
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while True:
         try:
             return bool(httpx.get(f"http://127.0.0.1:{port}/api/ready", timeout=10).json()["checks"]["storage"])
@@ -95,7 +95,7 @@ def test_the_farm_says_once_that_its_disk_fills_and_once_that_it_has_space_again
     folder.mkdir()
     with _running(folder, port, deaf_ray) as (up, log):
         inside = Path(f"/proc/{up.pid}/root{folder}")
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + HANG_SECONDS
         while not (inside / "data" / "postgres" / "PG_VERSION").exists():
             assert time.monotonic() < deadline
             time.sleep(0.1)
