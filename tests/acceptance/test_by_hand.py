@@ -20,10 +20,10 @@ from tests.acceptance.farm import ROOT, ProcessFarm, imported, uploaded
 from tests.acceptance.fleet import answers, wait_for
 from tests.acceptance.stores import stores
 from tests.machines import Machine
+from tests.patience import HANG_SECONDS
 
 REFUSAL: Final = machines.refusal()
 PAGE: Final = ROOT / "docs" / "operating" / "several-machines.md"
-READY_SECONDS: Final = 120
 SECRET: Final = "s" * 32
 
 
@@ -61,8 +61,8 @@ def _started_by_hand(folder: Path) -> Iterator[tuple[ProcessFarm, Machine, str]]
         }  # fmt: skip
         environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp", **settings}
         for machine, block in ((head, on_head), (node, on_node.replace("HEAD", head.address))):
-            assert machine.spawn(f"set -e\n{block}", environment, "by-hand").wait(READY_SECONDS) == 0, _log(machine)
-        wait_for(lambda: answers(origin, "ready"), READY_SECONDS, lambda: _log(head) + _log(node))
+            assert machine.spawn(f"set -e\n{block}", environment, "by-hand").wait(HANG_SECONDS) == 0, _log(machine)
+        wait_for(lambda: answers(origin, "ready"), HANG_SECONDS, lambda: _log(head) + _log(node))
         farm = ProcessFarm(folder, origin, head.init, storage=kept.storage)
         farm.token = session_token(Settings(jwt_secret=SECRET, data_folder=folder), kept.database_url, "tester")
         try:

@@ -71,7 +71,8 @@ def test_another_caption_draws_only_the_segments_that_show_it(farm: ProcessFarm,
 def test_a_job_cancelled_while_it_renders_is_cancelled_and_the_farm_goes_on(
     farm: ProcessFarm, template: str, logo: str
 ) -> None:
-    job_id = farm.render(template, "cancel-one", logo=logo, caption="Never")
+    # It takes seconds, so a busy caller still finds it under way.
+    job_id = farm.render(template, "cancel-one", side=(2560, 1440), logo=logo, caption="Never")
     assert farm.call("POST", f"/renders/{job_id}/cancel")["status"] == "cancelled"
     assert farm.ended(farm.render(template, "cancel-two", logo=logo, caption="Still"))["status"] == "completed"
     assert farm.ended(job_id)["status"] == "cancelled"

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.acceptance.farm import ROOT, imported, process_farm, uploaded
+from tests.patience import HANG_SECONDS
 
 BUNDLE = ROOT / "examples" / "title-card.motion"
 LOGO = ROOT / "examples" / "media" / "logo.png"
@@ -25,7 +26,7 @@ def test_a_worker_that_stops_answering_is_replaced_and_jobs_end(tmp_path: Path) 
         )
         (worker,) = (actor for actor in farm.processes("actor") if "RenderActor" in " ".join(actor.cmdline()))
         worker.send_signal(signal.SIGSTOP)
-        _, left = psutil.wait_procs([worker], timeout=90)
+        _, left = psutil.wait_procs([worker], timeout=HANG_SECONDS)
         assert left == [], "the stopped worker was kept"
         jobs = [
             farm.render(template, f"after-it-{number}", logo=logo, headline=f"After {number}") for number in range(JOBS)

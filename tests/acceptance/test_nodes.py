@@ -31,6 +31,7 @@ from farm_core.templates.models import Template
 from motion.bundle import read_document
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 12
@@ -106,7 +107,7 @@ async def _job(database: Database, storage: LocalStorage) -> str:
 
 
 async def _until(database: Database, job_id: str, reached: Any) -> Job:
-    async with asyncio.timeout(200):
+    async with asyncio.timeout(HANG_SECONDS):
         while True:
             async with database.work() as session:
                 job: Job = await session.get_one(Job, job_id)
@@ -118,7 +119,7 @@ async def _until(database: Database, job_id: str, reached: Any) -> Job:
 async def _until_finished(database: Database, job_id: str) -> None:
     """Wait until more than a tenth of the job's frames is finished."""
     progress = ProgressReader(None, database)
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(HANG_SECONDS):
         while (await progress.of_jobs([job_id]))[job_id].percent <= 10:  # noqa: ASYNC110 - it is in the database
             await asyncio.sleep(0.05)
 

@@ -112,12 +112,14 @@ def test_a_generated_typescript_client_compiles_and_renders(world: World, tmp_pa
 
 def _npm(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "package.json").write_text("{}")
-    return subprocess.run(["npm", *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        ["npm", *words], cwd=folder, capture_output=True, text=True, timeout=HANG_SECONDS, check=False
+    )
 
 
 def _npx(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = ["npx", "--no-install", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
 
 
 _PROGRAM = """

@@ -23,6 +23,7 @@ from scheduler import __main__ as process
 from scheduler.maintenance.lease_reaper import PATIENCE_TICKS, LeaseReaper
 from scheduler.ports import AssemblyAssignment, TaskAssignment
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, Gate, farm, parts_for
 
 pytestmark = pytest.mark.service
@@ -65,7 +66,7 @@ def test_two_clusters_of_equal_workers_share_the_jobs_of_one_farm(database_url: 
             for work in second.works:
                 work.behave = seen
             ids = [await first.create(seconds=1, document_key=f"frozen/{number}") for number in range(12)]
-            assert await asyncio.to_thread(joined.wait, 25), "the second cluster did nothing"
+            assert await asyncio.to_thread(joined.wait, HANG_SECONDS), "the second cluster did nothing"
             assert not [work for work in first.works if work.done], "the first cluster's workers are busy"
             gate.open()
             assert {(await first.ended(job_id)).status for job_id in ids} == {"completed"}

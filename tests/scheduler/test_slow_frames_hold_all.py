@@ -12,7 +12,7 @@ import pytest
 
 from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler import slow_frames, task_watcher
+from scheduler import duration_estimator, slow_frames, task_watcher
 from scheduler.ports import SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
@@ -31,6 +31,7 @@ class SlowAccount:
         self._released = False
         monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
         monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.05)
+        monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
         monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.02)
         monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.02)
 

@@ -19,6 +19,7 @@ from farm_core import __main__ as farm
 from farm_core.db.database import Database
 from farm_core.settings import settings
 from tests.farm_core.rows import account, job, template
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,7 +93,7 @@ def test_commands_that_begin_at_once_on_a_new_folder_take_turns(data_folder: Pat
         )
         for name in ("ada", "bob", "cleo")
     ]  # fmt: skip
-    assert [(one.communicate(timeout=120)[1], one.returncode) for one in begun] == [("", 0)] * 3
+    assert [(one.communicate(timeout=HANG_SECONDS)[1], one.returncode) for one in begun] == [("", 0)] * 3
 
 
 def test_accounts_are_created_changed_and_listed(terminal: Terminal) -> None:

@@ -325,4 +325,4 @@ def test_the_agents_server_says_where_it_listens(folder_of_commands: Path) -> No
         assert server.stderr is not None
         assert server.stderr.readline() == f"serves http://127.0.0.1:{words[3]}/mcp until Ctrl-C\n"
         server.send_signal(signal.SIGINT)
-        assert "Traceback" not in server.communicate(timeout=60)[1]
+        assert "Traceback" not in server.communicate(timeout=HANG_SECONDS)[1]
