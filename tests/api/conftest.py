@@ -143,7 +143,7 @@ def jwks() -> Iterator[Jwks]:
             pass
 
     def sign(account_id: str, **more: object) -> str:
-        claims = {"sub": account_id, "exp": int(time.time()) + 60, **more}
+        claims = {"sub": account_id, "exp": int(time.time()) + 3600, **more}
         return jwt.encode(claims, private, algorithm="ES256", headers={"kid": "one"})
 
     with HTTPServer(("127.0.0.1", 0), Serve) as keys:

@@ -13,6 +13,7 @@ from farm_core.sandbox import Exhausted, Refused, Sandbox
 from motion.bundle import read_file
 from motion.errors import BundleUnreadable
 from tests.attacks.bounded import bounded
+from tests.attacks.calls import add, burn, hoard
 
 SCENE = json.dumps({"rootIds": ["root"], "nodes": [{"id": "root", "name": "Root", "children": [], "components": []}]})
 KIND = """
@@ -129,22 +130,6 @@ def test_thirty_thousand_layers_of_one_name_get_their_ids_in_linear_time() -> No
         print("done")
     """
     assert bounded(code) == "done"
-
-
-def burn(seconds: int) -> None:
-    """For the sandbox: takes more processor time than it may."""
-    while True:
-        seconds += 1
-
-
-def hoard(count: int) -> int:
-    """For the sandbox: takes more memory than it may."""
-    return len([bytes(1 << 20) for _ in range(count)])
-
-
-def add(first: int, second: int) -> int:
-    """For the sandbox: an ordinary function."""
-    return first + second
 
 
 @pytest.mark.thorough

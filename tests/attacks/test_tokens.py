@@ -19,6 +19,7 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from tests.api.conftest import Jwks
 from tests.api.world import World
+from tests.patience import HANG_SECONDS
 
 NAMED: dict[str, Any] = {"aud": "render-farm", "iss": "https://id.example.com"}
 
@@ -54,7 +55,7 @@ def test_a_token_of_a_jwks_key_must_name_the_audience_and_issuer_of_the_settings
 def test_a_jwks_farm_takes_no_token_of_another_algorithm(start: Callable[..., World], jwks: Jwks) -> None:
     world = start(jwt_jwks_url=jwks.address)
     ada = world.account().account_id
-    claims = {"sub": ada, "exp": int(time.time()) + 60, **NAMED}
+    claims = {"sub": ada, "exp": int(time.time()) + 3600, **NAMED}
     public_key_as_secret = signed_with(jwks.public, claims)
     own_secret = jwt.encode(claims, farm_secret(world.settings), algorithm="HS256", headers={"kid": "one"})
     unsigned = jwt.encode(claims, "", algorithm="none", headers={"kid": "one"})
@@ -95,7 +96,7 @@ def test_while_the_jwks_cannot_be_had_the_keys_that_it_listed_stay_valid(
 def test_one_caller_waits_while_known_keys_are_asked_for_again(
     start: Callable[..., World], jwks: Jwks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signing_keys, "TIMEOUT_SECONDS", 30.0)
+    monkeypatch.setattr(signing_keys, "TIMEOUT_SECONDS", HANG_SECONDS)
     world = start(jwt_jwks_url=jwks.address)
     token = jwks.sign(world.account().account_id)
     assert status(world, token) == 200
@@ -132,20 +133,20 @@ def test_tokens_of_keys_that_do_not_exist_cause_one_request_to_the_jwks(
 @pytest.mark.service
 @pytest.mark.parametrize("subject", ["\x00", "acc_\x00", "acc\n1", "\x7f", "", "x" * 201, 7, None, ["acc_1"], {}])
 def test_a_subject_that_can_be_no_account_is_no_server_error(world: World, subject: object) -> None:
-    claims = {"sub": subject, "iss": "render-farm", "exp": int(time.time()) + 60}
+    claims = {"sub": subject, "iss": "render-farm", "exp": int(time.time()) + 3600}
     assert status(world, jwt.encode(claims, farm_secret(world.settings), algorithm="HS256")) == 401
 
 
 @pytest.mark.service
 def test_the_farms_own_tokens_name_their_issuer_and_their_end(world: World) -> None:
     ada = world.account().account_id
-    whole = {"sub": ada, "iss": "render-farm", "exp": int(time.time()) + 60}
+    whole = {"sub": ada, "iss": "render-farm", "exp": int(time.time()) + 3600}
     secret = farm_secret(world.settings)
     assert status(world, jwt.encode(whole, secret, algorithm="HS256")) == 200
     for missing in whole:
         claims = {name: value for name, value in whole.items() if name != missing}
         assert status(world, jwt.encode(claims, secret, algorithm="HS256")) == 401, missing
-    for changed in ({"iss": "others"}, {"nbf": int(time.time()) + 600}, {"exp": int(time.time()) - 1}):
+    for changed in ({"iss": "others"}, {"nbf": int(time.time()) + 36000}, {"exp": int(time.time()) - 1}):
         assert status(world, jwt.encode(whole | changed, secret, algorithm="HS256")) == 401, changed
 
 

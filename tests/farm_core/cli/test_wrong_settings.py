@@ -81,7 +81,7 @@ def test_awss_variables_may_stand_in_the_env_file_beside_the_bucket(folder_of_co
     )
     os.environ.pop("AWS_ACCESS_KEY_ID", None)
     storage = storage_of(settings(), Links(b"secret"))
-    assert "AKIDTEST" in storage.link("results/a.mp4", int(time.time()) + 60, "https://farm.example.com")
+    assert "AKIDTEST" in storage.link("results/a.mp4", int(time.time()) + 3600, "https://farm.example.com")
 
 
 def test_the_environment_comes_before_the_env_file(folder_of_commands: Path) -> None:
