@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import threading
 from pathlib import Path
 
 import orjson
@@ -19,6 +20,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.bundle import read_document
 from scheduler.ports import Finished, SegmentAssignment, VideoFormat
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.gl
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,8 +53,10 @@ def render_segments(folder: Path, *, together: bool) -> list[str]:
     folder.mkdir()
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     drawn: list[str] = []
+    submitted = threading.Event()
 
     def make() -> TaskRunner:
+        assert not together or submitted.wait(HANG_SECONDS)
         maker = SessionSegmentMaker(Settings(data_folder=folder, gl_software=True), raster_threads=0)
         return TaskRunner("w", maker, storage, folder)
 
@@ -65,7 +69,8 @@ def render_segments(folder: Path, *, together: bool) -> list[str]:
         result = thread.submit(assignment)
         results.append(result)
         if not together:
-            result.result(120)
+            result.result(HANG_SECONDS)
+    submitted.set()
     thread.join()
     one_by_one = [token for token, _ in itertools.groupby(drawn)] == ["t0", "t1", "t2"]
     assert one_by_one is not together, "they take turns, or they do not"

@@ -60,30 +60,22 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
     assert isinstance(alone, Finished)
     expected = storage.get_bytes(alone.key)
     pictures = [thread.still(still(frame, width)).picture for frame, width in ((10, 160), (60, 320), (10, 160))]
-    storage.delete(alone.key)
 
-    ended = threading.Event()
-    result: list[object] = []
-
-    def rendered() -> None:
-        result.append(thread.submit(segment("two")).result())
-        ended.set()
-
-    rendering = threading.Thread(target=rendered)
-    rendering.start()
     amid: list[tuple[int, bytes]] = []
     overtook = 0
-    while not ended.is_set() and len(amid) < 60:
-        frame, width = ((10, 160), (60, 320), (10, 160))[len(amid) % 3]
-        amid.append((len(amid) % 3, thread.still(still(frame, width)).picture))
-        overtook += not ended.is_set()
-    rendering.join()
+    while overtook < 3:  # on a busy machine a segment may end before a still is asked for
+        storage.delete(alone.key)
+        rendering = thread.submit(segment("two"))
+        while not rendering.done() and len(amid) < 60:
+            frame, width = ((10, 160), (60, 320), (10, 160))[len(amid) % 3]
+            amid.append((len(amid) % 3, thread.still(still(frame, width)).picture))
+            overtook += not rendering.done()
+        again = rendering.result()
+        assert isinstance(again, Finished) and not again.cached
+        assert storage.get_bytes(again.key) == expected
+        assert len(amid) < 60 or overtook >= 3, "stills came back while the segment was rendered"
 
-    assert overtook >= 3, "stills came back while the segment was rendered"
     assert all(picture == pictures[number] for number, picture in amid)
-    again = result[0]
-    assert isinstance(again, Finished) and not again.cached
-    assert storage.get_bytes(again.key) == expected
 
 
 def test_stills_that_arrive_together_at_an_idle_worker_are_all_drawn(farm: Farm) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -111,16 +112,16 @@ async def _one_is_rendered(under_test: FarmUnderTest, job_id: str) -> bool:
 def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    frames: list[threading.Event] = []
+    frames: defaultdict[str, threading.Event] = defaultdict(threading.Event)
 
     def slow(assignment: TaskAssignment) -> None:
         if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a":
-            frames.append(threading.Event())
-            assert frames[-1].wait(HANG_SECONDS)
+            assert frames[assignment.token].wait(HANG_SECONDS)
 
     def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
-        executor._threads[worker_id].fail_active(stall(worker_id, 0.2))
-        frames[-1].set()
+        if (token := executor._threads[worker_id].active) is not None:
+            executor._threads[worker_id].fail_active(stall(worker_id, 0.2))
+            frames[token].set()
 
     monkeypatch.setattr(InlineExecutor, "restart", restart)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
@@ -135,6 +136,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
                 "A frame took longer than 0.2 s to draw (FRAME_SECONDS_MAX).",
             )
             assert len(frames) == FAILURES_MAX
+            under_test.dependencies.settings.__dict__["frame_seconds_max"] = HANG_SECONDS
             honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
             assert honest.status == "completed"
 

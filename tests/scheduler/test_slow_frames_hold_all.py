@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 from cluster.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler import duration_estimator, slow_frames, task_watcher
-from scheduler.ports import SegmentAssignment, TaskAssignment
+from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
 from tests.scheduler.inline_executor import InlineExecutor
@@ -38,7 +41,15 @@ class SlowAccount:
         def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
             self._restart(executor._threads[worker_id], worker_id, is_blameless)
 
+        answering = InlineExecutor.workers
+
+        def workers(executor: InlineExecutor) -> Sequence[WorkerState]:
+            """No other frame is slow, however long a busy machine takes for it."""
+            states = answering(executor)
+            return [state if state.active in self._frames else replace(state, moved=math.inf) for state in states]
+
         monkeypatch.setattr(InlineExecutor, "restart", restart)
+        monkeypatch.setattr(InlineExecutor, "workers", workers)
 
     def __call__(self, assignment: TaskAssignment) -> None:
         if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a" and not self._released:
