@@ -132,7 +132,7 @@ def _run(farm: ProcessFarm, command: str) -> subprocess.CompletedProcess[str]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=240,
+            timeout=600,
         )
     finally:
         os.close(ours)

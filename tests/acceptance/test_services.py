@@ -24,7 +24,7 @@ BLOCK: Final = re.compile(r"```(?:sh|bash)\n(.*?)```", re.DOTALL)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.acceptance,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1200),
     pytest.mark.skipif(REFUSAL is not None, reason=str(REFUSAL)),
 ]
 

@@ -146,8 +146,8 @@ def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empt
     with psycopg.connect(empty_database_url) as farm, ThreadPoolExecutor(1) as pool:
         farm.execute("SET deadlock_timeout = '1h'")  # the other one is the victim
         farm.execute("LOCK TABLE alembic_version IN SHARE MODE")
-        # It looks for a deadlock once: it must wait longer than this process may take to get there.
-        migration = pool.submit(migrate.upgrade, f"{empty_database_url}&options=-c%20deadlock_timeout%3D5s")
+        # It looks for a deadlock once, after this time, and gives up after 5 s. This process must wait by then.
+        migration = pool.submit(migrate.upgrade, f"{empty_database_url}&options=-c%20deadlock_timeout%3D4s")
         with psycopg.connect(empty_database_url, autocommit=True) as observer:
             while observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
                 time.sleep(0.02)
