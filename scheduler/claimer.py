@@ -40,7 +40,12 @@ ADOPTION_SECONDS: Final = 0.5
 CLAIMED_MAX: Final = 512
 """Jobs that are claimed and not planned yet, waiting ones included."""
 
-ATTEMPTS_MAX: Final = 5
+FAILURES_MAX: Final = 5
+"""Preparations of a job that end with an error."""
+
+DEATHS_MAX: Final = 50
+"""Schedulers that die while they prepare a job. Restarts and the kernel's OOM killer cause them far more often than a job: documents and
+media are examined in the sandbox. The limit ends a job that kills every scheduler."""
 
 
 class Claimer(Service):
@@ -88,7 +93,7 @@ class Claimer(Service):
         await self.planner.drain()
         if tokens:
             async with self.dependencies.database.work() as session:
-                await claims.release_jobs(session, self.dependencies.clock.now(), tokens, counted=False)
+                await claims.release_jobs(session, self.dependencies.clock.now(), tokens, failed=False)
 
     async def _take(self, room: int) -> list[ClaimedJob]:
         if room <= 0:
@@ -134,7 +139,7 @@ class Claimer(Service):
 
     async def _ingest_and_plan(self, job: ClaimedJob) -> None:
         try:
-            if job.attempt > ATTEMPTS_MAX:
+            if job.failures >= FAILURES_MAX or job.attempt > DEATHS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
             frozen = _already_frozen(job) or await self._ingest(job)
             with traces.span("plan"):
@@ -146,7 +151,7 @@ class Claimer(Service):
             is_away = isinstance(error, StorageUnavailable) or says_full(error)
             if not is_away or self._storage_lines.is_due():  # the messages of jobs differ by keys
                 _log.warning("storage does not answer" if is_away else "preparation failed", error=in_a_line(error))
-            await self._hand_back(job, counted=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
+            await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
@@ -159,12 +164,12 @@ class Claimer(Service):
             ended = await end_jobs(connection, self.dependencies.clock.now(), "fail", [ending])
         self.dependencies.changes.publish(changed(job.id, job.account_id, JobStatus.failed) for _ in ended)
 
-    async def _hand_back(self, job: ClaimedJob, *, counted: bool, after_seconds: float = 0.0) -> None:
+    async def _hand_back(self, job: ClaimedJob, *, failed: bool, after_seconds: float = 0.0) -> None:
         """Hand the job back for another attempt. If the database is away, the end of the lease does the same."""
         try:
             async with self.dependencies.database.work() as session:
                 now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)
-                await claims.release_jobs(session, now, [job.lease_token], counted=counted)
+                await claims.release_jobs(session, now, [job.lease_token], failed=failed)
         except SQLAlchemyError:
             _log.warning("job not handed back; its lease will expire")
 

@@ -191,7 +191,7 @@ def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int)
 def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
     """Return the still in the form of a claimed job, for ingest. No such job exists."""
     return ClaimedJob(
-        id=still_id, lease_token="", attempt=1, account_id=subject.account_id, origin=subject.origin, inputs=subject.inputs,
+        id=still_id, lease_token="", attempt=1, failures=0, account_id=subject.account_id, origin=subject.origin, inputs=subject.inputs,
         width=0, height=0, fps=subject.fps, frame_count=subject.frame_count, document_key=None, media={}, template_id="",
         template_document_key=subject.document_key, template_inputs=subject.template_inputs,
         template_targets=subject.template_targets, composition_id=subject.composition_id,

@@ -34,6 +34,7 @@ class ClaimedJob:
     id: str
     lease_token: str
     attempt: int
+    failures: int
     account_id: str
     origin: str
     inputs: Mapping[str, Any]
@@ -130,9 +131,9 @@ async def renew_jobs(transaction: Transaction, now: datetime, tokens: Sequence[s
     return set(await column(transaction, "renew_jobs", values))
 
 
-async def release_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str], *, counted: bool) -> None:
-    """Hand jobs back before they are planned, for a scheduler to adopt at once. `counted`: the attempt counts."""
-    values = {"now": now, "tokens": list(tokens), "uncounted": 0 if counted else 1}
+async def release_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str], *, failed: bool) -> None:
+    """Hand jobs back before they are planned, for a scheduler to adopt at once. `failed`: count it as a failure of the jobs."""
+    values = {"now": now, "tokens": list(tokens), "failed": int(failed)}
     await execute(transaction, "release_jobs", values)
 
 

@@ -137,6 +137,9 @@ class Job(SQLModel, table=True):
     batch_index: int | None = None
     render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     attempt: int = 0
+    """Leases until the job was planned, without those that a scheduler gave back."""
+    failures: int = _failures()
+    """Preparations that ended with an error."""
     lease_token: str | None = None
     lease_expires_at: datetime | None = moment(nullable=True)
     created_at: datetime = moment()

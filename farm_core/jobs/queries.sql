@@ -54,7 +54,7 @@ WITH candidates AS MATERIALIZED (
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status) SELECT id, :now, 'claim', 'processing' FROM claimed
 )
-SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
+SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.failures, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
     claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
@@ -77,11 +77,11 @@ WITH orphans AS (
     RETURNING jobs.*
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt) FROM adopted WHERE NOT EXISTS (
-        SELECT 1 FROM job_events WHERE job_id = adopted.id AND event = 'adopt' AND detail = jsonb_build_object('attempt', adopted.attempt)
+    SELECT id, :now, 'adopt', status, jsonb_build_object('attempt', attempt, 'failures', failures) FROM adopted WHERE NOT EXISTS (
+        SELECT 1 FROM job_events WHERE job_id = adopted.id AND event = 'adopt' AND detail = jsonb_build_object('attempt', adopted.attempt, 'failures', adopted.failures)
     )
 )
-SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
+SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.failures, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
     adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
@@ -100,12 +100,12 @@ FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 RETURNING jobs.lease_token
 
 -- release_jobs --
--- Jobs that are not planned are handed back: somebody may adopt them at once. A stopping scheduler does not count its try.
+-- Jobs that are not planned are handed back: somebody may adopt them at once. Only an attempt whose scheduler died stays counted as one.
 WITH held AS (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
         AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
 )
-UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - :uncounted
+UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 second', attempt = attempt - 1, failures = failures + :failed
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 
 -- plan_jobs --

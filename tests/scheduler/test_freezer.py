@@ -49,7 +49,7 @@ class CountingSandbox(Sandbox):
 
 def job(number: int) -> ClaimedJob:
     return ClaimedJob(
-        f"job_{number}", "hold", 1, "acc_a", "http://farm", {}, 64, 64, 30, 30, None, {}, "tpl", "documents/title.json",
+        f"job_{number}", "hold", 1, 0, "acc_a", "http://farm", {}, 64, 64, 30, 30, None, {}, "tpl", "documents/title.json",
         [], {}, None, 1.0, "mp4", False, False, None, None, 0, None,
     )  # fmt: skip
 

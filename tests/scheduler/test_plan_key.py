@@ -12,7 +12,7 @@ from scheduler.planner import plan_key
 from scheduler.ports import VideoFormat
 
 JOB = ClaimedJob(
-    "job_a", "hold", 1, "acc_a", "http://farm", {}, 64, 64, 30, 30, None, {}, "tpl", "documents/title.json",
+    "job_a", "hold", 1, 0, "acc_a", "http://farm", {}, 64, 64, 30, 30, None, {}, "tpl", "documents/title.json",
     [], {}, None, 1.0, "mp4", False, False, None, None, 0, None,
 )  # fmt: skip
 

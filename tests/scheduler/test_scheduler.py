@@ -22,7 +22,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
 from scheduler import claimer, scheduler
-from scheduler.claimer import ATTEMPTS_MAX
+from scheduler.claimer import FAILURES_MAX
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server
@@ -188,7 +188,7 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
 def test_a_job_waits_for_a_disk_that_is_full_and_loses_no_attempt(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders, tries = tempfile.TemporaryDirectory, iter(range(ATTEMPTS_MAX + 1))
+    folders, tries = tempfile.TemporaryDirectory, iter(range(FAILURES_MAX + 1))
 
     def on_full_disk(**options: Any) -> Any:
         if next(tries, None) is not None:

@@ -65,7 +65,7 @@ ASKED: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 FILLED_LATER: Final = {
     "status", "progress", "document_key", "media", "composition_id", "composition_seconds", "renderer", "plan_key", "ingest_bytes", "video_key",
-    "receipt_key", "error", "warnings", "render_duration_ms", "attempt", "lease_token", "lease_expires_at", "started_at", "finished_at",
+    "receipt_key", "error", "warnings", "render_duration_ms", "attempt", "failures", "lease_token", "lease_expires_at", "started_at", "finished_at",
 }  # fmt: skip
 OF_ONE_REQUEST: Final = {"id", "created_at", "idempotency_key", "request_id", "traceparent", "batch_id", "batch_index"}
 
