@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from api.json import JSONResponse
 from api.shapes import field_hints, unknown_field
-from farm_core.disk_space import says_full
+from farm_core.disk_space import machine_fault
 from farm_core.errors import BadRequest, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry.logs import logger
@@ -84,7 +84,7 @@ def translated(error: Exception) -> FarmError:
     if isinstance(error, FarmError):
         return error
     away = OperationalError | InterfaceError | PoolTimeout | StorageUnavailable | ConnectionError | TimeoutError
-    if isinstance(error, away) or says_full(error):
+    if isinstance(error, away) or machine_fault(error) is not None:
         return Unavailable()
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return Unavailable()

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+from typing import Final
+
+_OF_MACHINE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+
+
+def is_of_machine(error: BaseException) -> bool:
+    """Return True if a file could not be opened or written because the machine lacks space or descriptors: no fault of the file."""
+    return isinstance(error, OSError) and error.errno in _OF_MACHINE
+
 
 class RenderError(Exception):
     """A frame or segment could not be made. `public_message` may be shown to the caller: no path, host or driver text."""

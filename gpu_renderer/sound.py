@@ -6,7 +6,6 @@ mixed by `motion.sound`, and encoded by `encode/sound_track.py`.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -21,7 +20,7 @@ import numpy.typing as npt
 from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
-from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.errors import MediaUndecodable, is_of_machine
 from motion.errors import PropertyRefused
 from motion.evaluate.hearing import BUCKETS, Envelope
 from motion.model.composition import Composition
@@ -248,7 +247,9 @@ def stated_seconds(path: Path) -> float:
             if stream is not None and stream.duration is not None and stream.time_base is not None:
                 return float(stream.duration * stream.time_base)
             return float((container.duration or 0) / av.time_base)
-    except (av.FFmpegError, OSError, ValueError):
+    except (av.FFmpegError, OSError, ValueError) as error:
+        if is_of_machine(error):
+            raise
         return 0.0
 
 
@@ -265,8 +266,8 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
                 return None
             channels, length = _write(container, file, first, end)
     except (av.FFmpegError, OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise  # a full disk is no fault of the file, which would be silent
+        if is_of_machine(error):  # the file would be silent
+            raise
         return None
     if channels == 0:
         return None

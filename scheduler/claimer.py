@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from farm_core.disk_space import says_full
+from farm_core.disk_space import machine_fault
 from farm_core.jobs import claims
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.jobs.endings import Ending, end_jobs
@@ -148,7 +148,7 @@ class Claimer(Service):
             await self._fail(job, str(failure))
         except Exception as error:
             # The boundary of a preparation: after any error the job goes back for one of a few more attempts.
-            is_away = isinstance(error, StorageUnavailable) or says_full(error)
+            is_away = isinstance(error, StorageUnavailable) or machine_fault(error) is not None
             if not is_away or self._storage_lines.is_due():  # the messages of jobs differ by keys
                 _log.warning("storage does not answer" if is_away else "preparation failed", error=in_a_line(error))
             await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)

@@ -150,6 +150,9 @@ class Deliverer(Service):
         except FetchFailed as failure:
             self.journal.answered(post, None)
             return _Answer(error=failure.message)
+        except OSError as error:  # this machine lacks descriptors: the attempt is made again when its lease has ended
+            _log.warning("webhook not posted", error=in_a_line(error))
+            raise LeaseLost from error
         self.journal.answered(post, status)
         return _Answer(status)
 

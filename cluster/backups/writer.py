@@ -22,9 +22,7 @@ from farm_core import scratch
 from farm_core.failure import Failure
 from farm_core.power_loss import sync_file, sync_folder
 
-_SOME_OBJECTS: Final = """
-    SELECT key FROM object_charges WHERE key !~ '^(presets|inputs|batches)/' ORDER BY random() LIMIT 1000
-"""
+_OBJECTS: Final = "SELECT DISTINCT key FROM object_charges WHERE key !~ '^(presets|inputs|batches)/'"
 """The others lie in the database."""
 
 Progress = Callable[[int, int], None]
@@ -35,17 +33,17 @@ class BackupFailed(Failure):
     """The backup could not be written."""
 
 
-def check_objects(data_folder: Path, database_url: str) -> None:
-    """Raise BackupFailed if none of the objects that count against accounts is in the data folder: its disk is not mounted."""
+def missing_objects(data_folder: Path, database_url: str) -> list[str]:
+    """Return the keys of objects that count against accounts and are not in the data folder."""
     objects = data_folder / layout.STORAGE / "objects"
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(database_url, autocommit=True) as connection:
         if connection.execute("SELECT to_regclass('object_charges')").fetchone() == (None,):
-            return  # the schema of an older release
-        named = [key for (key,) in connection.execute(_SOME_OBJECTS)]
-    if named and not any((objects / key).is_file() for key in named):
-        raise BackupFailed(
-            f"{objects} has none of the objects that the database names: is the disk of {objects.parent} mounted?"
-        )
+            return []  # the schema of an older release
+        missing = [key for (key,) in connection.execute(_OBJECTS) if not (objects / key).is_file()]
+        named = connection.execute(
+            f"{_OBJECTS} AND key = ANY(%s) ORDER BY key", [missing]
+        )  # others have expired meanwhile
+        return [key for (key,) in named]
 
 
 def write(data_folder: Path, database_url: str, target: Path, progress: Progress) -> layout.Manifest:

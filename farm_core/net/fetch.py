@@ -20,7 +20,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpcore
 
-from farm_core.disk_space import says_full
+from farm_core.disk_space import machine_fault
 from farm_core.net.addresses import checked_target
 from farm_core.net.resolver import Resolver, checked_addresses, system_resolver
 from farm_core.sizes import in_words
@@ -87,7 +87,8 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float = FETCH_SECONDS) -> Fetched:
-    """Fetch a URL into a temporary file. Raises UrlRefused, or FetchFailed (also where it exceeds the limit)."""
+    """Fetch a URL into a temporary file. Raises UrlRefused, FetchFailed (also where it exceeds the limit), and OSError
+    where this machine lacks space or descriptors."""
     try:
         async with asyncio.timeout(seconds):
             for _ in range(REDIRECTS_MAX + 1):
@@ -118,7 +119,8 @@ async def guarded_post(
 
     `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes
     out, and nothing is sent. `before_whole` is called right before the last bytes of the request are: without them it
-    is none that the receiver could act on. Raises UrlRefused, or FetchFailed where no answer came.
+    is none that the receiver could act on. Raises UrlRefused, FetchFailed where no answer came, and
+    OSError where this machine lacks descriptors.
     """
     trace = _tracer(before_sending, before_whole)
     try:
@@ -194,8 +196,10 @@ async def _exchange(
     except httpcore.TimeoutException:
         raise FetchFailed("The server took too long to answer.", again=True) from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-        if isinstance(error, TimeoutError) or says_full(error):  # the farm's own disk
+        if isinstance(error, TimeoutError):
             raise
+        if fault := machine_fault(error):  # the farm's own
+            raise fault from None
         raise FetchFailed("The server could not be reached.", again=True) from None
 
 

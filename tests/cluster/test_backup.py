@@ -213,10 +213,27 @@ def test_a_backup_without_the_disk_of_the_objects_is_refused(data: Path, ran: Ra
         shutil.rmtree(storage)
         away.rename(storage)
         assert (status, file.exists()) == (1, False)
-        assert f"is the disk of {storage} mounted?" in error
+        assert f"1 object that the database names (videos/a.mp4) is not in {storage}" in error
         assert ran("backup", str(file), "--data", str(data))[0] == 0
         connection.execute("DELETE FROM object_charges")
     server.stop()
+
+
+def test_a_backup_without_some_objects_is_written_if_asked_and_says_so(data: Path, ran: Ran, tmp_path: Path) -> None:
+    file = tmp_path / "backup.tar"
+    server = postgres.start(data / "postgres")
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        keys = ["videos/a.mp4", *(f"results/{number}.mp4" for number in range(4)), "presets/p"]
+        for key in keys:
+            connection.execute("INSERT INTO object_charges SELECT id, %s, 5 FROM accounts", [key])
+        status, _, error = ran("backup", str(file), "--data", str(data))
+        named = "4 objects that the database names (results/0.mp4, results/1.mp4, results/2.mp4, ...) are"
+        assert (status, file.exists(), f"{named} not in" in error) == (1, False, True)
+        status, _, error = ran("backup", str(file), "--data", str(data), "--incomplete")
+        assert (status, f"{named} missing" in error) == (1, True)
+        connection.execute("DELETE FROM object_charges")
+    server.stop()
+    assert main(["restore", str(file), "--data", str(tmp_path / "restored")]) == 0
 
 
 def test_the_backup_is_readable_by_its_owner_only(backup: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import shutil
 from pathlib import Path
 
+import av
 import numpy as np
 import orjson
 import pytest
@@ -13,7 +16,7 @@ from PIL import Image
 from structlog.testing import capture_logs
 
 from cluster.segment_maker import OPENED_MAX, SessionSegmentMaker
-from cluster.task_runner import TaskRunner
+from cluster.task_runner import TaskRunner, failure_of
 from farm_core import disk_space
 from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
@@ -77,6 +80,25 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
     assert kinds == ["crash", "store", "store", "store", "crash"]
     assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), FailureKind.store),
+        (OSError(errno.EROFS, "Read-only file system"), FailureKind.store),
+        (OSError(errno.EIO, "Input/output error"), FailureKind.store),
+        (av.error.OSError(errno.EIO, "Input/output error"), FailureKind.crash),
+    ],
+)
+def test_a_disk_over_quota_or_broken_is_no_fault_of_a_segment_but_a_damaged_file_is(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, kind: FailureKind
+) -> None:
+    def over_quota(*_: int) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "posix_fallocate", over_quota)  # the disk has free space; this process's user has none
+    assert failure_of(error, "w").kind is kind
 
 
 @pytest.mark.gl

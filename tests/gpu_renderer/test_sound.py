@@ -8,6 +8,7 @@ import subprocess
 import wave
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ import pytest
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound import HeardSounds, JobSound, decoded
+from gpu_renderer.sound import HeardSounds, JobSound, decoded, stated_seconds
 from motion.build import build
 from motion.notices import of_lines
+from tests.descriptors import descriptors_left
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
 
@@ -218,6 +220,13 @@ def test_a_sound_is_not_left_out_because_the_disk_is_full(tmp_path: Path) -> Non
     path = write_wave(tmp_path / "a.wav", sine(1000, 1.0))
     with pytest.raises(OSError, match="No space left"):
         decoded(path, Path("/dev/full"), 0.0, float("inf"))
+
+
+def test_a_sound_is_not_left_out_because_the_worker_has_no_descriptors(tmp_path: Path) -> None:
+    path = write_wave(tmp_path / "a.wav", sine(1000, 1.0))
+    for read in (partial(decoded, path, tmp_path / "raw", 0.0, 1.0), partial(stated_seconds, path)):
+        with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
+            read()
 
 
 def test_a_file_without_sound_is_none(tmp_path: Path) -> None:

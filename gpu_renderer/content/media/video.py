@@ -18,7 +18,7 @@ import av
 
 from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, packets, read_index
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
-from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.errors import MediaUndecodable, is_of_machine
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.threads import prefetched
 
@@ -71,6 +71,8 @@ class Videos:
         try:
             return cursor.frame(frame_index, self._ahead_max_bytes // len(self._cursors))
         except (av.FFmpegError, OSError) as error:
+            if is_of_machine(error):
+                raise
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
 
     def index(self, src: str) -> VideoIndex | None:

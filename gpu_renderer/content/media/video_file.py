@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import av
 
-from gpu_renderer.errors import MediaUndecodable
+from gpu_renderer.errors import MediaUndecodable, is_of_machine
 
 PIXELS_MAX: Final = 36_000_000
 """8192 x 4320, and a little more."""
@@ -111,6 +111,8 @@ def read_index(path: Path) -> VideoIndex:
                 raise MediaUndecodable(f"{path.name}: no decoder", "A video has a format that cannot be decoded.")
             return _indexed(container, container.streams.video[0])
     except (av.FFmpegError, OSError) as error:
+        if is_of_machine(error):
+            raise
         raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be read.") from error
 
 

@@ -15,6 +15,7 @@ import pytest
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, Guard, guarded_get, guarded_post
 from farm_core.net.resolver import url_fault
+from tests.descriptors import descriptors_left
 
 Answer = Callable[[str], bytes]
 
@@ -189,6 +190,16 @@ def test_a_full_disk_is_not_a_server_that_cannot_be_reached(tmp_path: Path, monk
                 await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", on_full_disk)
+    asyncio.run(story())
+
+
+def test_a_machine_without_descriptors_is_not_a_server_that_cannot_be_reached() -> None:
+    async def story() -> None:
+        url = "http://a.example:1/"
+        for call in (guarded_get(url, 9, LOCAL), guarded_post(url, b"", {}, 9, LOCAL)):
+            with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
+                await call
+
     asyncio.run(story())
 
 

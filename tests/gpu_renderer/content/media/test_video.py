@@ -13,6 +13,7 @@ import pytest
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_file import read_index
 from gpu_renderer.errors import MediaUndecodable
+from tests.descriptors import descriptors_left
 from tests.gpu_renderer.content.media.video_files import QUARTER_CLOCKWISE, level, make_video, number, turn
 
 VFR_MS = [0, 40, 50, 130, 131, 300, 340, 700, 710, 720, 900, 1000, 1700, 1701, 1702, 2000]
@@ -30,6 +31,15 @@ def videos(tmp_path: Path) -> Iterator[Videos]:
     opened = Videos(lambda src: tmp_path / src if (tmp_path / src).is_file() else None)
     yield opened
     opened.close()
+
+
+def test_a_video_is_not_refused_because_the_worker_has_no_descriptors(tmp_path: Path, videos: Videos) -> None:
+    path = make_video(tmp_path / "a.mp4")
+    with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
+        read_index(path)
+    assert videos.index("a.mp4") is not None
+    with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
+        videos.frame("a.mp4", 0.0)
 
 
 def shown(videos: Videos, src: str, seconds: float) -> int:
