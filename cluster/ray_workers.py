@@ -210,8 +210,8 @@ class RayWorkers:
             worker.answered = True
         now = time.monotonic()
         worker.state = replace(
-            worker.state, memory_bytes=report.memory_bytes, frames_done=report.frames_done, active=report.active,
-            moved=now - report.quiet_seconds, heard=now,
+            worker.state, memory_bytes=report.memory_bytes, disk_free_bytes=report.disk_free_bytes,
+            frames_done=report.frames_done, active=report.active, moved=now - report.quiet_seconds, heard=now,
         )  # fmt: skip
         worker.active = report.active
         for token, frames in report.progress.items():
@@ -227,5 +227,5 @@ class RayWorkers:
 def _state(slot: Slot, report: ActorReport) -> WorkerState:
     return WorkerState(
         slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
-        backend=report.backend, heard=time.monotonic(),
+        disk_free_bytes=report.disk_free_bytes, backend=report.backend, heard=time.monotonic(),
     )  # fmt: skip

@@ -19,6 +19,7 @@ import psutil
 import ray
 
 from cluster.memory_watch import MemoryWatch
+from farm_core.disk_space import free_bytes
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
@@ -45,6 +46,7 @@ class ActorReport:
     device: str
     encoder: str
     memory_bytes: int
+    disk_free_bytes: int
     frames_done: int
     progress: dict[str, int] = field(default_factory=dict)
     active: str | None = None
@@ -95,7 +97,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control", enable_task_events=False)
     def report(self) -> ActorReport:
-        """Return the actor's progress and memory. Ray keeps no record of this frequent call."""
+        """Return the actor's progress, memory and disk. Ray keeps no record of this frequent call."""
         return self._report()
 
     def _report(self) -> ActorReport:
@@ -103,8 +105,8 @@ class RenderActor:
         memory = int(self._process.memory_info().rss)
         thread = self._thread
         return ActorReport(
-            maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, thread.progress, thread.active,
-            thread.quiet_seconds, maker.backend,
+            maker.renderer, maker.device, maker.encoder, memory, free_bytes(self._scratch.path), thread.frames_done,
+            thread.progress, thread.active, thread.quiet_seconds, maker.backend,
         )  # fmt: skip
 
     @ray.method(concurrency_group="assignments")

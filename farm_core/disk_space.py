@@ -40,6 +40,14 @@ def machine_fault(error: BaseException | None) -> OSError | None:
     return None
 
 
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the folder's disk, or 0 if the folder is away."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return 0
+
+
 def check_room(folder: Path) -> None:
     """Raise StorageUnavailable if the folder's disk is full, and OSError if the folder is away."""
     free = shutil.disk_usage(folder).free

@@ -40,6 +40,9 @@ WORKERS: Final = Gauge(
     ("device", "encoder", "backend"), registry=REGISTRY,
 )  # fmt: skip
 WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.", ("worker",), registry=REGISTRY)
+WORKER_DISK_FREE_BYTES: Final = Gauge(
+    "farm_worker_disk_free_bytes", "Free space for temporary files of its machine.", ("worker",), registry=REGISTRY
+)
 
 
 def serve(host: str, port: int) -> int | None:
@@ -78,8 +81,11 @@ def workers(living: Sequence[WorkerState]) -> None:
     """Show the workers that live now, and no others."""
     WORKERS.clear()
     WORKER_MEMORY_BYTES.clear()
+    WORKER_DISK_FREE_BYTES.clear()
     kinds = Tally((worker.device, worker.encoder, worker.backend) for worker in living)
     for labels, count in kinds.items():
         WORKERS.labels(*labels).set(count)
     for worker in living:
         WORKER_MEMORY_BYTES.labels(worker.id).set(worker.memory_bytes)
+        if worker.disk_free_bytes is not None:
+            WORKER_DISK_FREE_BYTES.labels(worker.id).set(worker.disk_free_bytes)

@@ -165,6 +165,8 @@ class WorkerState:
     encoder: str
     memory_bytes: int = 0
     frames_done: int = 0
+    disk_free_bytes: int | None = None
+    """Free space of the disk of its temporary files, if it says so."""
     active: str | None = None
     """Token of the assignment, or id of the still, whose frame is being drawn."""
     moved: float = 0.0

@@ -18,6 +18,7 @@ PANELS: Final = (
      "sum by (stage) (rate(farm_stage_seconds_total[5m])) / scalar(sum(rate(farm_stage_seconds_total[5m])))", "{{stage}}"),
     ("Workers", "short", "max by (device, encoder, backend) (farm_workers)", "{{device}}, {{backend}}, {{encoder}}"),
     ("Memory of workers", "bytes", "max by (worker) (farm_worker_memory_bytes)", "{{worker}}"),
+    ("Free disk of workers", "bytes", "min by (worker) (farm_worker_disk_free_bytes)", "{{worker}}"),
     ("Failed attempts", "short", "sum by (kind) (rate(farm_attempt_failures_total[5m]))", "{{kind}}"),
     ("Rescued tasks", "short", "sum(rate(farm_tasks_rescued_total[5m]))", "rescued"),
     ("Webhook attempts", "short", "sum by (outcome) (rate(farm_webhook_attempts_total[5m]))", "{{outcome}}"),

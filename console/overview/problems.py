@@ -10,7 +10,8 @@ from redis.exceptions import RedisError, ResponseError
 
 from api.app_state import AppState
 from console.words import size
-from farm_core.disk_space import check_temporary_room
+from farm_core.disk_space import ROOM_BYTES, check_temporary_room
+from farm_core.jobs.models import Worker
 from farm_core.redis import CHECK_KEY
 from farm_core.storage.port import StorageUnavailable
 
@@ -75,12 +76,21 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
             advice = "Renders wait until one takes work. Resume the workers that are drained or in quarantine."
         return [Problem("No worker takes work.", advice, "/console/workers", severe=True)]
     found = []
+    if full := sorted(
+        {one.worker.node for one in snapshot.workers if one.state in ("live", "busy") and _is_full(one.worker)}
+    ):
+        advice = f"Its workers give their segments back. Free some space for temporary files on {', '.join(full)}."
+        found.append(Problem("The disk of a render machine is full.", advice, "/console/workers"))
     if resting := totals.get("quarantined", 0):
         advice = "They failed several times in a row. Look at the failures below, then resume them."
         found.append(
             Problem(f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers")
         )
     return found
+
+
+def _is_full(worker: Worker) -> bool:
+    return worker.disk_free_bytes is not None and worker.disk_free_bytes < ROOM_BYTES
 
 
 def _devices(snapshot: Snapshot) -> list[Problem]:

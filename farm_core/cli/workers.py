@@ -116,7 +116,18 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
         rates = await speed.frames_per_second(session, now)
     percents = await progress.percents({job.id: job for _, job in tasks}.values())
     table = Listing(
-        "worker", "state", "holds", "job left", "frames/s", "node", "device", "encoder", "memory", "frames", "failures"
+        "worker",
+        "state",
+        "holds",
+        "job left",
+        "frames/s",
+        "node",
+        "device",
+        "encoder",
+        "memory",
+        "disk free",
+        "frames",
+        "failures",
     )
     for worker in sorted(workers, key=lambda worker: _state(worker, now) == "gone"):
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
@@ -124,7 +135,7 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
         table.add_row(
             worker.id, _state(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
             f"{rates.get(worker.id, 0):.1f}", worker.node, worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",
-            str(worker.frames_done), str(worker.failures),
+            "" if worker.disk_free_bytes is None else f"{worker.disk_free_bytes / 1e9:.1f} GB", str(worker.frames_done), str(worker.failures),
         )  # fmt: skip
     return table
 

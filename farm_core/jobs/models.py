@@ -238,6 +238,8 @@ class Worker(SQLModel, table=True):
     device: str
     encoder: str
     memory_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
+    disk_free_bytes: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    """Free space of the disk of its temporary files; null if its scheduler does not say."""
     frames_done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     failures: int = _failures()
     quarantined_until: datetime | None = moment(nullable=True)

@@ -538,11 +538,12 @@ GROUP BY jobs.id, jobs.frame_count
 
 -- see_workers --
 -- A worker that was last seen later than now was seen before the clock went back: its quarantine ends when one of now would at the latest.
-INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, frames_done, failures, seen_at)
+INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, disk_free_bytes, frames_done, failures, seen_at)
 SELECT seen.*, 0, :now FROM unnest(CAST(:ids AS text[]), CAST(:nodes AS text[]), CAST(:renderers AS text[]),
-    CAST(:devices AS text[]), CAST(:encoders AS text[]), CAST(:memories AS bigint[]), CAST(:frames AS bigint[])) AS seen
+    CAST(:devices AS text[]), CAST(:encoders AS text[]), CAST(:memories AS bigint[]), CAST(:disks AS bigint[]),
+    CAST(:frames AS bigint[])) AS seen
 ON CONFLICT (id) DO UPDATE SET node = excluded.node, renderer = excluded.renderer, device = excluded.device,
-    encoder = excluded.encoder, memory_bytes = excluded.memory_bytes, frames_done = excluded.frames_done, seen_at = excluded.seen_at,
+    encoder = excluded.encoder, memory_bytes = excluded.memory_bytes, disk_free_bytes = excluded.disk_free_bytes, frames_done = excluded.frames_done, seen_at = excluded.seen_at,
     quarantined_until = CASE WHEN workers.seen_at > excluded.seen_at + make_interval(secs => :live_seconds)
         THEN least(workers.quarantined_until, excluded.seen_at + make_interval(secs => :rest_seconds_max)) ELSE workers.quarantined_until END
 

@@ -34,6 +34,8 @@ class SeenWorker(Protocol):
     @property
     def memory_bytes(self) -> int: ...  # noqa: D102
     @property
+    def disk_free_bytes(self) -> int | None: ...  # noqa: D102
+    @property
     def frames_done(self) -> int: ...  # noqa: D102
 
 
@@ -81,6 +83,7 @@ async def see_workers(transaction: Transaction, now: datetime, workers: Sequence
         "devices": [worker.device for worker in ordered],
         "encoders": [worker.encoder for worker in ordered],
         "memories": [worker.memory_bytes for worker in ordered],
+        "disks": [worker.disk_free_bytes for worker in ordered],
         "frames": [worker.frames_done for worker in ordered],
     }
     limits = {"live_seconds": LIVE_SECONDS, "rest_seconds_max": REST_SECONDS_MAX}

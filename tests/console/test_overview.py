@@ -50,6 +50,18 @@ def test_a_disk_that_fills_up_is_named_at_once(operator: Person, monkeypatch: py
     assert notices(operator)[0] == ("bad", "Only 3.0 MB of the disk are free.")
 
 
+def test_a_render_machine_whose_disk_is_full_is_named(operator: Person) -> None:
+    world = operator.api.world
+    world.database.execute(WORKER, ("worker-live", world.clock.now(), None))
+    world.database.execute("UPDATE workers SET disk_free_bytes = 40000000")
+    assert "The disk of a render machine is full." not in operator.text("/")
+    assert "40.0 MB free" in operator.text("/workers")
+    world.database.execute("UPDATE workers SET disk_free_bytes = 1000")
+    time.sleep(LIVE_SECONDS)
+    assert ("warn", "The disk of a render machine is full.") in notices(operator)
+    assert "Free some space for temporary files on node-a." in operator.text("/")
+
+
 def test_a_data_folder_that_is_away_is_named(operator: Person) -> None:
     objects = operator.api.world.settings.data_folder / "storage" / "objects"
     objects.rename(objects.with_name("away"))

@@ -30,6 +30,12 @@ def test_workers_are_counted_by_what_composites_there() -> None:
     assert (_live("software: x", "cpu"), _live("software: x", "gl")) == (1.0, None)
 
 
+def test_the_free_disk_of_each_worker_is_shown() -> None:
+    metrics.workers([WorkerState("w0", "n", "r", "d", "e", disk_free_bytes=7), WorkerState("w1", "n", "r", "d", "e")])
+    shown = [REGISTRY.get_sample_value("farm_worker_disk_free_bytes", {"worker": name}) for name in ("w0", "w1")]
+    assert shown == [7.0, None]
+
+
 def test_schedulers_of_one_machine_find_ports_for_their_metrics_one_after_another() -> None:
     """A port that is taken does not end a scheduler."""
     first = metrics.serve("127.0.0.1", free_port())

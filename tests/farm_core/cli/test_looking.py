@@ -60,7 +60,7 @@ async def _furnished(database_url: str) -> None:
                 job(made, id="job_half", frame_count=100, **half),
                 job(made, id="job_next", frame_count=100),
                 Worker(id="render-0", seen_at=now - timedelta(minutes=5), **machine),
-                Worker(id="render-1", seen_at=now, **machine),
+                Worker(id="render-1", seen_at=now, disk_free_bytes=1_500_000_000, **machine),
             ]
         )
         await session.flush()
@@ -97,6 +97,7 @@ def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None
     assert cells[1:3] == ["live", "job_half frames 30..99"]
     assert cells[3].endswith(" s")
     assert cells[4] == "0.5"
+    assert cells[9] == "1.5 GB"
 
 
 def test_workers_that_are_gone_come_last(look: Look) -> None:

@@ -182,7 +182,16 @@ def test_a_quarantine_ends(on_database: Callable[[Story], None], *, seen_before:
 class Seen:
     """A worker as its scheduler sees it."""
 
-    id, node, renderer, device, encoder, memory_bytes, frames_done = "w", "n", "r", "d", "e", 0, 0
+    id, node, renderer, device, encoder, memory_bytes, disk_free_bytes, frames_done = (
+        "w",
+        "n",
+        "r",
+        "d",
+        "e",
+        0,
+        None,
+        0,
+    )
 
 
 def test_strikes_of_before_the_step_restrict_no_account(on_database: Callable[[Story], None]) -> None:
