@@ -46,13 +46,13 @@ class ActorReport:
     device: str
     encoder: str
     memory_bytes: int
-    disk_free_bytes: int
     frames_done: int
     progress: dict[str, int] = field(default_factory=dict)
     active: str | None = None
     quiet_seconds: float = 0.0
     backend: str = ""
     """Backend that composites: `gl`, or `cpu` for native kernels."""
+    disk_free_bytes: int | None = None
 
 
 @ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
@@ -105,8 +105,8 @@ class RenderActor:
         memory = int(self._process.memory_info().rss)
         thread = self._thread
         return ActorReport(
-            maker.renderer, maker.device, maker.encoder, memory, free_bytes(self._scratch.path), thread.frames_done,
-            thread.progress, thread.active, thread.quiet_seconds, maker.backend,
+            maker.renderer, maker.device, maker.encoder, memory, thread.frames_done, thread.progress, thread.active,
+            thread.quiet_seconds, maker.backend, free_bytes(self._scratch.path),
         )  # fmt: skip
 
     @ray.method(concurrency_group="assignments")

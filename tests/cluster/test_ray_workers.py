@@ -16,7 +16,7 @@ from farm_core.settings import Settings
 from scheduler.report_queue import ReportQueue
 from tests.patience import HANG_SECONDS
 
-REPORT = ActorReport("r", "none", "none", 0, 0, 0)
+REPORT = ActorReport("r", "none", "none", 0, 0)
 
 
 class Cluster:
