@@ -12,7 +12,7 @@ from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli.connection import on_database
-from farm_core.clock import SystemClock
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.failure import Failure
 from farm_core.ids import new_id
@@ -54,7 +54,7 @@ async def _link(database: Database) -> str:
             account = Account(id=new_id("acc"), name=OPERATOR, plan=DEFAULT_PLAN, operator=True)
             session.add(account)
             await session.flush()
-        return await create_link(session, account.id, SystemClock().now())
+        return await create_link(session, account.id, await postgres_clock.now(session))
 
 
 async def _account_id(name: str, make: bool, database: Database) -> str:

@@ -10,7 +10,7 @@ from farm_core import running
 from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import account_of, command_line_actor
-from farm_core.clock import SystemClock
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import LINK_LIFETIME, console_url, create_link
@@ -34,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
             account = await account_of(session, arguments.name)
             detail = {"name": account.name, "read_only": arguments.read_only}
             await record(session, command_line_actor(), "make sign-in link", f"account {account.id}", detail)
-            return await create_link(session, account.id, SystemClock().now(), read_only=arguments.read_only)
+            return await create_link(
+                session, account.id, await postgres_clock.now(session), read_only=arguments.read_only
+            )
 
     token = connection.with_database(arguments, link)
     if not chosen.public_origin and running.read(chosen.data_folder) is None:

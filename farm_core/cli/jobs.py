@@ -15,6 +15,7 @@ from datetime import datetime
 from rich.console import Group
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
@@ -24,9 +25,9 @@ from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report, waiting
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration, whole
-from farm_core.clock import SystemClock
 from farm_core.controls.jobs import JobFilter
 from farm_core.controls.waiting import is_waiting, waits_for
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
@@ -94,11 +95,13 @@ async def _print(database: Database, progress: ProgressReader, arguments: argpar
 
 
 async def _list(database: Database, progress: ProgressReader, arguments: argparse.Namespace) -> Listing:
-    jobs = await _jobs(database, arguments)
-    return _listed(jobs, await progress.percents(job for job, _ in jobs), SystemClock().now())
+    async with database.work() as session:
+        now = await postgres_clock.now(session)
+        jobs = await _jobs(session, now, arguments)
+    return _listed(jobs, await progress.percents(job for job, _ in jobs), now)
 
 
-async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
+async def _jobs(session: AsyncSession, now: datetime, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
     wanted = select(Job, col(Account.name)).join(Account, col(Account.id) == col(Job.account_id))
     if arguments.account is not None:
         wanted = wanted.where(col(Account.name) == arguments.account)
@@ -106,12 +109,11 @@ async def _jobs(database: Database, arguments: argparse.Namespace) -> Sequence[t
     chosen = JobFilter(
         None, status, arguments.template, arguments.older_than, arguments.text, newer_than=arguments.newer_than
     )
-    wanted = wanted.where(*chosen.conditions(SystemClock().now()))
-    async with database.work() as session:
-        if arguments.account is not None:
-            await account_of(session, arguments.account)
-        rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
-        return [(row[0], row[1]) for row in rows]
+    wanted = wanted.where(*chosen.conditions(now))
+    if arguments.account is not None:
+        await account_of(session, arguments.account)
+    rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
+    return [(row[0], row[1]) for row in rows]
 
 
 def _listed(jobs: Sequence[tuple[Job, str]], percents: Mapping[str, float], now: datetime) -> Listing:
@@ -141,7 +143,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
         ).scalars()
         account = await session.get_one(Account, job.account_id)
         delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
-        now = SystemClock().now()
+        now = await postgres_clock.now(session)
         listed = _listed([(job, account.name)], await progress.percents([job]), now)
         is_held = not is_waiting(job.status, (one.status for one in tasks))
         waits = None if is_held else await waits_for(session, account, now, tasks)

@@ -18,8 +18,8 @@ from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import account_of, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
-from farm_core.clock import SystemClock
 from farm_core.controls import queues
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.recount import recount
@@ -88,8 +88,8 @@ async def _recount(database: Database, name: str | None) -> str:
 
 
 async def _queue(database: Database) -> Group:
-    now = SystemClock().now()
     async with database.work() as session:
+        now = await postgres_clock.now(session)
         rows = await execute(session, "queue_by_account")
         rate = sum((await speed.frames_per_second(session, now)).values())
         frames = await speed.frames_left(session)

@@ -12,8 +12,8 @@ from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import whole
-from farm_core.clock import SystemClock
 from farm_core.controls.jobs import post_webhook_again
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks.models import Delivery
@@ -47,7 +47,7 @@ async def _deliveries(database: Database, arguments: argparse.Namespace) -> List
         wanted = wanted.where(col(Delivery.status) == arguments.status)
     async with database.work() as session:
         deliveries = list((await session.execute(wanted)).scalars())
-    now = SystemClock().now()
+        now = await postgres_clock.now(session)
     table = Listing("job", "status", "next", "url", "attempts")
     for delivery in deliveries:
         attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
@@ -62,5 +62,5 @@ def _next(delivery: Delivery, now: datetime) -> str:
 
 async def _again(database: Database, job_id: str) -> None:
     async with database.work() as session:
-        await post_webhook_again(session, command_line_actor(), job_id, SystemClock().now())
+        await post_webhook_again(session, command_line_actor(), job_id, await postgres_clock.now(session))
     print(f"The webhook of {job_id} is posted again; `./farm webhooks` shows the answer.")

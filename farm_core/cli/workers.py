@@ -18,9 +18,9 @@ from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import Refused, add_yes_argument, command_line_actor
 from farm_core.cli.listing import Listing
 from farm_core.cli.words import duration
-from farm_core.clock import SystemClock
 from farm_core.controls import workers as controls
 from farm_core.controls.workers import WorkerTarget
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.models import Job, Task, Worker
@@ -60,8 +60,8 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
 
 async def _report_live(database: Database) -> int:
     """0 where a worker takes work, else 1 with the reason on standard error."""
-    now = SystemClock().now()
     async with database.work() as session:
+        now = await postgres_clock.now(session)
         drained = frozenset(await controls.drained_nodes(session))
         states = {_state(worker, now, drained) for worker in await session.scalars(select(Worker))}
     if "live" in states:
@@ -81,7 +81,8 @@ async def _control(database: Database, arguments: argparse.Namespace) -> int:
     actor, target = command_line_actor(), WorkerTarget(arguments.worker, arguments.node)
     async with database.work() as session:
         if arguments.action == "quarantine":
-            chosen = await controls.quarantine(session, actor, target, SystemClock().now(), arguments.length)
+            now = await postgres_clock.now(session)
+            chosen = await controls.quarantine(session, actor, target, now, arguments.length)
         else:
             control = {"drain": controls.drain, "resume": controls.resume, "restart": controls.restart}
             chosen = await control[arguments.action](session, actor, target)
@@ -103,8 +104,8 @@ def _outcome(arguments: argparse.Namespace) -> str:
 
 
 async def _workers(database: Database, progress: ProgressReader) -> Listing:
-    now = SystemClock().now()
     async with database.work() as session:
+        now = await postgres_clock.now(session)
         workers = list(await session.scalars(select(Worker).order_by(col(Worker.id))))
         drained = frozenset(await controls.drained_nodes(session))
         leased = (

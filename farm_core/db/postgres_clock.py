@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.clock import Clock, FollowingClock
 from farm_core.db.database import Database
@@ -22,6 +24,12 @@ ROUND_TRIP_MAX_SECONDS: Final = 1.0
 
 WRONG_SECONDS: Final = 2.0
 """A machine's clock that differs by more is worth a warning: session tokens, logs and traces still go by it."""
+
+
+async def now(session: AsyncSession) -> datetime:
+    """Return the time of Postgres, for commands: rows of all machines go by it, and an operator's machine can be wrong."""
+    moment: datetime = (await session.execute(text("SELECT clock_timestamp()"))).scalar_one()
+    return moment.astimezone(UTC)
 
 
 async def follow(database: Database, clock: Clock) -> None:

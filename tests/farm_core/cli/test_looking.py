@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,14 @@ def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None
     assert cells[3].endswith(" s")
     assert cells[4] == "0.5"
     assert cells[9] == "1.5 GB"
+
+
+def test_commands_on_a_machine_with_a_wrong_clock_go_by_the_one_of_postgres(
+    look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SystemClock, "now", lambda _: datetime.now(UTC) + timedelta(hours=1))
+    assert row(look("workers"), "render-1")[1] == "live"
+    assert "in 1 h " in look("webhooks")
 
 
 def test_workers_that_are_gone_come_last(look: Look) -> None:
