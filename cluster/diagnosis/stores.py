@@ -11,6 +11,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -22,6 +23,8 @@ from cluster.embedded import postgres, valkey
 from cluster.local.addresses import AddressUnusable, check_free
 from farm_core import running
 from farm_core.accounts.secret import farm_secret
+from farm_core.clock import SystemClock
+from farm_core.db.postgres_clock import WRONG_SECONDS
 from farm_core.db.urls import libpq_url
 from farm_core.disk_space import check_temporary_room
 from farm_core.redis import CHECK_KEY
@@ -54,6 +57,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
             # The boundary of a check: any error of a store is a finding, and the next store is checked.
             first_line = str(error).strip().partition("\n")[0]  # some errors, timeouts say, carry no message
             yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
+    yield from _clock(settings)
     yield _disk(settings)
     yield from _temporary_files()
     yield from _metrics(settings)
@@ -141,6 +145,19 @@ def _ray(settings: Settings) -> str:
     import ray  # noqa: PLC0415 - slow
 
     return f"version {ray.__version__}, started by ./farm up"
+
+
+def _clock(settings: Settings) -> Iterator[Finding]:
+    """Report a clock that differs from that of a Postgres on another machine. If Postgres is away, another finding says so."""
+    if settings.database_url is None:
+        return
+    with suppress(psycopg.Error), psycopg.connect(libpq_url(settings.database_url), connect_timeout=5) as connection:
+        row = connection.execute("SELECT clock_timestamp()").fetchone()
+        ahead = (SystemClock().now() - row[0]).total_seconds() if row else 0.0
+        if abs(ahead) > WRONG_SECONDS:
+            fact = f"this machine is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} Postgres"
+            remedy = "Have both machines follow a time server. Tokens and logs go by the machine, and buckets refuse one that is 15 minutes off."
+            yield Finding("clock", "poor", fact, remedy)
 
 
 def _disk(settings: Settings) -> Finding:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cluster.diagnosis.machine import machine_findings, workers_findings
+from cluster.diagnosis.stores import store_findings
+from farm_core.clock import SystemClock
 from farm_core.settings import Settings
 from gpu_renderer.encode.profile import chosen, encoder_fault
 
@@ -84,3 +87,14 @@ def test_the_doctor_asks_for_no_setting_to_be_unset_that_is_not_set(tmp_path: Pa
         pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
     assert done.stdout.startswith("bad The embedded server does not start."), done.stderr
     assert "DATABASE_URL" in done.stdout
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(("hours", "fact"), [(1, "3600 s ahead of"), (-1, "3600 s behind"), (0, None)])
+def test_the_doctor_names_a_clock_that_differs_from_that_of_postgres(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int, fact: str | None
+) -> None:
+    monkeypatch.setattr(SystemClock, "now", lambda _: datetime.now(UTC) + timedelta(hours=hours))
+    chosen = Settings(database_url=database_url, data_folder=tmp_path, ray_address="127.0.0.1:1")
+    facts = [finding.fact for finding in store_findings(chosen) if finding.subject == "clock"]
+    assert facts == ([f"this machine is {fact} Postgres"] if fact else [])
