@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from api.batches.schemas import ROWS_MAX
 from farm_core.strict_json import character_fault
+from motion.hints import Hints
 from motion.template import InputField
 
 CHARACTERS_MAX: Final = 1_000_000
+COLUMNS_MAX: Final = 1_000
+"""As many as a JSON object of a request has members."""
+REMARKS_MAX: Final = 20
 _SEPARATORS: Final = "\t;,"
 
 
@@ -65,7 +68,9 @@ def example(fields: Sequence[InputField], designed: Mapping[str, str]) -> str:
 
 
 def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fields: Sequence[InputField]) -> Table:
-    columns = [_input_of(name, fields) for name in names]
+    if len(names) > COLUMNS_MAX:
+        return Table(fault=f"The first line has {len(names):,} names; a table has at most {COLUMNS_MAX:,} columns.")
+    columns = list(_inputs_of(names, fields))
     inputs = [one for one in columns if one is not None]
     labels = ", ".join(field.id for field in fields[:20])
     if not inputs:
@@ -92,18 +97,24 @@ def _separator(text: str) -> str:
     return max(_SEPARATORS, key=lambda sign: (first.count(sign), sign == ","))
 
 
-def _input_of(name: str, fields: Sequence[InputField]) -> str | None:
-    """Return the id of the input that a column is for: its id, or a label that no other input has. Letter case does not count."""
-    if any(field.id == name for field in fields):
-        return name
-    alike = [field.id for field in fields if name and name.casefold() in (field.id.casefold(), field.label.casefold())]
-    return alike[0] if len(alike) == 1 else None
+def _inputs_of(names: Sequence[str], fields: Sequence[InputField]) -> Iterator[str | None]:
+    """Yield the id of each column's input: its name is the id, or a label that no other input has. Letter case does not count."""
+    ids, alike = {field.id for field in fields}, defaultdict[str, set[str]](set)
+    for field in fields:
+        alike[field.id.casefold()].add(field.id)
+        alike[field.label.casefold()].add(field.id)
+    for name in names:
+        meant = {name} if name in ids else alike.get(name.casefold(), set()) if name else set()
+        yield next(iter(meant)) if len(meant) == 1 else None
 
 
 def _remarks(names: Sequence[str], columns: Sequence[str | None], fields: Sequence[InputField]) -> Iterator[str]:
-    """Yield a remark on each named column that changes no video."""
-    for name, column in zip(names, columns, strict=True):
-        if column is None and name:
-            near = get_close_matches(name, [field.id for field in fields], 1, 0.75)
-            hint = f" Did you mean “{near[0]}”?" if near else ""
-            yield f"The column “{name[:100]}” is left out: no single input has this id or label.{hint}"
+    """Yield a remark on each named column that changes no video; from REMARKS_MAX on, one on all others."""
+    hints = Hints((field.id for field in fields), ratio_least=0.75)
+    unknown = [name for name, column in zip(names, columns, strict=True) if column is None and name]
+    for name in unknown[:REMARKS_MAX]:
+        near = hints.nearest(name)
+        hint = f" Did you mean “{near}”?" if near else ""
+        yield f"The column “{name[:100]}” is left out: no single input has this id or label.{hint}"
+    if (more := len(unknown) - REMARKS_MAX) > 0:
+        yield f"{more:,} more columns are left out."

@@ -57,12 +57,21 @@ def test_columns_are_named_by_ids_or_labels_and_parted_as_spreadsheets_do(sign: 
         ("guest\nAda,Chef", "Line 2 has more cells than the first line has names."),
         ('guest\n"Ada', "A quotation mark is not closed, after line 2."),
         ("guest\nA\x00", "The table "),
+        ("guest" + ",x" * 1000 + "\nA", "The first line has 1,001 names; a table has at most 1,000 columns."),
         ("guest\n" + "A\n" * 1001, "The table has 1,001 rows; at most 1,000"),
         ("guest\n" + "A" * 1_000_001, "more than 1,000,000 characters"),
     ],
 )
 def test_a_table_that_cannot_be_rendered_says_why(text: str, fault: str) -> None:
     assert fault in (read_table(text, FIELDS).fault or "")
+
+
+def test_a_few_of_many_unknown_columns_are_named() -> None:
+    names = ["guest", *(f"{'guest' * 2_000}{number}" for number in range(30))]
+    table = read_table(",".join(names) + "\nAda", FIELDS)
+    assert table.inputs == ["guest"]
+    assert len(table.remarks) == 21
+    assert table.remarks[-1] == "10 more columns are left out."
 
 
 def test_a_dropped_file_is_checked_and_its_fit_rows_are_rendered(
