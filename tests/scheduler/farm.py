@@ -184,8 +184,7 @@ def parts_for(
 ) -> Dependencies:
     (folder / "scratch").mkdir(exist_ok=True)
     private = Guard(allow_private=True)
-    limits = {"frame_seconds_max": HANG_SECONDS} | settings  # frames that a test holds are not to blame
-    chosen = Settings(data_folder=folder, public_origin="http://farm", **limits)
+    chosen = Settings(data_folder=folder, public_origin="http://farm", **settings)
     executor = InlineExecutor(works, ProgressWriter(chosen.redis_url, every_seconds=0.01))  # type: ignore[arg-type]
     client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(
