@@ -136,9 +136,16 @@ def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
 
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test:
-            hostile = await under_test.create(seconds=9)
-            await slow.holds(3)
-            waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
+            with monkeypatch.context() as before:  # no frame has been slow yet
+                before.setattr(slow_frames, "PATIENCE_SECONDS", HANG_SECONDS)
+                before.setattr(slow_frames, "SLOW_SECONDS", HANG_SECONDS)
+                hostile = await under_test.create(seconds=3)
+                await slow.holds(3)
+                waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
+                running = under_test.scheduler.task_watcher.running_tasks
+                async with asyncio.timeout(HANG_SECONDS):
+                    while len({task.worker_id for task in running if task.assignment.account_id == "acc_b"}) < 3:
+                        await asyncio.sleep(0.02)
             async with asyncio.timeout(HANG_SECONDS):
                 while (await under_test.events(waiting)).count("copy segment") < 2:  # noqa: ASYNC110 - it is in the database
                     await asyncio.sleep(0.02)
