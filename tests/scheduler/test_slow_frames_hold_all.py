@@ -144,7 +144,7 @@ def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
                 waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
                 running = under_test.scheduler.task_watcher.running_tasks
                 async with asyncio.timeout(HANG_SECONDS):
-                    while len({task.worker_id for task in running if task.assignment.account_id == "acc_b"}) < 3:
+                    while len({task.worker_id for task in running if task.assignment.account_id == "acc_b"}) < 3:  # noqa: ASYNC110 - tasks announce nothing
                         await asyncio.sleep(0.02)
             async with asyncio.timeout(HANG_SECONDS):
                 while (await under_test.events(waiting)).count("copy segment") < 2:  # noqa: ASYNC110 - it is in the database
