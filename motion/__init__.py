@@ -1,1 +1,1 @@
-"""The document, pure: bytes -> records -> model -> snapshot at time t. No I/O, clock, GPU or service."""
+"""Pure functions over a document: bytes -> records -> model -> snapshot at time t. No I/O, clock, GPU or service."""

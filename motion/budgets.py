@@ -1,7 +1,8 @@
-"""Limits of what the layers of a project may ask for, each by itself and all together, counted before a frame is drawn.
+"""Limits on the work of one layer and of all layers of a project, counted before a frame is drawn.
 
-A project beyond one is refused by name: one frame of it would hold a worker for a minute and more. Real projects need less than a tenth
-of each. What cannot be counted before it is drawn, such as the size of a blur, ends with the limit of a frame's time.
+A project above a limit is refused: one frame of it would occupy a worker for more than a minute. Real projects need
+less than a tenth of each. Costs that are unknown before drawing, such as the size of a blur, are bounded by the time
+limit of a frame.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _PAINT_MIN_PX: Final = 1_000
 """Pixels whose painting takes as long as the start of a fill or stroke."""
 _SUBDIVIDING: Final = frozenset({"zigzag", "roundCorners", "roughen"})
 _BEYOND_ALL: Final = 1e15
-"""More than any budget allows, for numbers that are too large to be shown."""
+"""Replacement of numbers that are too large to be shown: it is above every budget."""
 _RIBBON_PATHS: Final = frozenset({*TAPER_PATHS.values(), *WAVE_PATHS.values()})
 _DASH_MIN_PX: Final = 3.0
 """Pixels of a dash's width that take as long as its outline."""
@@ -73,7 +74,7 @@ def point_count(layer: Layer) -> int:
 
 
 def operated_points(layer: Layer) -> int:
-    """Return the points that the layer's path operators make, each operator's counted: about 4 us each."""
+    """Return the points that all path operators of the layer make together. A point takes about 4 us."""
     content = layer.content
     if not isinstance(content, ShapeContent) or not content.operators:
         return 0
@@ -119,7 +120,7 @@ def crossing_count(layer: Layer) -> int:
 
 
 def self_crossing_count(layer: Layer) -> int:
-    """Return about how often the layer's outlines, masks or brush strokes cross themselves, at the time when they do so most.
+    """Estimate the self-crossings of the layer's outlines, masks or brush strokes, at the time with the most of them.
 
     Drawing an outline costs a step for each crossing, in however small a part of its box they lie.
     """
@@ -168,7 +169,7 @@ def expression_length(layer: Layer) -> int:
 
 
 class Budget(NamedTuple):
-    """Something that layers ask for, in the words of the message, and the most of it: for one layer, and for all layers together."""
+    """Limit on one quantity, named as in the message: for one layer, and for all layers together."""
 
     what: str
     count: Callable[[Layer], int]
@@ -226,7 +227,7 @@ def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
     counts: dict[tuple[str, int], int] = {}
 
     def placed(plan: Plan, depth: int) -> int:
-        """Layers that one placement of the composition brings. Below MAX_NESTING nothing is drawn."""
+        """Return the layers that one placement of the composition adds. Nothing is drawn deeper than MAX_NESTING."""
         key = plan.key, depth
         if key not in counts:
             counts[key] = sum(of_layer(layer, depth) for layer in plan.layers.values())
@@ -243,7 +244,7 @@ def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
 
 
 def _repeaters(layer: Layer, content: ShapeContent) -> list[tuple[PathOperator, int]]:
-    """Return the repeaters with the most copies that each makes over time."""
+    """Return the repeaters, each with its largest number of copies over time."""
     repeaters = (operator for operator in content.operators if operator.type == "repeater")
     counted = ((one, _largest(layer, f"pathop.{one.id}.copies", one.copies)) for one in repeaters)
     return [(one, math.floor(min(float(COPIES_LIMIT), copies))) for one, copies in counted if copies >= 2.0]
@@ -283,7 +284,7 @@ def _ribbon_waves(layer: Layer, content: ShapeContent) -> Iterator[tuple[float, 
 
 
 def _samples(outline: _Points) -> int:
-    """Return the number of points that a waved ribbon takes: one of a straight segment."""
+    """Return the number of points that a waved ribbon reads from a segment: one if the segment is straight."""
     curves = _curves(outline)
     is_bent = (curves[:, 1:] != curves[:, :1]).any(axis=(1, 2))
     return len(outline) + 63 * int((is_bent | np.roll(is_bent, -1)).sum())

@@ -1,4 +1,4 @@
-"""From a migrated document to the resolved composition: references followed, defaults filled, structure expanded."""
+"""Build the resolved composition of a migrated document: follow references, fill defaults, expand the structure."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
 
 
 def _layers_by_node(plans: Mapping[str, Plan]) -> dict[str, Layer]:
-    """A layer of each node; the rendered composition's own come first."""
+    """Return one layer for each node. Layers of the rendered composition come first."""
     found: dict[str, Layer] = {}
     for plan in plans.values():
         for layer in plan.layers.values():

@@ -1,4 +1,4 @@
-"""From bytes to a migrated document: zip bundles, folders and single files (document.md 1)."""
+"""Read a document from a zip bundle, a folder or a single file, and migrate it (document.md 1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = {
 MAX_ENTRIES = 20_000
 MAX_CHUNK_BYTES = 64 * 1024 * 1024
 MAX_BUNDLE_BYTES = 64 * 1024 * 1024
-"""All chunks of a bundle together, inflated."""
+"""Largest inflated size of all chunks of a bundle together."""
 
 MAX_CONTAINERS = 250_000
 """Objects and arrays in a document: seventy times what the largest known one has."""
@@ -70,7 +70,7 @@ def _read(file: BinaryIO) -> Document:
 
 
 def read_folder(files: Mapping[str, bytes]) -> Document:
-    """The document in a bundle's files, given by their paths inside it; one or more wrapping folders are allowed."""
+    """Return the document in a bundle's files, by their paths in the bundle. Wrapping folders are allowed."""
     names = {safe: path for path in files if (safe := _safe_name(path))}
     root = _root(list(names))
     chunks = {name: files[names[root + name]] for name in CHUNK_NAMES if root + name in names}
@@ -93,7 +93,7 @@ def read_value(value: JsonValue) -> Document:
 
 
 def _from_archive(file: BinaryIO) -> Document:
-    """The document of a zip: its root is chosen by names alone, then only the root's chunks are inflated, once each."""
+    """Return the document of a zip. Names alone decide its root, and only the root's chunks are inflated, once each."""
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
@@ -128,15 +128,16 @@ def _inflated_chunks(
 
 
 def _safe_name(path: str) -> str:
-    """Return the path inside the bundle, or nothing for one that points outside of it."""
+    """Return the path inside the bundle, or nothing if the path points outside the bundle."""
     name = _HERE.sub("", path.replace("\\", "/"))
     return "" if name.startswith("/") or ".." in name else name
 
 
 def _root(names: list[str]) -> str:
-    """The folder prefix that holds the chunks: the top, else the folder of the first manifest, before all with a scene.
+    """Return the prefix of the folder with the chunks: the top, or the folder of the first manifest, preferably beside
+    a scene.
 
-    Archivers put files of their own beside, such as `__MACOSX/project/._manifest.json`.
+    Archivers add files such as `__MACOSX/project/._manifest.json`.
     """
     if "manifest.json" in names or "scene.json" in names:
         return ""
@@ -185,7 +186,7 @@ def _assembled(chunks: Mapping[str, bytes]) -> Document:
 
 
 def _lenient(data: bytes) -> Record | None:
-    """A chunk as an object, None where it is none; the editor replaces such a chunk by its default (document.md 1.3)."""
+    """Return the chunk if it is an object, else None: the editor then uses the chunk's default (document.md 1.3)."""
     try:
         value = _parsed(data, "")
     except BundleUnreadable:
@@ -194,7 +195,7 @@ def _lenient(data: bytes) -> Record | None:
 
 
 def _check_counts(chunks: Iterable[bytes]) -> None:
-    """Raise BundleUnreadable before anything is parsed: parsed, a byte of `[],[]` takes fifty.
+    """Raise BundleUnreadable before parsing, which turns a byte of `[],[]` into fifty.
 
     Brackets in texts count too.
     """

@@ -12,9 +12,8 @@ from motion.schema.nodes import Node
 
 
 def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning | None], ...] | None:
-    """Return the copies of a node with an enabled cloner, None for any other node.
-
-    Each comes with what places it frame by frame if other layers drive the cloner. Delays are those where they rest.
+    """Return the copies of a node with an enabled cloner, None for any other node. If other layers drive the cloner,
+    each copy has the data that places it frame by frame. Delays are taken from the layers at rest.
     """
     config = cloner(node.anywhere("__cloner"))
     if config is None:

@@ -58,9 +58,10 @@ def is_color(text: str) -> bool:
 
 
 def everywhere_readable(text: str) -> str:
-    """Return a colour in a form that is also read where no canvas draws it: names, hsl() and #rgba in hexadecimal, others as given.
+    """Return a colour in a form that plain rectangles read too: names, hsl() and #rgba in hexadecimal, others as given.
 
-    A plain rectangle reads only #rgb, #rrggbb, #rrggbbaa, rgb() and rgba() (layers.md 5.2): all else would be black.
+    A plain rectangle reads only #rgb, #rrggbb, #rrggbbaa, rgb() and rgba() (layers.md 5.2), and draws other forms
+    black.
     """
     wanted = text.strip().lower()
     if wanted in NAMES:

@@ -1,4 +1,6 @@
-"""How often the segments of outlines cross each other, which is what filling and stroking them costs beyond their length."""
+"""Estimate of the crossings of an outline's segments. Fills and strokes cost time for each crossing, besides their
+length.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _PAIRS_PER_SAMPLE: Final = 5_000
 
 
 def estimated_crossings(segments: NDArray[np.float64]) -> int:
-    """Return about how many pairs of segments cross: their share in a sample, times the number of pairs.
+    """Estimate the number of crossing pairs of segments: their share of a sample, times the number of pairs.
 
     `segments`: start and end of each, shape (segments, 2, 2). 0 below SEGMENTS_MIN. The sample depends on the number of segments
     alone, so the answer is the same each time.

@@ -17,12 +17,12 @@ class BundleUnreadable(DocumentError):
 
 
 class VersionUnsupported(DocumentError):
-    """The document's version is newer than this renderer, or none that ever existed."""
+    """The document's version is newer than this renderer, or never existed."""
 
 
 class CompositionUnknown(DocumentError):
-    """The composition asked for is not in the document."""
+    """The document does not have the requested composition."""
 
 
 class PropertyRefused(DocumentError):
-    """A property holds something that no frame can be made from; `where` names it."""
+    """A property has a value that no frame can be drawn from. `where` names the property."""

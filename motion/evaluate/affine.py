@@ -25,7 +25,7 @@ NOWHERE = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def placed(x: float, y: float, rotation: float, scale_x: float, scale_y: float) -> Affine:
-    """T(x, y) R(rotation) S(scale): what a layer hands on to those parented to it."""
+    """Return T(x, y) R(rotation) S(scale), which the layer's children inherit."""
     if rotation == 0.0:
         return (scale_x, 0.0, 0.0, scale_y, x, y)
     angle = math.radians(rotation)

@@ -19,11 +19,11 @@ from motion.evaluate.outline import Point, Polyline
 from motion.snapshot import Run
 
 EDGES_LIMIT = 4000
-"""Edges that all operands together may have: every edge is met with every other."""
+"""Most edges of all operands together: every edge is tested against every other edge."""
 PLACE_MAX_PX = 1e12
-"""Outlines that reach farther are not combined: their products would overflow."""
+"""Largest coordinate of outlines that are combined: products of larger ones would overflow."""
 SIZE_MIN_PX = 1e-9
-"""Nor are smaller outlines: no part of them could be told from another."""
+"""Smallest size of outlines that are combined: points of smaller ones cannot be distinguished."""
 
 Operation = Literal["union", "subtract", "intersect", "exclude"]
 Ring = tuple[Point, ...]
@@ -68,7 +68,7 @@ def operand(
 
 
 def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline | None:
-    """Return the largest ring of the result; None where there are fewer than two operands or nothing is left."""
+    """Return the largest ring of the result, or None if there are fewer than two operands or the result is empty."""
     edges = sum(len(ring) for rings in operands for ring in rings)
     if len(operands) < 2 or edges > EDGES_LIMIT or not _are_near(operands):
         return None
@@ -114,7 +114,7 @@ def _result_rings(operation: Operation, operands: Sequence[Rings]) -> list[Ring]
 
 
 def _segments(rings: Rings) -> _Array:
-    """(edges, 2, 2): the edges of closed rings."""
+    """Return the edges of closed rings, shape (edges, 2, 2)."""
     edges = [(a, b) for ring in rings for a, b in pairwise((*ring, ring[0])) if a != b]
     return np.array(edges, dtype=np.float64).reshape(-1, 2, 2)
 
@@ -174,7 +174,7 @@ def _crossings(
 
 
 def _ordered(segment: _Array, cuts: _Array) -> list[Point]:
-    """Start, cuts along the edge, end, as points."""
+    """Return the points of the edge in order: its start, its cuts, its end."""
     along = segment[1] - segment[0]
     at = cuts @ along - segment[0] @ along
     stops = [segment[0], *cuts[np.argsort(at, kind="stable")], segment[1]]
@@ -193,7 +193,7 @@ def _winding(points: _Array, rings: Rings) -> npt.NDArray[np.int64]:
 
 
 def _trace(edges: Iterable[tuple[Point, Point]]) -> list[Ring]:
-    """Rings that keep the result on one side: at a vertex with a choice the sharpest turn toward that side."""
+    """Return rings with the result on one side. A vertex with several ways takes the sharpest turn to that side."""
     leaving: dict[Point, list[Point]] = {}
     for a, b in edges:
         leaving.setdefault(a, []).append(b)

@@ -9,13 +9,13 @@ from motion.model.layer import Layer
 DEFAULT_BOXES = {"image": (280.0, 180.0), "svg": (280.0, 180.0), "video": (480.0, 270.0), "text": (320.0, 80.0)}
 DEFAULT_BOX = (220.0, 220.0)
 LARGEST_SIDE = 100_000.0
-"""Sides are held to this many px: beyond any picture, within what can be drawn."""
+"""Largest side of a box, px: larger than any picture, and small enough to be drawn."""
 
 Radii = tuple[float, float, float, float]
 
 
 def box(values: Values) -> tuple[float, float]:
-    """Width and height in px; a cover slot's box never moves."""
+    """Return width and height in px. The box of a cover slot never moves."""
     layer = values.layer
     width, height = DEFAULT_BOXES.get(layer.kind, DEFAULT_BOX)
     if isinstance(layer.content, MediaContent) and layer.content.cover:
@@ -32,7 +32,7 @@ def is_pinned(layer: Layer) -> bool:
 
 
 def radii(values: Values, width: float, height: float) -> Radii:
-    """TL, TR, BR, BL in px, scaled down by one factor so that neighbours fit."""
+    """Return the radii TL, TR, BR, BL in px, scaled down by one factor so that neighbours fit."""
     every = values.number("cornerRadius", 0.0)
     corners = [max(0.0, values.number(f"cornerRadius{corner}", every)) for corner in ("TL", "TR", "BR", "BL")]
     top_left, top_right, bottom_right, bottom_left = corners

@@ -1,4 +1,4 @@
-"""Where a copy of a cloner lies at a time, with the layers that drive it where they are then (layers.md 12.1)."""
+"""Place of a cloner's copy at a time, computed from the layers that drive the cloner at that time (layers.md 12.1)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from motion.model.layer import Layer
 
 
 def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
-    """Return the displacement of a copy at this moment, None for layers that are none.
+    """Return the displacement of a copy at this moment, None for a layer that is not a copy.
 
-    The editor's own rule for drivers that move is unknown: here the copies follow them, as in other editors.
+    The editor's rule for moving drivers is unknown. Here copies follow their drivers, as in other editors.
     """
     cloning = layer.cloning
     if cloning is None:
@@ -29,7 +29,7 @@ def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
 
 
 def _driven(context: EvaluationContext, layer: Layer, cloning: Cloning) -> Clone | None:
-    """Return the displacement, or None if a driver is the cloner itself, replaced by copies of its own, or nowhere."""
+    """Return the displacement, or None if a driver is missing, is the cloner itself, or is replaced by its own copies."""
     x, y = context.world(layer)[4:]
     path = context.plan.layers.get(cloning.path_id or "")
     driver = context.plan.layers.get(cloning.driver_id or "")
@@ -43,13 +43,13 @@ def _driven(context: EvaluationContext, layer: Layer, cloning: Cloning) -> Clone
 
 
 def clone_opacity(context: EvaluationContext, layer: Layer) -> float:
-    """Return the factor on a copy's opacity, 1 for layers that are none."""
+    """Return the factor on a copy's opacity, 1 for a layer that is not a copy."""
     copy = clone_at(context, layer)
     return 1.0 if copy is None else copy.opacity
 
 
 def _guide(context: EvaluationContext, layer: Layer) -> Guide | None:
-    """Return a layer's outline in composition px, None if no copies can stand on it."""
+    """Return a layer's outline in composition px, None if copies cannot be placed on it."""
     if layer.id not in context.guides:
         line = _outline(context, layer)
         is_usable = len(line.points) > 1 and all(map(math.isfinite, chain.from_iterable(line.points)))

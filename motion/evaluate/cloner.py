@@ -1,4 +1,4 @@
-"""The cloner: where the copies of a layer lie (layers.md 12.1)."""
+"""The cloner, which places copies of a layer (layers.md 12.1)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ class Clone:
 
 @dataclass(frozen=True, slots=True)
 class Cloning:
-    """One copy of a cloner that other layers drive: its number of how many, and the drivers' ids in its composition."""
+    """One copy of a cloner that other layers drive: its index, the number of copies, and the drivers' ids in its
+    composition.
+    """
 
     config: Cloner
     index: int
@@ -95,7 +97,7 @@ class Cloning:
 
 
 class Guide(NamedTuple):
-    """An outline that copies stand on: corners, their distances along it, and whether it is closed."""
+    """Outline on which copies are placed: its corners, and their distances along the outline. It can be closed."""
 
     points: tuple[Point, ...]
     lengths: Sequence[float]
@@ -103,13 +105,13 @@ class Guide(NamedTuple):
 
     @classmethod
     def of(cls, line: Polyline) -> Guide:
-        """Return the outline, with the way back to its start if it is closed."""
+        """Return the outline of the corners. A closed one includes the way back to its start."""
         points = (*line.points, line.points[0]) if line.closed else line.points
         return cls(points, arc_lengths(points), line.closed)
 
 
 def cloner(stored: object) -> Cloner | None:
-    """Return the cloner of a stored `__cloner` object; None where it is not enabled."""
+    """Return the cloner of a stored `__cloner` object, None if it is disabled."""
     if not isinstance(stored, dict) or stored.get("enabled") is not True:
         return None
     known = _known(Cloner, stored)
@@ -120,8 +122,9 @@ def cloner(stored: object) -> Cloner | None:
 
 
 def clones(config: Cloner, path: Polyline | None = None, driver: Point | None = None) -> tuple[Clone, ...]:
-    """Every clone, in order. `path` is the outline that path mode follows and `driver` the layer that a falloff measures
-    from, both in the cloner's frame; without a path the clones stand in a line."""
+    """Return every clone, in order. `path` is the outline that path mode follows and `driver` the layer that a falloff
+    measures from, both in the cloner's frame; without a path the clones stand in a line.
+    """
     guide = Guide.of(path) if path is not None and len(path.points) > 1 else None
     if config.mode == "grid":
         count = math.floor(config.count_x) * math.floor(config.count_y)
@@ -201,7 +204,7 @@ def _weight(falloff: Falloff, t: float, place: Point, driver: Point | None) -> f
 
 
 def _push(falloff: Falloff, weight: float, place: Point, driver: Point | None) -> Point:
-    """Away from the driving layer, as far as the falloff reaches."""
+    """Return the push away from the driving layer, within the falloff's range."""
     if falloff.push == 0.0 or falloff.source != "layer" or driver is None:
         return 0.0, 0.0
     dx, dy = place[0] - driver[0], place[1] - driver[1]

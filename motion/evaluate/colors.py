@@ -7,7 +7,7 @@ from motion.evaluate.context import Values
 
 
 def moving_color(values: Values, base: str) -> str | None:
-    """Return the colour of `<base>_r/_g/_b/_a` as `#rrggbbaa`; None where nothing moves its red channel."""
+    """Return the colour of `<base>_r/_g/_b/_a` as `#rrggbbaa`, None if its red channel is not animated."""
     red = values.moving(f"{base}_r")
     if red is None:
         return None

@@ -1,4 +1,4 @@
-"""Parts of a layer's snapshot that never change: made once, and kept in `Layer.constants`."""
+"""Parts of a layer's snapshot that never change, cached in `Layer.constants`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 def depends_on_itself(layer: Layer) -> bool:
-    """Return True if the layer depends on nothing but its own properties and where its parents are."""
+    """Return True if the layer depends only on its own properties and on its parents' placement."""
     boolean = isinstance(layer.content, ShapeContent) and layer.content.boolean_operation is not None
     return not (boolean or isinstance(layer.content, InstanceContent | LightContent) or layer.auto_orient == "camera")
 
 
 def constant_part(layer: Layer, part: Part, values: Values, make: Callable[[], T]) -> T:
-    """Return the part of the layer that `make` makes, and keep it if `make` reads no value that can change."""
+    """Return the part of the layer that `make` makes. Cache it if `make` reads no value that can change."""
     kept = layer.constants.parts.get(part)
     if kept is not None:
         return cast(T, kept)

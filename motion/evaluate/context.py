@@ -42,7 +42,7 @@ class Budget:
         self.left = MAX_LAYERS_A_FRAME
 
     def spend(self, layers: int) -> None:
-        """Count layers, or what costs as much; raise PropertyRefused when a frame would need too many."""
+        """Count layers, or an equal cost. Raise PropertyRefused if the frame needs too many."""
         self.left -= layers
         if self.left < 0:
             raise PropertyRefused(
@@ -80,15 +80,15 @@ class Values:
         self._properties = properties
 
     def forget_reads(self) -> None:
-        """Record from here on."""
+        """Discard the recorded reads."""
         self.varies = self.reads_time = False
 
     def count_time_as_read(self) -> None:
-        """Record that the time is read, for callers that know it from elsewhere."""
+        """Record a read of the time, for callers that have the time from another source."""
         self.varies = self.reads_time = True
 
     def add_reads_of(self, other: Values) -> None:
-        """Record what was read of other values, too."""
+        """Add the recorded reads of other values."""
         self.varies = self.varies or other.varies
         self.reads_time = self.reads_time or other.reads_time
 
@@ -99,27 +99,27 @@ class Values:
         return self._time
 
     def number(self, path: str, default: float) -> float:
-        """Return the property's value: what moves it, else what is stored, else the default."""
+        """Return the property's animated value, else the stored value, else the default."""
         moving = self._moving.get(path)
         if moving is not None and (value := self._sampled(path, moving)) is not None:
             return value
         return self._numbers.get(path, default)
 
     def moving(self, path: str) -> float | None:
-        """Return the property's value where something moves it, else None."""
+        """Return the property's animated value, or None if it is not animated."""
         moving = self._moving.get(path)
         return None if moving is None else self._sampled(path, moving)
 
     def moves_any(self, paths: frozenset[str]) -> bool:
-        """Return True if something moves one of the properties."""
+        """Return True if one of the properties is animated."""
         return not paths.isdisjoint(self._moving)
 
     def stored(self, path: str) -> float | None:
-        """Return the property's static value, None where the layer stores none."""
+        """Return the property's static value, None if the layer does not store one."""
         return self._numbers.get(path)
 
     def data(self, path: str) -> DataValue | None:
-        """A data track's value, None where there is no such track."""
+        """Return the value of a data track, None if the layer does not have the track."""
         track = self.layer.data.get(path)
         if track is None:
             return None
@@ -189,7 +189,7 @@ class EvaluationContext:
         return False
 
     def _timeline_frame(self) -> int:
-        """Return the frame of the timeline that bars are compared with: the last one holds on."""
+        """Return the timeline frame that bars are compared with. Times after the last frame count as the last frame."""
         composition = self.frame.composition
         last = max(0, round_half_up(composition.duration_seconds * composition.timeline_fps) - 1)
         return min(round_half_up(self.time * composition.timeline_fps), last)
@@ -265,7 +265,9 @@ class EvaluationContext:
 
 
 def scales(values: Values) -> tuple[float, float]:
-    """Both scale factors: an axis of its own beats the uniform one, what moves beats what is stored (animation.md 6.2)."""
+    """Return both scale factors. An axis overrides the uniform scale, an animated value a stored one (animation.md
+    6.2).
+    """
     stored = values.stored("scale")
     if not values.moves_any(SCALES):
         still = 1.0 if stored is None else stored
@@ -283,7 +285,7 @@ def scales(values: Values) -> tuple[float, float]:
 
 
 def local(values: Values) -> Affine:
-    """T(x, y) R(rotation) S(scale) of a layer by itself: what its children inherit."""
+    """Return T(x, y) R(rotation) S(scale) of the layer without its parents, which its children inherit."""
     scale_x, scale_y = scales(values)
     return affine.placed(
         values.number("x", 0.0), values.number("y", 0.0), values.number("rotation", 0.0), scale_x, scale_y

@@ -25,7 +25,7 @@ _FUNCTION = re.compile(rf"rgba?\({_NUMBER},{_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)\
 
 
 def parse(text: str) -> Rgba:
-    """The colour of `#rgb[a]`, `#rrggbb[aa]` or numeric `rgb()`/`rgba()`; anything else reads as opaque black."""
+    """Return the colour of `#rgb[a]`, `#rrggbb[aa]` or numeric `rgb()`/`rgba()`, opaque black for any other text."""
     text = text.strip()
     if _HEX.match(text):
         return _from_hex(text[1:])
@@ -42,7 +42,7 @@ def mix(a: str, b: str, u: float) -> str:
 
 
 def write(color: Rgba) -> str:
-    """`#rrggbb`, or `#rrggbbaa` where the colour is not opaque."""
+    """Return `#rrggbb`, or `#rrggbbaa` if the colour is not opaque."""
     body = "#" + "".join(f"{_byte(channel):02x}" for channel in color[:3])
     return body if color.alpha >= 1.0 else f"{body}{_byte(color.alpha * 255.0):02x}"
 

@@ -27,7 +27,7 @@ class Offset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DataKey:
-    """One key; the offsets hold one entry for each point, None where the point has no tangent."""
+    """One key. The offsets have one entry for each point, None for a point without a tangent."""
 
     time: float
     value: DataValue
@@ -102,7 +102,9 @@ def outline_points(points: Sequence[DataPoint]) -> tuple[PathPoint, ...]:
 
 
 def read_points(stored: object) -> tuple[DataPoint, ...] | None:
-    """A stored list of `{x, y, inX?, inY?, outX?, outY?}`; None where it is no list. Points without x and y are left out."""
+    """Read a stored list of `{x, y, inX?, inY?, outX?, outY?}`, None for any other value. Points without x and y are
+    left out.
+    """
     if not isinstance(stored, list):
         return None
     points = []
@@ -114,7 +116,7 @@ def read_points(stored: object) -> tuple[DataPoint, ...] | None:
 
 
 def read_stops(stored: object) -> tuple[GradientStop, ...] | None:
-    """A stored list of `{pos, color}` as gradient stops; None where it is no list."""
+    """Read a stored list of `{pos, color}` as gradient stops, None for any other value."""
     if not isinstance(stored, list):
         return None
     stops = []
@@ -125,7 +127,7 @@ def read_stops(stored: object) -> tuple[GradientStop, ...] | None:
 
 
 def _segment(track: DataTrack, time_seconds: float) -> int:
-    """The last i with keys[i].time <= t, before the last key."""
+    """Return the last i with keys[i].time <= t, before the last key."""
     if track.ordered:
         return bisect_right(track.times, time_seconds) - 1
     candidates = (i for i in range(len(track.times) - 2, -1, -1) if track.times[i] <= time_seconds)

@@ -22,8 +22,8 @@ _NEWTON_STEPS = 8
 def cubic_bezier(handles: Handles, x: float) -> float:
     """Return the y of the curve at `x`, by eight Newton steps and no bisection.
 
-    Extreme handles are cut off before they converge, and the reference shows exactly that eighth iterate. Remembered, because
-    the tracks of a layer, and layers that move together, have the same curve at the same place.
+    Extreme handles are cut off before they converge, and the reference shows exactly that eighth iterate. Results are
+    cached: tracks and layers that move together evaluate the same curve at the same place.
     """
     x1, y1, x2, y2 = handles
     x = clamp_unit(x)
@@ -60,12 +60,12 @@ def data_ease(kind: str, handles: Handles | None, x: float) -> float:
 
 
 def clamp_unit(x: float) -> float:
-    """`x` held inside 0..1."""
+    """Return `x` clamped to 0..1."""
     return 0.0 if x < 0.0 else 1.0 if x > 1.0 else x
 
 
 def stored_handles(value: object) -> Handles | None:
-    """Four finite numbers of a stored `bezier` field, or None where there are none."""
+    """Return the four finite numbers of a stored `bezier` field, or None if it does not have them."""
     if not isinstance(value, list) or len(value) != 4:
         return None
     x1, y1, x2, y2 = map(finite, value)

@@ -1,4 +1,4 @@
-"""A whole composition at a time: the paint list, layer by layer, nested compositions included."""
+"""Evaluation of a composition at a time: the paint list, layer by layer, including nested compositions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from motion.timing import round_half_up
 UNBLURRED = (InstanceContent, LightContent, ParticleContent)
 """Layers without motion blur (compositing.md 10)."""
 REMEMBERED = 4
-"""Number of a plan's last frames that are kept, so that equal pictures are the same object."""
+"""Number of recent frames that a plan keeps, so that equal pictures are one object."""
 
 
 def snapshot(
@@ -49,10 +49,10 @@ def snapshot(
 ) -> Snapshot:
     """Return the composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
 
-    `measure` gives expressions the painted bounds of a text; without it they see no size. `sounds` gives waveforms, spectra
-    and expressions what audio layers sound like; without it they are silent.
+    `measure` gives expressions the painted bounds of a text; without it they see no size. `sounds` has the sound of
+    audio layers for waveforms, spectra and expressions; without it they are silent.
 
-    Raises PropertyRefused where placed compositions multiply beyond what a frame can hold.
+    Raises PropertyRefused if placed compositions multiply to more layers than a frame can hold.
     """
     frame = shared_frame(composition, output_fps or composition.fps, measure, sounds, time_seconds)
     context = EvaluationContext(frame, composition.plan, time_seconds)
@@ -118,7 +118,9 @@ def snapshot_of(context: EvaluationContext) -> Snapshot:
 def paint_list(
     context: EvaluationContext, entries: Sequence[Entry], *, resolve_mattes: bool
 ) -> tuple[LayerSnapshot, ...]:
-    """The layers that are there at this moment, in paint order. Hidden ones stay only where another looks at them."""
+    """Return the layers that are live at this moment, in paint order. A hidden layer stays only if another layer reads
+    it.
+    """
     listed = _listed(context, entries)
     context.frame.budget.spend(len(listed))
     has_mattes = resolve_mattes and any(entry.layer.matte is not None for entry, _ in listed)
@@ -136,7 +138,7 @@ def paint_list(
 def layer_snapshot(
     context: EvaluationContext, entry: Entry, visible: bool, matte: Matte | None
 ) -> LayerSnapshot | None:
-    """One layer, resolved; the very same object as before where nothing about it can have changed."""
+    """Return one resolved layer. It is the same object as before if nothing about it can have changed."""
     layer = entry.layer
     phase = keyframe_phase.phase(context, layer) if entry.unit is None else None
     key = visible, phase
@@ -211,7 +213,7 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
 
 
 def _opacity(context: EvaluationContext, layer: Layer, values: Values) -> float:
-    """A factor, not clamped; a light's is its intensity (layers.md 2.3)."""
+    """Return the layer's opacity as a factor, not clamped. A light's opacity is its intensity (layers.md 2.3)."""
     is_light = isinstance(layer.content, LightContent)
     opacity = values.number("intensity" if is_light else "opacity", 100.0) / 100.0
     return (clamp_unit(opacity) if is_light else opacity) * clone_opacity(context, layer)
@@ -223,7 +225,9 @@ def _mesh(context: EvaluationContext, layer: Layer, values: Values) -> Mesh | No
 
 
 def _unit(context: EvaluationContext, entry: Entry, visible: bool, matte: Matte | None) -> LayerSnapshot | None:
-    """A group that composites as one: a carrier of the composition's size around its layers (compositing.md 2.3)."""
+    """Return a group that composites as a unit: a source of the composition's size with its layers (compositing.md
+    2.3).
+    """
     assert entry.unit is not None
     settings = context.plan.settings
     parity = context.frame.composition.parity
@@ -255,7 +259,7 @@ def _source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
 
 
 def _instance(context: EvaluationContext, layer: Layer, content: InstanceContent) -> CompositionSource:
-    """A placed composition at its own time; one that cannot be shown is black (document.md 2.10.5)."""
+    """Return a placed composition at its own time. One that cannot be shown is black (document.md 2.10.5)."""
     inner = inside(context, layer, content)
     if inner is None:
         nothing = Snapshot(content.width, content.height, ())
@@ -270,7 +274,7 @@ def _masks(layer: Layer, values: Values) -> tuple[MaskPath, ...]:
 
 
 def _remembered(context: EvaluationContext, made: Snapshot) -> Snapshot:
-    """An equal snapshot of the plan's last frames instead of the new one, so that its key need not be made again."""
+    """Return an equal snapshot of the plan's recent frames, if there is one, so that its key is not computed again."""
     for kept in context.plan.remembered:
         if kept == made:
             return kept

@@ -1,4 +1,4 @@
-"""Sound as pictures show it: envelopes, outlines of waveforms, bands of a spectrum (audio.md 3.2 and 3.3)."""
+"""Sound for drawing: envelopes, outlines of waveforms, bands of a spectrum (audio.md 3.2 and 3.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from motion.model.layer import Layer
 from motion.snapshot import EffectSnapshot, PathPoint, Run
 
 RATE: Final = 48_000
-"""Samples a second that spectra are made of."""
+"""Sample rate of spectra, Hz."""
 BUCKETS: Final = 1024
 """Peaks of an envelope, evenly over the file."""
 BANDS_MAX: Final = 128

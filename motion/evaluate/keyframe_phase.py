@@ -1,4 +1,4 @@
-"""The side of its keyframes on which a layer is: before the first and after the last one it stands still and is resolved once."""
+"""Phase of a layer: before its first keyframe and after its last one the layer does not change, and is resolved once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KeySpans = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
 def phase(context: EvaluationContext, layer: Layer) -> str | None:
     """Return a `<` or `>` for each track of the layer and its parents, before its first or after its last key; None between keys.
 
-    A layer is the same in equal phases, as far as keyframes alone move it.
+    A layer that only keyframes move is equal in equal phases.
     """
     key_spans = layer.constants.key_spans
     if key_spans is None:
@@ -45,6 +45,6 @@ def _key_spans(layer: Layer) -> KeySpans:
 
 
 def _looks_elsewhere(layer: Layer) -> bool:
-    """Return True if the layer is made of more than one moment, or of more than itself and its parents."""
+    """Return True if the layer depends on several times, or on layers besides itself and its parents."""
     is_swept = layer.motion_blur or layer.forced_blur is not None or layer.echo is not None
     return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track or layer.cloning)

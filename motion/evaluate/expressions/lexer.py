@@ -1,4 +1,4 @@
-"""Source text to tokens (animation.md 4.2)."""
+"""Lexer: source text to tokens (animation.md 4.2)."""
 
 from __future__ import annotations
 

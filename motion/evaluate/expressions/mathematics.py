@@ -1,4 +1,4 @@
-"""The functions that need no context: Math, interpolation, vectors (animation.md 4.5, 4.10)."""
+"""Functions without context: Math, interpolation, vectors (animation.md 4.5, 4.10)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Vector = tuple[float, ...]
 
 
 def argument(arguments: Sequence[Value], at: int, default: float = math.nan) -> float:
-    """An argument as a number; the default where it is missing."""
+    """Return an argument as a number, or the default if it is missing."""
     return number(arguments[at]) if at < len(arguments) and arguments[at] is not UNDEFINED else default
 
 
 def is_given(arguments: Sequence[Value], at: int) -> bool:
-    """Return True if an argument is there."""
+    """Return True if the argument is present."""
     return at < len(arguments) and arguments[at] is not UNDEFINED
 
 
 def vector(value: Value) -> Vector:
-    """A scalar as a vector of one, an array as its numbers. Raises for an empty one."""
+    """Return a scalar as a vector of one, an array as its numbers. Raises for an empty array."""
     if isinstance(value, tuple) and not isinstance(value, Native | Record):
         parts = tuple(number(part) for part in value)
     else:
@@ -35,7 +35,7 @@ def vector(value: Value) -> Vector:
 
 
 def round_half_up(x: float) -> float:
-    """Rounded with halves toward plus infinity, as Math.round: exact for every number, -0 below zero."""
+    """Round halves toward plus infinity, as Math.round does: exact for every number, -0 below zero."""
     if not math.isfinite(x):
         return x
     whole = math.floor(x)
@@ -43,7 +43,7 @@ def round_half_up(x: float) -> float:
 
 
 def _total(function: Callable[..., float], count: int) -> Native:
-    """A function of `count` numbers that answers NaN or infinity instead of raising."""
+    """Return a function of `count` numbers that returns NaN or infinity instead of raising."""
 
     def call(arguments: Sequence[Value]) -> Value:
         try:
@@ -57,7 +57,7 @@ def _total(function: Callable[..., float], count: int) -> Native:
 
 
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
-    """A function to whole numbers, which keeps the sign of a zero."""
+    """Return a function to whole numbers that keeps the sign of zero."""
     return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
 
 
@@ -162,7 +162,7 @@ MATH = Record(
 
 
 def _interpolation(curve: Callable[[float], float]) -> Native:
-    """linear and its eased siblings: five arguments, or three with the input range 0..1."""
+    """Return `linear` or an eased variant: five arguments, or three with the input range 0..1."""
 
     def call(arguments: Sequence[Value]) -> Value:
         t, a, b = (argument(arguments, at) for at in range(3))
@@ -184,7 +184,7 @@ def _clamp(arguments: Sequence[Value]) -> Value:
 
 
 def _element_wise(function: Callable[[float, float], float]) -> Native:
-    """An element-wise function of two vectors; the shorter one goes on with its last element."""
+    """Return an element-wise function of two vectors. The shorter vector repeats its last element."""
 
     def call(arguments: Sequence[Value]) -> Value:
         a, b = _pair(arguments)

@@ -46,7 +46,9 @@ def nearest_key(track: ScalarTrack, time: float) -> Record:
 
 
 def _nearest(track: ScalarTrack, time: float) -> int:
-    """The index of the key nearest to a time, the first one on ties. Expressions ask for it again and again: no scan of all keys."""
+    """Return the index of the key nearest to a time, the first one on ties. Expressions call this often, so it does not
+    scan all keys.
+    """
     times = track.times
     if math.isnan(time) or not track.ordered:
         return min(range(len(times)), key=lambda i: abs(times[i] - time))

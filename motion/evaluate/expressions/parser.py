@@ -1,4 +1,4 @@
-"""Tokens to compiled code (animation.md 4.2): one expression, no statements."""
+"""Parser: tokens to compiled code (animation.md 4.2). One expression, no statements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _LITERALS: dict[str, Value] = {"true": True, "false": False, "null": None, "unde
 
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Code:
-    """The code of a source text. A text with an error becomes code that raises it, so that it is parsed once only."""
+    """Return the code of a source text. A text with an error becomes code that raises the error, so it is parsed only
+    once.
+    """
     try:
         if len(source) > SOURCE_LIMIT:
             raise ExpressionError("the expression is too long")

@@ -19,7 +19,7 @@ class Reader(Protocol):
     """Read other properties within the same evaluation."""
 
     def value(self, node_id: str, path: str, time: float) -> float | None:
-        """A property's value, its expression included."""
+        """Return a property's value, including its expression."""
 
     def control(self, name: str, time: float) -> float:
         """Return the value of an expression control."""
@@ -63,7 +63,7 @@ class PropertyScope:
     # ------------------------------------------------------------------------------------------------- variables
 
     def _math(self) -> Value:
-        """Math with a `random` that is the same in every run."""
+        """Return Math with a `random` that is equal in every run."""
         return Record({**MATH.members, "random": Native(lambda arguments: self._draw())})
 
     def _value(self) -> Value:

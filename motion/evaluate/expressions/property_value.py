@@ -1,4 +1,4 @@
-"""A property's value at a time: keyframes, then its expression, then what is static (animation.md 4.1, 4.3)."""
+"""Value of a property at a time: keyframes, then its expression, then its static number (animation.md 4.1, 4.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motion.evaluate.expressions.values import ExpressionError, Value
 from motion.evaluate.keyframes import sample_scalar
 
 NODES_LIMIT = 200_000
-"""Nodes that one outermost evaluation may visit, with all that it reads from other layers."""
+"""Most nodes that one outermost evaluation visits, including its reads from other layers."""
 HOPS_LIMIT = 16
 """Reads of other properties inside each other."""
 
@@ -20,7 +20,7 @@ Address = tuple[str, str]
 
 
 class ChainAborted(Exception):
-    """A cycle, or too many hops: the outermost property falls back, and nothing between it and here."""
+    """A cycle, or too many hops. Only the outermost property falls back, none of the properties between."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class _Chain:
     nodes: int = 0
 
     def value(self, node_id: str, path: str, time: float) -> float | None:
-        """A property's value, its expression included; None where it has none at all."""
+        """Return a property's value, including its expression, or None if it has no value."""
         if len(self.active) > HOPS_LIMIT:
             raise ChainAborted
         source = self.host.expression(node_id, path)
@@ -43,7 +43,7 @@ class _Chain:
         return _unexpressed(self.host, node_id, path, time)
 
     def control(self, name: str, time: float) -> float:
-        """Return the value of an expression control, 0 where there is none or it is being resolved."""
+        """Return the value of an expression control, 0 if it is missing or already being resolved."""
         owner = self.host.control_owner(name)
         if owner is None or (owner, f"ctrl_{name}") in self.active:
             return 0.0
@@ -68,7 +68,7 @@ class _Chain:
 def property_value(host: ExpressionHost, node_id: str, path: str, time_seconds: float) -> float | None:
     """Return the value at a layer time; None where the property has no keys, no valid expression and no static number.
 
-    No error leaves: an expression that fails counts as absent where it stands.
+    Raises no error: an expression that fails counts as absent.
     """
     try:
         return _Chain(host).value(node_id, path, float(time_seconds))

@@ -21,7 +21,7 @@ class _SelectorScope(NamedTuple):
 
 
 def selector_amount(source: str, index: int, total: int, selector_value: float, time_seconds: float) -> float:
-    """Return the percentage that the expression gives a unit; 0 for an error or what is no finite number."""
+    """Return the percentage that the expression gives a unit, 0 for an error or a result that is not a finite number."""
     scope = _SelectorScope(
         {
             "textIndex": float(index),

@@ -32,7 +32,7 @@ def markers(found: Sequence[Marker], time: float) -> Record:
 
 
 def _index_of_text(found: Sequence[Marker], wanted: str) -> int | None:
-    """A comment is matched before any name."""
+    """Return the index of the marker with this comment, else of the one with this name."""
     comments = (i for i, marker in enumerate(found) if marker.comment == wanted)
     names = (i for i, marker in enumerate(found) if marker.name == wanted)
     return next(comments, next(names, None))
@@ -52,7 +52,7 @@ def _marker(found: Sequence[Marker], index: int | None) -> Record:
 
 
 def coordinates(host: ExpressionHost, node_id: str, time: float) -> dict[str, Value]:
-    """`toComp`, `fromComp`, `toWorld`, `fromWorld` of a layer."""
+    """Return `toComp`, `fromComp`, `toWorld` and `fromWorld` of a layer."""
 
     def mapped(convert: Callable[[str, Point, float], tuple[float, ...]]) -> Native:
         return Native(
@@ -82,7 +82,7 @@ def source_rect(host: ExpressionHost, node_id: str, time: float) -> Native:
 
 
 def layer_size(host: ExpressionHost, node_id: str) -> tuple[float, float]:
-    """Return the layer's static size, the composition's where none is stored."""
+    """Return the layer's static size, or the composition's if the layer stores none."""
     facts, composition = host.layer_facts(node_id), host.composition()
     width = composition.width if facts.width is None else facts.width
     height = composition.height if facts.height is None else facts.height

@@ -13,11 +13,11 @@ STRING_LIMIT = 65_536
 
 
 class ExpressionError(Exception):
-    """The expression has no value; the property falls back to what it would be without it."""
+    """The expression has no value: the property is evaluated as if it had no expression."""
 
 
 class Missing(Enum):
-    """JavaScript's undefined: a member or an argument that is not there."""
+    """JavaScript's undefined: a missing member or argument."""
 
     UNDEFINED = "undefined"
 
@@ -59,7 +59,7 @@ def truthy(value: Value) -> bool:
 
 
 def number(value: Value) -> float:
-    """Return the value as a number; NaN where it is none."""
+    """Return the value as a number, NaN if it cannot be converted."""
     if isinstance(value, float):
         return value
     if isinstance(value, bool):
@@ -113,7 +113,7 @@ def remainder(a: float, b: float) -> float:
 
 
 def less(a: Value, b: Value) -> bool | None:
-    """Return True if a < b; None where the two cannot be ordered."""
+    """Return True if a < b, None if the two cannot be ordered."""
     if isinstance(a, str | tuple) and isinstance(b, str | tuple):
         return _units(text(a)) < _units(text(b))
     x, y = number(a), number(b)
@@ -139,7 +139,7 @@ def loosely_equal(a: Value, b: Value) -> bool:
 
 
 def member(value: Value, key: Value) -> Value:
-    """A member by name or index; UNDEFINED where there is none. Raises for null and for refused names."""
+    """Return a member by name or index, UNDEFINED if it is missing. Raises for null and for refused names."""
     if value is None or value is UNDEFINED:
         raise ExpressionError("null has no members")
     if isinstance(key, bool) or not isinstance(key, str | float):
@@ -155,7 +155,7 @@ def member(value: Value, key: Value) -> Value:
 
 
 def call(value: Value, arguments: Sequence[Value]) -> Value:
-    """Return the result of calling a function. Raises where the value is none."""
+    """Return the result of calling a function. Raises if the value is not a function."""
     if not isinstance(value, Native):
         raise ExpressionError("what is called is no function")
     return value.call(arguments)
@@ -233,7 +233,7 @@ def _written(value: float) -> str:
 
 
 def _placed(digits: str, point: int) -> str:
-    """Digits with a decimal point before the digit number `point`, or with an exponent."""
+    """Return the digits with a decimal point before digit number `point`, or with an exponent."""
     if len(digits) <= point <= 21:
         return digits + "0" * (point - len(digits))
     if 0 < point <= 21:
