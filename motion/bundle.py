@@ -134,8 +134,8 @@ def _safe_name(path: str) -> str:
 
 
 def _root(names: list[str]) -> str:
-    """Return the prefix of the folder with the chunks: the top, or the folder of the first manifest, preferably beside
-    a scene.
+    """Return the prefix of the folder with the chunks: the top, or the folder of the first manifest that has a scene
+    beside it, else of the first manifest.
 
     Archivers add files such as `__MACOSX/project/._manifest.json`.
     """
@@ -151,7 +151,7 @@ def _root(names: list[str]) -> str:
 
 
 def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str, bytes]) -> None:
-    """A `.mogrt.zip` also holds a manifest.json and would open as an empty project."""
+    """Raise BundleUnreadable for a `.mogrt.zip`: it has a manifest.json too, and would open as an empty project."""
     manifest = chunks.get("manifest.json", b"")
     if b"premation-mogrt" in manifest or (root + "package.json" in names and "scene.json" not in chunks):
         raise BundleUnreadable("This is a motion graphics template package (.mogrt.zip), not a .motion project.")

@@ -29,7 +29,7 @@ def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
 
 
 def _driven(context: EvaluationContext, layer: Layer, cloning: Cloning) -> Clone | None:
-    """Return the displacement, or None if a driver is missing, is the cloner itself, or is replaced by its own copies."""
+    """Return the displacement. None if a driver has no finite place, is the cloner itself, or has copies of its own."""
     x, y = context.world(layer)[4:]
     path = context.plan.layers.get(cloning.path_id or "")
     driver = context.plan.layers.get(cloning.driver_id or "")

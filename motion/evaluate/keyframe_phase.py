@@ -31,7 +31,7 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
 
 
 def _key_spans(layer: Layer) -> KeySpans:
-    """Empty for what more than its own and its parents' keyframes can change, or what nothing changes."""
+    """Return the spans; empty unless keyframes of the layer and its parents are all that changes the layer."""
     found = []
     current: Layer | None = layer
     while current is not None:

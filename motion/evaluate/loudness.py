@@ -14,8 +14,8 @@ from motion.model.layer import Layer
 def loudness(context: EvaluationContext, sounds: Sounds | None) -> float:
     """Return the level of the loudest audio layer, 0..1, in the composition and in those placed in it.
 
-    The editor's exports read it where the playhead stands, at each composition's own time. A frame's own time makes it move
-    as the preview does. What is placed is heard at its own time there, as in the mix (`SoundParity`).
+    The editor's exports read the level at the playhead, at each composition's own time. Here it is read at the frame's
+    time, as in the editor's preview. A placed composition is heard at its own time, as in the mix (`SoundParity`).
     """
     if sounds is None:
         return 0.0

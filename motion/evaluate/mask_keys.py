@@ -21,7 +21,7 @@ class MaskTrack:
 
 
 def mask_track(stored: object) -> MaskTrack | None:
-    """Return the track of a stored `maskAnim` list `[{t, mask}]`, sorted by time; None where it holds no key."""
+    """Return the track of a stored `maskAnim` list `[{t, mask}]`, sorted by time, None if it has no keys."""
     keys = []
     for key in stored if isinstance(stored, list) else ():
         time = finite(key.get("t")) if isinstance(key, dict) else None
@@ -51,7 +51,9 @@ def sample_mask(track: MaskTrack, time_seconds: float) -> MaskPaths:
 
 
 def _mix_path(a: MaskPath, b: MaskPath | None, u: float) -> MaskPath:
-    """Numbers mix; the mode and the other switches stay a's. Shapes that do not pair snap at the middle."""
+    """Mix the numbers of two paths. The mode and other switches stay a's. Outlines that cannot be paired switch half
+    way.
+    """
     if b is None or len(b.points) != len(a.points):
         return a if u < 0.5 or b is None else b
     return replace(

@@ -32,7 +32,7 @@ def translation(x: float, y: float, z: float) -> Matrix4:
 
 
 def turned(x: float, y: float, z: float) -> Matrix4:
-    """Rz Ry Rx of angles in degrees (three-d.md 2)."""
+    """Return Rz Ry Rx of angles in degrees (three-d.md 2)."""
     sx, cx = math.sin(math.radians(x)), math.cos(math.radians(x))
     sy, cy = math.sin(math.radians(y)), math.cos(math.radians(y))
     sz, cz = math.sin(math.radians(z)), math.cos(math.radians(z))
@@ -55,7 +55,7 @@ def scaled(m: Matrix4, x: float, y: float, z: float) -> Matrix4:
 
 
 def of_plane(m: Affine) -> Matrix4:
-    """A 2D map, z untouched."""
+    """Return a 2D map as a 4x4 map that leaves z unchanged."""
     a, b, c, d, e, f = m
     return (a, c, 0, e, b, d, 0, f, 0, 0, 1, 0, 0, 0, 0, 1)
 

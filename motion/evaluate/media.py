@@ -43,7 +43,9 @@ def media(context: EvaluationContext, content: MediaContent, values: Values) -> 
 
 
 def content_time(context: EvaluationContext, values: Values) -> float:
-    """The time of a layer's content in seconds: a remap's value passes through the layer's own time map (animation.md 3.3)."""
+    """Return the time of a layer's content in seconds. The layer's time map also changes a remap's value (animation.md
+    3.3).
+    """
     values.count_time_as_read()
     return remapped_time(context, values.layer)
 

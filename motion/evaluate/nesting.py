@@ -1,4 +1,4 @@
-"""Placed compositions: the context of what is inside (document.md 2.10.5)."""
+"""Evaluation contexts of placed compositions (document.md 2.10.5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_NESTING = 8
 
 
 def inside(context: EvaluationContext, layer: Layer, content: InstanceContent) -> EvaluationContext | None:
-    """Return the placed composition at its own time, or None if it is missing, shown around itself or too deep."""
+    """Return the context of the placed composition. None if the composition is missing, contains itself or is too deep."""
     plan = context.frame.composition.plans.get(content.plan or "")
     if plan is None or plan.settings.id in context.stack or len(context.stack) >= MAX_NESTING:
         return None

@@ -1,4 +1,5 @@
-"""The exact random numbers of the format: pictures depend on their last bits (animation.md 4.7, 6.6, 7.2; layers.md 8.5, 12.1).
+"""Exact random numbers of the format; pictures depend on their last bits (animation.md 4.7, 6.6, 7.2; layers.md 8.5,
+12.1).
 
 All words are 32 bits wide. Every product is a double and its rounding matters.
 """
@@ -29,7 +30,7 @@ def sine_hash(n: float) -> float:
 
 
 def smooth_noise(x: float) -> float:
-    """Value noise in 0..1 over `sine_hash`."""
+    """Return value noise over `sine_hash`, 0..1."""
     if not math.isfinite(x):
         return math.nan
     cell = math.floor(x)
@@ -81,7 +82,7 @@ def clone_hash(i: int, salt: int, seed: float) -> float:
 
 
 def permutation(count: int, seed: float) -> tuple[int, ...]:
-    """A Fisher-Yates shuffle of 0..count-1 with the hash of text selectors."""
+    """Return a Fisher-Yates shuffle of 0..count-1 with the hash of text selectors."""
     order = list(range(count))
     for i in range(count - 1, 0, -1):
         j = math.floor(unit_hash(i, seed) * (i + 1))
@@ -110,7 +111,7 @@ def _scramble(x: float) -> int:
 
 
 def _unsigned(x: float) -> int:
-    """Truncated toward zero, modulo 2**32; 0 for what is not finite."""
+    """Return the number truncated toward zero, modulo 2**32; 0 if it is not finite."""
     return int(x) & _WORD if math.isfinite(x) else 0
 
 

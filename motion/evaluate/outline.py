@@ -19,7 +19,7 @@ DRIVER_SAMPLES = 24
 
 
 class Polyline(NamedTuple):
-    """A run of corners only. `opacity` and `stroke_factor` are what path operators did to its paint."""
+    """A run of corners only. `opacity` and `stroke_factor` are the changes that path operators make to its paint."""
 
     points: tuple[Point, ...]
     closed: bool
@@ -28,7 +28,7 @@ class Polyline(NamedTuple):
 
 
 def stored_runs(geometry: Mapping[str, object]) -> tuple[Run, ...]:
-    """The runs of a stored `Geometry` component: its sub-paths where it has two or more, else its points."""
+    """Return the runs of a stored `Geometry` component: its sub-paths if it has two or more, else its points."""
     is_open = geometry.get("open") is True
     subpaths = geometry.get("subpaths")
     paths = [path for path in subpaths if isinstance(path, dict)] if isinstance(subpaths, list) else []
@@ -54,7 +54,7 @@ def rectangle(width: float, height: float, points_on_edge: int = 0) -> Polyline:
 
 
 def ellipse(width: float, height: float, count: int = 48) -> Polyline:
-    """A regular polygon on the ellipse, from the rightmost point, clockwise on screen."""
+    """Return a regular polygon on the ellipse, from the rightmost point, clockwise on screen."""
     angles = (math.tau * i / count for i in range(count))
     return Polyline(tuple((width / 2.0 * math.cos(a), height / 2.0 * math.sin(a)) for a in angles), closed=True)
 
@@ -67,7 +67,7 @@ def driver_line(runs: Sequence[Run], primitive: str, width: float, height: float
 
 
 def anchors(run: Run) -> Polyline:
-    """The run's vertices alone: path operators discard the handles."""
+    """Return the run's vertices without handles, which path operators discard."""
     return Polyline(tuple((p.x, p.y) for p in run.points), run.closed, run.opacity, run.stroke_factor)
 
 
@@ -79,9 +79,9 @@ def corner_run(line: Polyline) -> Run:
 
 
 def flatten(run: Run, samples_per_curve: int = 8, *, close: bool | None = None) -> tuple[Point, ...]:
-    """The run as points: straight segments keep their ends, curved ones get that many samples.
-
-    `close` adds the last segment back to the first point, without repeating that point; by default a closed run has it.
+    """Return the run as points: the ends of straight segments, and the given number of samples of curved ones. `close`
+    adds the segment from the last vertex to the first, without repeating the first point. A closed run has it by
+    default.
     """
     points = run.points
     if not points:
@@ -115,7 +115,7 @@ def arc_lengths(points: Sequence[Point]) -> tuple[float, ...]:
 
 
 def point_at(points: Sequence[Point], lengths: Sequence[float], at: float) -> Point:
-    """The point at a distance along the polyline, held at its ends."""
+    """Return the point at a distance along the polyline, clamped to its ends."""
     index = min(max(bisect_right(lengths, at) - 1, 0), len(points) - 2)
     span = lengths[index + 1] - lengths[index]
     u = min(1.0, max(0.0, (at - lengths[index]) / span)) if span > 0 else 0.0

@@ -26,7 +26,7 @@ Outline = tuple[DataPoint, ...]
 
 
 def match_counts(a: Outline, b: Outline) -> tuple[Outline, Outline]:
-    """Both outlines with the longer one's count; unchanged where one has fewer than two points."""
+    """Return both outlines with as many points as the longer one, unchanged if one has fewer than two points."""
     if len(a) == len(b) or min(len(a), len(b)) < 2 or max(len(a), len(b)) > GROWTH_LIMIT:
         return a, b
     return (_grow(a, len(b)), b) if len(a) < len(b) else (a, _grow(b, len(a)))
@@ -59,7 +59,7 @@ def _split(p: DataPoint, q: DataPoint) -> tuple[DataPoint, DataPoint, DataPoint]
 
 
 def _halves(p: float, out: float | None, into: float | None, q: float) -> tuple[float, float, float, float, float]:
-    """First out handle, middle in handle, middle, middle out handle, last in handle."""
+    """Return the first out handle, middle in handle, middle, middle out handle and last in handle."""
     out, into = p if out is None else out, q if into is None else into
     first, middle, last = (p + out) / 2.0, (out + into) / 2.0, (into + q) / 2.0
     arriving, leaving = (first + middle) / 2.0, (middle + last) / 2.0

@@ -21,14 +21,16 @@ WAVE_PATHS = {"amount": "strokeWaveAmount", "wavelength": "strokeWaveWavelength"
 
 
 def fills(content: ShapeContent, values: Values) -> tuple[Paint, ...]:
-    """The fills, bottom first. Solid entries all take the one resolved colour; only the first fill moves otherwise."""
+    """Return the fills, bottom first. All solid fills have the resolved colour. Only the first fill has other
+    animation.
+    """
     color = moving_color(values, "fill") or content.color
     first = _first_fill(content.fills[0], values)
     return tuple(SolidPaint(color) if isinstance(paint, SolidPaint) else paint for paint in (first, *content.fills[1:]))
 
 
 def strokes(content: ShapeContent, values: Values) -> tuple[Stroke, ...]:
-    """Return the strokes in paint order; those that animation leaves without width are dropped."""
+    """Return the strokes in paint order, without strokes whose animated width is 0."""
     if content.stroke is None:
         return content.further_strokes
     primary = _moving_stroke(content.stroke, values)

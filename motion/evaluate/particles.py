@@ -40,7 +40,8 @@ class _Trail(NamedTuple):
 class ParticleField:
     """Stored settings: px, seconds, degrees, px a second. Angles turn clockwise, -90 is up.
 
-    Wind is an acceleration like gravity; a trail is so many copies of the particle as it was, `trail_spacing` seconds apart.
+    Wind is an acceleration like gravity. A trail is a number of earlier copies of the particle, `trail_spacing` seconds
+    apart.
     """
 
     emitter_type: str = "point"
@@ -70,7 +71,7 @@ class ParticleField:
     trail_length: float = 0.0
     trail_spacing: float = 1.0 / 30.0
     unsupported: tuple[str, ...] = field(default=())
-    """Settings that ask for more than ballistic particles; they are drawn without."""
+    """Settings that need more than ballistic particles and are ignored."""
 
 
 def particle_field(stored: object) -> ParticleField:
@@ -149,7 +150,7 @@ def _poses(config: ParticleField, trail: _Trail, width: float, height: float) ->
 
 
 def _alive(config: ParticleField, time: float) -> _Array:
-    """Numbers of the particles that may be alive, the newest where there are too many."""
+    """Return the numbers of particles that can be alive. If there are too many, return the newest."""
     if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_LIMIT:
         return np.zeros(0)
     longest = max(0.05, config.lifetime * (1.0 + abs(config.lifetime_random)))
@@ -186,7 +187,7 @@ def _colors(config: ParticleField, share: _Array) -> list[str]:
 
 
 def _unsupported(entry: Mapping[str, object]) -> tuple[str, ...]:
-    """Names of stored settings that are on and that this field does not follow."""
+    """Return the names of enabled settings that this field ignores."""
     active = [name for name in ("turbulence", "perspective") if entry.get(name)]
     if entry.get("simMode") == "stateful":
         active.append("simMode")

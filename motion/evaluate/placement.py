@@ -18,7 +18,7 @@ from motion.snapshot import Extrusion, Matrix4, Transform2D, Transform3D
 
 HEADING_SECONDS = 1 / 120
 PLAIN_KINDS = frozenset({"group", "null", "camera", "light", "audio", "particle", "comp"})
-"""Kinds that never turn along their path."""
+"""Kinds of layers that never turn along their path."""
 _LEANING = frozenset(("skew", "skewAxis", "anchorX", "anchorY"))
 
 
@@ -62,7 +62,7 @@ def _flat(context: EvaluationContext, layer: Layer, values: Values) -> Transform
 
 
 def _cloned(parts: Parts, clone: Clone | None) -> Parts:
-    """A clone's offset is added to the resolved transform, in composition axes."""
+    """Add a clone's offset to the resolved transform, in composition axes."""
     if clone is None:
         return parts
     return Parts(
@@ -75,7 +75,9 @@ def _cloned(parts: Parts, clone: Clone | None) -> Parts:
 
 
 def _heading(context: EvaluationContext, layer: Layer, values: Values, rotation: float) -> float:
-    """The direction of motion of a layer that turns along its path, replacing all rotation; else the rotation."""
+    """Return the direction of motion of a layer that turns along its path, which replaces all rotation; else the
+    rotation.
+    """
     if layer.auto_orient != "path" or layer.is_3d or layer.kind in PLAIN_KINDS:
         return rotation
     later = context.values_at(layer, values.time + HEADING_SECONDS)
@@ -140,7 +142,7 @@ def _face_fill(stored: object) -> str | None:
 
 
 def _face_gain(stored: object, default: float) -> float:
-    """An explicit fill is used as it is (three-d.md 8)."""
+    """Return the factor on the colour of a body's face. An explicit fill is used unchanged (three-d.md 8)."""
     if _face_fill(stored) is not None:
         return 1.0
     gain = _face(stored).get("gain")

@@ -1,4 +1,4 @@
-"""The value of a property that an expression drives, and the document as expressions see it (animation.md 4)."""
+"""Values of properties that expressions drive, and the document as their host (animation.md 4)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ MeasureText = Callable[[TextSource, bool], SourceRect | None]
 """Function that measures a text's pixels, or with True its font box, in px from the centre of its layer box."""
 
 MAX_SOURCE_CHARACTERS = 20_000_000
-"""Expression text that one frame may run through, all reads of other layers counted; what is beyond counts as absent."""
+"""Most characters of expressions that one frame runs, including reads of other layers. Further expressions count as
+absent.
+"""
 MAX_COORDINATE_READS = 2_000
-"""Coordinate conversions that one frame may make: each evaluates a chain of parents."""
+"""Most coordinate conversions of one frame: each evaluates a chain of parents."""
 MAX_NESTED_READS = 8
-"""Coordinate conversions inside each other, by expressions of the layers that are converted."""
+"""Deepest nesting of coordinate conversions, through expressions of the converted layers."""
 
 
 class Properties:
@@ -52,7 +54,7 @@ class Properties:
     ) -> None:
         self._host = Host(facts, layers, context, measure, loudness)
         self._known: dict[tuple[str, str, float], tuple[float | None, bool]] = {}
-        """Values, and whether no circle has cut them short."""
+        """Values, each with True if no circular reference interrupted its evaluation."""
         self._active: set[tuple[str, str]] = set()
         """Properties that are being evaluated: the outermost, and those that its coordinate conversions ask for."""
 
@@ -60,7 +62,7 @@ class Properties:
         """Return the expression's result, else the keyframed value; None where neither gives one."""
         address, name = (layer.id, path, own_time), (layer.id, path)
         known = self._known.get(address)
-        # What a circle cuts short depends on where the circle was entered, so others do not see it.
+        # A value that a circular reference interrupts depends on the entry into the circle, so it is not shared.
         if known is not None and (known[1] or not self._active):
             return known[0]
         if name in self._active:
@@ -82,7 +84,7 @@ _UNKNOWN = "the coordinates of this layer cannot be worked out here"
 
 
 class Host:
-    """Answers of the document to expressions; implements `ExpressionHost`. Nodes are addressed by their own ids."""
+    """Access of expressions to the document; implements `ExpressionHost`. Nodes are addressed by their own ids."""
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class Host:
         """Number of conversions that were circular or too deep."""
 
     def seen_by(self, layer: Layer) -> Host:
-        """Return the same host, on behalf of a layer: its own overrides count, and not those of its namesakes."""
+        """Return this host for a layer. The layer's own overrides count, not those of other layers of the same node."""
         self._current = layer
         return self
 
@@ -123,7 +125,7 @@ class Host:
         return self._facts.numbers.get(node_id, {}).get(path)
 
     def seed_id(self, node_id: str) -> str:
-        """Clones are addressed by their original's id already."""
+        """Return the id itself: clones are addressed by the id of their original."""
         return node_id
 
     def layer_named(self, name: str) -> str | None:
@@ -155,7 +157,9 @@ class Host:
         return self._loudness()
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
-        """A text's ink, or with `extents` its font box, as far as it can be measured; else the stored box."""
+        """Return the painted bounds of a text, or with `extents` its font box. Without a measurement return the stored
+        box.
+        """
         layer = self._layers.get(node_id)
         if layer is not None and isinstance(layer.content, TextContent) and self._measure is not None:
             drawn = self._text(layer, layer.content, time_seconds)
@@ -223,7 +227,7 @@ class Host:
             self._current = current
             self._depth -= 1
             if self.refusals != refusals:
-                self._contexts.clear()  # they hold places that a circle has cut short
+                self._contexts.clear()  # their placements depend on the circular reference
 
 
 def _to_world(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:

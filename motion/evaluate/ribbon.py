@@ -14,7 +14,7 @@ from motion.snapshot import Run, Taper, Wave
 VERTICES_LIMIT = 20_000
 """Vertices on one ribbon's spine; a shorter wavelength is subdivided no further."""
 DASHES_LIMIT = 10_000
-"""Dashes on one run; beyond it the rest is drawn whole."""
+"""Most dashes on one run. The rest of the run is drawn without gaps."""
 
 
 class Spine(NamedTuple):
@@ -38,7 +38,7 @@ def ribbons(
     dash: Sequence[float] = (),
     dash_offset: float = 0.0,
 ) -> tuple[tuple[Point, ...], ...]:
-    """Closed outlines, to be filled with the non-zero rule: one for the run, or one for each of its dashes.
+    """Return closed outlines for a non-zero fill: one for the run, or one for each of its dashes.
 
     A closed run gets no ribbon on its closing edge. Lengths are px in the layer's space.
     """
@@ -50,7 +50,8 @@ def ribbons(
 
 
 def cost_px(length: float, points: float, amount: float, wavelength: float) -> float:
-    """Return the length of both sides of a ribbon, px, where each vertex of its spine counts as 50 px: it takes as long to make.
+    """Return the length of both sides of a ribbon, px. Each vertex of its spine counts as 50 px, because it takes as
+    long.
 
     `points`: those of the run before its waves. `wavelength` is infinite without waves. Of short waves each vertex lies anywhere in their
     height.

@@ -17,7 +17,7 @@ from motion.snapshot import MissingSource, Run, ShapeSource
 
 MAX_OPERANDS = 256
 EDGE_PAIRS_A_LAYER = 1_600
-"""So many pairs of edges to be met with each other cost as much as a layer."""
+"""Number of pairs of edges whose intersection test costs as much as a layer."""
 NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
 
 
@@ -66,7 +66,7 @@ def _waveform(
 
 
 def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:
-    """The runs of a path, stored or animated; none for a rectangle or an ellipse."""
+    """Return the runs of a path, stored or animated; none for a rectangle or an ellipse."""
     points = values.data("path.points")
     if isinstance(points, tuple) and len(points) >= 2:
         return (Run(outline_points([point for point in points if isinstance(point, DataPoint)]), content.closed),)

@@ -20,7 +20,7 @@ BLURRED_PATHS = (
 """Only keyframes on one of these make a layer blur."""
 
 GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
-"""All that ghosts take from their own time."""
+"""Properties that ghosts have at their own time."""
 ANGLE_MAX = 360.0
 FORCED_SAMPLES_MIN, FORCED_SAMPLES_MAX = 2.0, 32.0
 FAINTEST_GHOST = 0.002
@@ -66,7 +66,7 @@ def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
 def ghosts(
     context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D, opacity: float
 ) -> tuple[Ghost, ...]:
-    """Return the layer at other times, farthest first: position and rotation moved by what they change until then."""
+    """Return the layer at other times, farthest first. Position and rotation are moved by their change until that time."""
     if layer.echo is None:
         return ()
     values = context.values(layer)
@@ -101,7 +101,7 @@ def _echoes(echo: Echo, values: Values) -> list[tuple[float, float]]:
 
 
 def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float, float]]:
-    """One frame apart on both sides, all of one opacity."""
+    """Return steps of one frame to both sides, all with one opacity."""
 
     def count(name: str, stored: float) -> int:
         return round_half_up(min(float(MAX_GHOSTS), max(0.0, _parameter(values, wide.id, name, stored))))
@@ -112,7 +112,7 @@ def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float,
 
 
 def _parameter(values: Values, effect_id: str, name: str, stored: float) -> float:
-    """Return a number of an effect: its track's where it has one (effects.md 1.2)."""
+    """Return a number of an effect, from its track if there is one (effects.md 1.2)."""
     moving = values.moving(f"effect.{effect_id}.{name}")
     return stored if moving is None else moving
 
@@ -131,7 +131,7 @@ def _shutter(context: EvaluationContext, layer: Layer) -> Shutter | None:
 
 
 def _count(context: EvaluationContext, layer: Layer, shutter: Shutter) -> int:
-    """More samples for a layer that travels far: one for every two pixels, up to the limit."""
+    """Return the number of samples. A layer that travels far gets more: one for every two pixels, up to the limit."""
     first, last = times(shutter, context.time, context.frame.output_fps, 2)
     a, b = _values(context, layer, first), _values(context, layer, last)
     travel = math.hypot(b.number("x", 0.0) - a.number("x", 0.0), b.number("y", 0.0) - a.number("y", 0.0))
@@ -144,7 +144,7 @@ def _values(context: EvaluationContext, layer: Layer, time: float) -> Values:
 
 
 def _sample(context: EvaluationContext, layer: Layer, time: float, placed: Transform2D | Transform3D) -> Sample:
-    """Return the layer's own transform at a time, parents left out as the reference does, or carried along (Q9)."""
+    """Return the layer's transform at a time, without its parents as in the reference, or with them (Q9)."""
     values = _values(context, layer, time)
     opacity = values.number("opacity", 100.0) / 100.0 * clone_opacity(context, layer)
     if isinstance(placed, Transform2D):
@@ -180,7 +180,7 @@ def _sampled(context: EvaluationContext, layer: Layer, values: Values, flat: Tra
 
 
 def _blur_scales(values: Values) -> tuple[float, float]:
-    """In samples a moving uniform scale beats the axes (animation.md 3.6)."""
+    """Return the scales of a sample. An animated uniform scale overrides the axes (animation.md 3.6)."""
     uniform = values.moving("scale")
     return scales(values) if uniform is None else (uniform, uniform)
 
@@ -188,7 +188,7 @@ def _blur_scales(values: Values) -> tuple[float, float]:
 def _moved(
     context: EvaluationContext, layer: Layer, placed: Transform2D | Transform3D, now: Values, then: Values
 ) -> Transform2D | Transform3D:
-    """Return the place with what position and rotation change until then (effects.md 8.12)."""
+    """Return the placement, moved by the change of position and rotation until a time (effects.md 8.12)."""
     shift = space.Shift(*(then.number(path, 0.0) - now.number(path, 0.0) for path in GHOST_PATHS))
     flat = placed.flat if isinstance(placed, Transform3D) else placed
     flat = replace(flat, x=flat.x + shift.x, y=flat.y + shift.y, rotation=flat.rotation + shift.rotation)

@@ -1,4 +1,4 @@
-"""What a layer shows at a time, by the kind of its content, and the mesh of its rig.
+"""Source of a layer at a time, by the kind of its content, and the mesh of its rig.
 
 Placed compositions are in `frame.py`: they are evaluated like the composition itself.
 """
@@ -23,11 +23,11 @@ ParticleShape = Literal["circle", "square", "line", "star"]
 
 RIG_PATHS = ("puppet.", "bone.", "ikTarget.", "ikPole.", "ikMode.")
 WEIGHTS_A_LAYER = 10
-"""So many weights of text animators cost as much as a layer."""
+"""Number of weights of text animators that costs as much as a layer."""
 
 
 def source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
-    """Return what the layer shows; nothing for content that draws nothing by itself."""
+    """Return the layer's source; nothing for content that draws nothing by itself."""
     if layer.is_adjustment:
         return AdjustmentSource(*frame_box(context, values))
     match layer.content:

@@ -70,7 +70,7 @@ def sampled(
 
 
 def position(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:
-    """A point of a camera's or light's own space in the world: lifted through its parents."""
+    """Return the world position of a point in a camera's or light's own space, through its parents."""
     if layer.parent is None:
         return point
     parents = _parents(context, layer)
@@ -81,7 +81,7 @@ def position(context: EvaluationContext, layer: Layer, point: Point3) -> Point3:
 
 
 def camera(context: EvaluationContext) -> Camera | None:
-    """Return the active camera: the topmost that is visible and within its bars; None without one."""
+    """Return the active camera: the topmost one that is visible and within its bars. None without one."""
     active = next(
         (camera for camera in reversed(context.plan.cameras) if camera.visible and context.is_live(camera)), None
     )
@@ -224,7 +224,7 @@ def _camera(context: EvaluationContext, layer: Layer) -> Camera:
 
 
 def _point_of_interest(context: EvaluationContext, layer: Layer, default: Point3) -> Point3 | None:
-    """Return the aimed-at point in the world; None where the layer has none of its members."""
+    """Return the point of interest in the world, None if the layer stores none of its coordinates."""
     values = context.values(layer)
     paths = tuple(f"poi{axis}" for axis in AXES)
     if not any(path in layer.numbers or path in layer.moving for path in paths):

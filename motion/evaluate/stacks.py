@@ -30,7 +30,7 @@ GLASS_NUMBERS = {
 
 
 def effects(context: EvaluationContext, stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
-    """Return the stack with its moving parameters sampled, and the bands of sounds that it shows."""
+    """Return the effects with their animated parameters sampled, and the bands of the sounds that they show."""
     return tuple(_effect(context, effect, values) for effect in stack)
 
 
@@ -47,7 +47,7 @@ def glass(stored: Glass | None, values: Values) -> Glass | None:
 
 
 def mixed_channels(stored: str, values: Values, base: str) -> str:
-    """A stored colour of which any present channel track replaces that channel (effects.md 1.2)."""
+    """Return a stored colour in which channel tracks replace their channels (effects.md 1.2)."""
     sampled = [values.moving(f"{base}_{channel}") for channel in "rgba"]
     if all(value is None for value in sampled):
         return stored

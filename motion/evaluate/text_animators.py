@@ -1,4 +1,4 @@
-"""Text animators: what happens to every code point of a text (animation.md 7)."""
+"""Text animators, which move every code point of a text (animation.md 7)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from motion.schema.stored import finite, stored_name
 from motion.snapshot import GlyphPose
 
 POSES_LIMIT = 20_000
-"""Code points that are animated. Later ones stay still: no frame shows more."""
+"""Most code points that are animated. Later ones stay still."""
 WEIGHTS_LIMIT = 100_000
-"""Weights that one text may work out for a frame: with very many selectors fewer code points are animated."""
+"""Most weights that one text computes for a frame: with very many selectors, fewer code points are animated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,9 @@ def weight_count(animators: Sequence[Animator]) -> int:
 
 
 def _values_by_animator(animated: Mapping[str, float]) -> dict[int, _Values]:
-    """Paths `ta.<i>.<field>` and `ta.<i>.s<j>.<param>`; the first selector takes four of its own from the former."""
+    """Return values by animator, from `ta.<i>.<field>` and `ta.<i>.s<j>.<param>`. Four fields belong to the first
+    selector.
+    """
     values: defaultdict[int, _Values] = defaultdict(_Values)
     for path, value in animated.items():
         kind, _, rest = path.partition(".")
@@ -157,7 +159,7 @@ def _toward(percent: float, weight: float) -> float:
 
 
 def _shifted(pose: GlyphPose, character: str, offset: float) -> GlyphPose:
-    """The pose with its substituted character: moved within digits, capitals or small letters, wrapping around."""
+    """Return the pose with its character shifted within digits, capitals or small letters, wrapping around."""
     shift = math.floor(offset + 0.5) if math.isfinite(offset) else 0
     for first, last in (("0", "9"), ("A", "Z"), ("a", "z")):
         if shift and first <= character <= last:

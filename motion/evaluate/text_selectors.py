@@ -73,7 +73,9 @@ _KINDS: Mapping[str, type[Selector]] = {
 
 
 def stored_selectors(animator: Mapping[str, object]) -> tuple[Selector | None, ...]:
-    """The selectors of a stored animator, None for disabled ones; rebuilt from its flat fields where it has no list."""
+    """Return the selectors of a stored animator, None for disabled ones. Without a list, its flat fields make one
+    selector.
+    """
     stored = animator.get("selectors")
     if isinstance(stored, list) and stored:
         return tuple(_selector(entry) if isinstance(entry, dict) else None for entry in stored)
@@ -109,7 +111,7 @@ def weights(selectors: Sequence[Selector], content: str, time_seconds: float) ->
 
 
 def _selected(selector: Selector, units: Units, total: list[Weight] | None, time: float) -> list[Weight]:
-    """One selector's weights; a code point without a unit has none."""
+    """Return one selector's weights; 0 for a code point without a unit."""
     if isinstance(selector, ExpressionSelector):
         return [
             _expressed(selector, unit, units.total, 100.0 if total is None else 100.0 * total[at][0], time)

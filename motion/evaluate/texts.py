@@ -45,7 +45,7 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
 
 
 def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPose, ...]:
-    """Return the pose of each code point by the animators, which count by the static content (Q13)."""
+    """Return the animated pose of each code point. Animators divide the static content (Q13)."""
     if not any(animator.is_enabled for animator in content.animators):
         return ()
     paths = [path for path in values.layer.moving if path.startswith("ta.")]

@@ -1,4 +1,4 @@
-"""The chain itself: what it starts from, its order, and the box that grows with its repeaters."""
+"""The chain of path operators: its first outline, its order, and the box that grows with its repeaters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def apply(
     runs: Sequence[Run],
     time_seconds: float,
 ) -> ChainResult | None:
-    """Return the chain's result at a layer time; None where no operator is left, and the shape is drawn normally."""
+    """Return the chain's result at a layer time. None if no operator is active and the shape is drawn normally."""
     active = [operator for operator in operators if not operator.is_inert]
     if not active:
         return None
@@ -63,7 +63,7 @@ def apply(
 
 
 def _start(active: Sequence[PathOperator], primitive: str, width: float, height: float, runs: Sequence[Run]) -> Lines:
-    """Anchors of a path without their handles, a 48-gon, or hard corners that bending operators get more points on."""
+    """Return the first outline: a path's vertices, a 48-gon, or hard corners with more points for operators that bend."""
     if primitive == "path":
         return tuple(map(outline.anchors, runs))
     if primitive == "ellipse":

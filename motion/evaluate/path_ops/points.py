@@ -14,7 +14,7 @@ STEPS_LIMIT = 200
 
 
 def zigzag(operator: PathOperator, line: Polyline) -> list[Point]:
-    """Teeth on every edge: points at even fractions, pushed to alternating sides."""
+    """Put teeth on every edge: points at even fractions, moved to alternating sides."""
     steps = _steps(operator)
     points: list[Point] = []
     for a, b in edges(line):
@@ -28,7 +28,7 @@ def zigzag(operator: PathOperator, line: Polyline) -> list[Point]:
 
 
 def round_corners(operator: PathOperator, line: Polyline) -> list[Point]:
-    """A quadratic curve instead of every vertex but the ends of an open run."""
+    """Replace every vertex by a quadratic curve, except the ends of an open run."""
     points, count = line.points, len(line.points)
     if count < 3 or operator.amount <= 0:
         return list(points)
@@ -42,14 +42,14 @@ def round_corners(operator: PathOperator, line: Polyline) -> list[Point]:
 
 
 def pucker(operator: PathOperator, line: Polyline) -> list[Point]:
-    """Every point moved along its ray from the mean of the points."""
+    """Move every point along its ray from the mean of the points."""
     cx, cy = centroid(line)
     factor = 1.0 + operator.amount / 100.0
     return [(cx + (x - cx) * factor, cy + (y - cy) * factor) for x, y in line.points]
 
 
 def twist(operator: PathOperator, line: Polyline) -> list[Point]:
-    """Every point turned about the mean of the points, the farthest by the whole angle."""
+    """Turn every point about the mean of the points, the farthest one by the whole angle."""
     cx, cy = centroid(line)
     radius = max((math.hypot(x - cx, y - cy) for x, y in line.points), default=0.0)
     if radius == 0:
@@ -63,7 +63,7 @@ def twist(operator: PathOperator, line: Polyline) -> list[Point]:
 
 
 def offset(operator: PathOperator, line: Polyline) -> list[Point]:
-    """Every point moved along the normalised sum of its edges' perpendiculars."""
+    """Move every point along the normalised sum of its edges' perpendiculars."""
     points, count = line.points, len(line.points)
     normals = [edge_normal(a, b) for a, b in edges(line)]
     moved: list[Point] = []
@@ -77,7 +77,7 @@ def offset(operator: PathOperator, line: Polyline) -> list[Point]:
 
 
 def edges(line: Polyline) -> Iterator[tuple[Point, Point]]:
-    """The edges in order, with the closing one of a closed run."""
+    """Return the edges in order, including the closing edge of a closed run."""
     yield from pairwise(line.points)
     if line.closed and line.points:
         yield line.points[-1], line.points[0]
@@ -90,7 +90,7 @@ def centroid(line: Polyline) -> Point:
 
 
 def rotate(x: float, y: float, angle: float) -> Point:
-    """(x, y) turned by an angle in radians, clockwise on screen."""
+    """Turn (x, y) by an angle in radians, clockwise on screen."""
     c, s = math.cos(angle), math.sin(angle)
     return x * c - y * s, x * s + y * c
 

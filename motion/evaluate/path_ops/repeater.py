@@ -31,7 +31,7 @@ REST = CopyTransform(0.0, 0.0, 0.0, 1.0, 1.0)
 
 
 def repeat(operator: PathOperator, lines: tuple[Polyline, ...], time_seconds: float) -> tuple[Polyline, ...]:
-    """Every copy in paint order, copy 0 first unless the operator says `below`."""
+    """Return every copy in paint order, copy 0 first unless the operator says `below`."""
     copies = _copies(operator, sum(len(line.points) for line in lines))
     transforms = _transforms(operator, copies)
     if operator.is_below:

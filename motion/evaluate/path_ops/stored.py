@@ -58,7 +58,9 @@ def path_operators(stored: object) -> tuple[PathOperator, ...]:
 
 
 def animate(operator: PathOperator, values: Mapping[str, float]) -> PathOperator:
-    """The operator with sampled values, keyed by the last part of `pathop.<id>.<param>`; other names are ignored."""
+    """Return the operator with sampled values, keyed by the last part of `pathop.<id>.<param>`. Other names are
+    ignored.
+    """
     known: dict[str, Any] = {_FIELDS[name]: value for name, value in values.items() if name in _FIELDS}
     known.pop("seed", None)
     return replace(operator, **known) if known else operator

@@ -23,7 +23,7 @@ def trim(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
 
 
 def _windows(operator: PathOperator) -> tuple[Window, ...]:
-    """Fractions of the length; none where the end lies before the start."""
+    """Return the windows as fractions of the length, none if the end lies before the start."""
     share = (operator.end - operator.start) / 100.0
     if share <= 0.0:
         return ()
@@ -34,7 +34,7 @@ def _windows(operator: PathOperator) -> tuple[Window, ...]:
 
 
 def _trim_together(lines: Lines, windows: tuple[Window, ...]) -> Lines:
-    """One window over the runs laid end to end; a run that lies inside whole stays closed."""
+    """Trim the runs by one window over their joined length. A closed run that lies wholly inside stays closed."""
     lengths = [_length(line) for line in lines]
     total = sum(lengths)
     pieces: list[Polyline] = []
@@ -51,7 +51,7 @@ def _trim_together(lines: Lines, windows: tuple[Window, ...]) -> Lines:
 
 
 def _piece(line: Polyline, start: float, end: float) -> Lines:
-    """The open run between two distances, with the vertices between them; nothing where it has no length."""
+    """Return the open run between two distances, with the vertices between them. Nothing if its length is 0."""
     points = _outline(line)
     lengths = arc_lengths(points)
     if len(points) < 2 or lengths[-1] <= 0.0 or not end > start:

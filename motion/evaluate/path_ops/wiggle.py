@@ -16,18 +16,18 @@ from motion.evaluate.path_ops.stored import PathOperator
 
 Lines = tuple[Polyline, ...]
 Shake = Callable[[int], Array]
-"""The noise -1..1 of a channel at every index, mixed toward the one that all indices share."""
+"""Function from a channel to its noise at every index, -1..1, mixed with noise that is common to all indices."""
 
 
 def roughen(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
-    """Every edge subdivided and every point pushed in a random direction; an amount of 0 leaves the runs as they are."""
+    """Subdivide every edge and move every point in a random direction. An amount of 0 changes nothing."""
     if operator.amount == 0:
         return lines
     return tuple(_roughened(operator, line, time_seconds) for line in lines)
 
 
 def wiggle_transform(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
-    """Every run moved, turned and scaled as a whole."""
+    """Move, turn and scale every run as a whole."""
     operator = _bounded(operator)
     shake = _shake(operator, len(lines), time_seconds)
     shaken = np.stack([shake(channel) for channel in range(4)], axis=1).tolist()

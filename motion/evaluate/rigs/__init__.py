@@ -1,8 +1,8 @@
 """Puppet pins and bones: a deformed mesh in place of the layer's quad.
 
-The format names the fields and leaves the deformation open. What stands here was measured on reference pictures: a grid of
-`meshDensity` cells, pins blended by the heat that spreads from them, four steps of the as-rigid-as-possible solver with
-cotangent weights, and then the bones blended by the inverse squared way along the mesh.
+The format names the fields but not the deformation. This one was measured on reference pictures: a grid of
+`meshDensity` cells, pins blended by the heat that spreads from them, then four steps of the as-rigid-as-possible solver
+with cotangent weights, then bones blended by the inverse square of the distance along the mesh.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Rig:
 
 
 def rig(puppet: object, skeleton: object) -> Rig | None:
-    """Return the rig of the stored objects `puppet` and `skeleton`; None where there is neither a pin nor a bone."""
+    """Return the rig of the stored objects `puppet` and `skeleton`, None if they have neither a pin nor a bone."""
     pinned: Mapping[str, object] = puppet if isinstance(puppet, dict) else {}
     boned: Mapping[str, object] = skeleton if isinstance(skeleton, dict) else {}
     pins = tuple(filter(None, map(stored_pin, _entries(pinned, "pins"))))

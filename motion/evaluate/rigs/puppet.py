@@ -1,4 +1,6 @@
-"""Puppet pins: blended by how warm they make the mesh, then relaxed as rigidly as possible (Sorkine and Alexa 2007)."""
+"""Puppet pins, blended by heat that spreads over the mesh, then relaxed as rigidly as possible (Sorkine and Alexa
+2007).
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,7 @@ def pinned(
 
 
 def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
-    """Every pin's own motion of the whole mesh, mixed by the weights: a row for each pin."""
+    """Return the mesh moved by every pin, mixed by the weights: a row for each pin."""
     moved = [
         pin.scale * (rest - (pin.x, pin.y)) @ turn(math.radians(pin.rotation)).T + (pin.to_x, pin.to_y) for pin in pins
     ]
@@ -87,7 +89,7 @@ def _heat(density: int, sources: tuple[int, ...]) -> Array:
     """Return the heat of every vertex from each source alone: a row for each source.
 
     In every step a vertex takes the mean of its neighbours, whatever their distance; sources keep their own heat. The
-    steps end before the heat has settled, which the reference shows.
+    steps end before the heat is in equilibrium, as in the reference.
     """
     start, end = edges(density)
     count = (density + 1) ** 2
@@ -116,7 +118,9 @@ class _Solver:
     def relax(
         self, rest: Array, start: Array, targets: Array, pins: Sequence[Pin], rotation_limit: float | None
     ) -> Array:
-        """The vertices after some steps from `start`, with the fixed ones at their targets, turned like their pins."""
+        """Return the vertices after some steps from `start`. Fixed vertices are at their targets and turn like their
+        pins.
+        """
         moved = start.copy()
         moved[self._fixed] = targets
         sides = rest[self._to] - rest[self._from]
@@ -142,7 +146,7 @@ class _Solver:
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
     def _pull(self, sides: Array, turns: Array) -> Array:
-        """Return the right side of the system: every edge as the mean turn of its two ends wants it."""
+        """Return the right side of the system: every edge, rotated by the mean turn of its two ends."""
         c, s = ((turns[self._from] + turns[self._to]) / 2.0).T
         wanted = np.stack([c * sides[:, 0] - s * sides[:, 1], s * sides[:, 0] + c * sides[:, 1]], axis=1)
         pull = np.zeros((len(turns), 2))

@@ -76,7 +76,7 @@ def stored_goal(stored: Mapping[str, object]) -> Goal | None:
 
 
 def without_cycles(bones: tuple[Bone, ...]) -> tuple[Bone, ...]:
-    """Return the bones of which every parent comes before them in the list; others hang on nothing."""
+    """Return the bones; a bone whose parent does not come before it in the list has no parent."""
     seen: set[str] = set()
     kept = []
     for bone in bones:
@@ -93,7 +93,9 @@ def boned(
     density: int,
     moved: Array,
 ) -> Array:
-    """Return the vertices moved by the bones, each weighed by the inverse squared way to it along the mesh at rest."""
+    """Return the vertices moved by the bones, weighted by the inverse square of the distance to each bone along the
+    mesh at rest.
+    """
     if not bones:
         return moved
     pose = [_animated_bone(bone, values) for bone in bones]
@@ -126,7 +128,9 @@ def _weights(width: float, height: float, density: int, bones: tuple[tuple[float
 
 
 def _ways(rest: Array, density: int, head: Array, tail: Array) -> Array:
-    """The shortest way to a bone from every vertex: straight where it is near, else along the edges of the triangles."""
+    """Return the shortest way to a bone from every vertex: straight if the bone is near, else along the triangles'
+    edges.
+    """
     start, end = edges(density)
     lengths = np.hypot(*(rest[end] - rest[start]).T)
     straight = _distances(rest, head, tail)
@@ -164,7 +168,9 @@ def _animated_goal(goal: Goal, values: Mapping[str, float]) -> Goal:
 
 
 def _reaching(bones: list[Bone], goal: Goal) -> list[Bone]:
-    """The bones with the goal's bone, and its parent, turned until the tip lies on the goal or as near as it gets."""
+    """Return the bones after turning the goal's bone and its parent, so that the tip is at the goal or as near as
+    possible.
+    """
     at = next((i for i, bone in enumerate(bones) if bone.id == goal.bone_id), None)
     if at is None or not goal.is_on:
         return bones
@@ -179,7 +185,9 @@ def _reaching(bones: list[Bone], goal: Goal) -> list[Bone]:
 
 
 def _elbow(root: Array, joint: Array, tip: Array, goal: Goal) -> Array:
-    """Return the joint of two bones by the law of cosines, on the side of the pole, or else on its present side."""
+    """Return the joint of two bones by the law of cosines, on the side of the pole, or on its present side without a
+    pole.
+    """
     upper, lower = float(np.hypot(*(joint - root))), float(np.hypot(*(tip - joint)))
     toward = np.array((goal.x, goal.y)) - root
     distance = min(upper + lower, max(abs(upper - lower), float(np.hypot(*toward)), 1e-6))
