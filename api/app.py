@@ -56,14 +56,14 @@ from farm_core.storage.links import Links
 POOL_CONNECTIONS: Final = 12
 LARGE_BODIES: Final = 2
 UPLOADS: Final = 8
-"""Large bodies, which are held in memory, and uploads, which are held on disk: of one account at once in one process."""
+"""Most concurrent large bodies (in memory) and uploads (on disk) of an account in one process."""
 TURN_SECONDS: Final = 60.0
 
 PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
 """Routers under `/api/v1`."""
 
 MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
-"""Middleware of every request, outermost first. Telemetry, and the answers to browsers of other origins, are around it."""
+"""Middleware of every request, outermost first. Telemetry and CORS enclose it."""
 
 
 def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
@@ -109,7 +109,7 @@ def create_app(state: AppState) -> FastAPI:
         await state.stills.close()
         await state.database.close()
 
-    app = FastAPIOffline(  # the page's scripts come from here, so that it opens where the internet does not
+    app = FastAPIOffline(  # the page's scripts are served from here, so that the page works without internet access
         title="Video render automation",
         openapi_url="/api/openapi.json",
         docs_url="/api/docs",

@@ -42,7 +42,7 @@ class AppState:
     changes: ChangePublisher
     sandbox: Sandbox
     body_turns: AccountTurns
-    """Turns of an account to send a large body."""
+    """Limit of an account's concurrent large bodies."""
     upload_turns: AccountTurns
 
 
@@ -53,6 +53,6 @@ def app_state_of(request: HTTPConnection) -> AppState:
 
 
 def origin_of(request: HTTPConnection) -> str:
-    """Origin of the farm's URLs: the public one of the settings, else that which the request names."""
+    """Return the origin of the farm's URLs: the public one of the settings, else the origin of the request."""
     configured = app_state_of(request).settings.public_origin
     return configured.rstrip("/") if configured else f"{request.url.scheme}://{request.url.netloc}"

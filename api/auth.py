@@ -1,7 +1,7 @@
 """Callers of the API: their credentials, scopes and limits.
 
 The order of refusals: 401 (no valid credential), then 403: a key on a session-only route, a plan without API access, a missing
-scope, the monthly quota. A key's request is counted once it is known whose it is and that its plan allows keys.
+scope, the monthly quota. A key's request is counted after the account is known and its plan allows keys.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_KEY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Credential that a route requires: a session, or a key with this scope. Without a scope only a session."""
+    """Credential that a route requires: a session, or a key with this scope. Without a scope only sessions are valid."""
 
     scope: Scope | None
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: the answers of every route, and the ways to sign in."""
+"""The OpenAPI document: the answers of every route, and its authentication."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ErrorBody(Shape):
 
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """A route's failures: those named, and those that every route of `/v1` has."""
+    """Return the error answers of a route: the named ones, and the common ones of `/v1`."""
     return {status: _failure(status) for status in sorted({*statuses, 400, 401, 403, 413, 429, 500, 503})}
 
 
@@ -107,7 +107,7 @@ def _failure(status: int) -> dict[str, Any]:
 
 
 def add_documentation(app: FastAPI, accepted_formats: Sequence[str]) -> None:
-    """Make the app serve a document of what it does; `accepted_formats` are the values of `output.format`."""
+    """Make the app serve its OpenAPI document. `accepted_formats` are the values of `output.format`."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -147,7 +147,7 @@ def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
 
 
 def _rename_pages(made: dict[str, Any]) -> None:
-    """Give pages of lists names that read well in a generated client."""
+    """Give pages of lists readable names for generated clients."""
     schemas = made["components"]["schemas"]
     renamed = {f"Listed_{item}_": page for page, item in PAGES.items()}
     for old, new in renamed.items():
@@ -192,7 +192,7 @@ def _drop_titles(schemas: dict[str, Any]) -> None:
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object of a JSON value, the outer ones first."""
+    """Yield every object of a JSON value, outer objects first."""
     if isinstance(value, dict):
         yield value
         for child in list(value.values()):
@@ -238,7 +238,7 @@ def _add_examples(operation: dict[str, Any]) -> None:
 
 
 def _complete(operation: dict[str, Any]) -> None:
-    """Remove answers that the framework supposes and the farm never gives; add headers and conditional answers."""
+    """Remove answers that the framework adds but the farm never gives. Add headers and conditional answers."""
     operation["responses"].pop("422", None)
     options = operation.get("security", [])
     scopes = {scope for option in options for needed in option.values() for scope in needed}

@@ -1,4 +1,4 @@
-"""Failures as the interface's one envelope."""
+"""Errors in the API's envelope."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FAULTS: Final = {
     "too_short": "must not be empty",
     "too_long": "must have at most {max_length} items",
 }
-"""Messages in place of the framework's, which use words of Python, by its type of fault."""
+"""Messages by the framework's fault type. The framework's own messages use Python terms."""
 
 _NUL_STATES: Final = (None, "22021", "22P05")
 """Errors for NUL characters: the driver refuses them in texts, Postgres in JSON."""
@@ -140,7 +140,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Every method that the path has; the framework itself knows those of the first route only."""
+    """Return every method of the path. The framework knows only the methods of the first route."""
     path = request.url.path
     for template, methods in request.app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template)), path):
@@ -150,7 +150,7 @@ def _methods(request: Request) -> list[str]:
 
 
 def _known_fields(request: Request) -> list[str]:
-    """Return the fields of the route's body, none without a body."""
+    """Return the fields of the route's body; empty without a body."""
     body = getattr(request.scope.get("route"), "body_field", None)
     fields = getattr(body.field_info.annotation, "model_fields", {}) if body is not None else {}
     return [field.alias or name for name, field in fields.items()]

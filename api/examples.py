@@ -1,4 +1,4 @@
-"""An answer of every kind, for the OpenAPI document. Tests hold them against the schemas."""
+"""Example answers for the OpenAPI document. Tests check them against the schemas."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ FINISHED: Final = {
 
 
 def example_of(schema: str) -> Any:
-    """An answer of the schema; a page of a list has one item."""
+    """Return an example of the schema. A page of a list has one item."""
     if schema in EXAMPLES:
         return EXAMPLES[schema]
     item = PAGES.get(schema)

@@ -11,14 +11,16 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 _CHUNK_BYTES: Final = 128 * 1024
-"""A client that waits holds two pieces. Smaller ones take more processor time: 64 KiB twice as much."""
+"""Size of a piece. A waiting client holds two pieces. Smaller pieces need more processor time: 64 KiB needs twice as
+much.
+"""
 
 
 class Chunks(Iterator[bytes], Protocol):
-    """Pieces of a body, which hold something open until they are closed. A generator is one."""
+    """Iterator over pieces of a body that holds a resource until it is closed, for example a generator."""
 
     def close(self) -> None:
-        """Close what is open."""
+        """Release the resource."""
 
 
 class FileChunks:
@@ -44,8 +46,8 @@ class FileChunks:
 class FileStream(StreamingResponse):
     """Answer that ends and closes its chunks as soon as the client goes away.
 
-    Starlette's own cancels itself then, and what a cancelled task held stays until the garbage collector comes to it: an open file and
-    half a megabyte of a broken-off download.
+    Starlette's response only cancels its task. The open file and half a megabyte of data would then stay until the
+    garbage collector runs.
     """
 
     def __init__(self, chunks: Chunks, status: int, headers: Mapping[str, str], media_type: str) -> None:

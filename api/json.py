@@ -1,4 +1,4 @@
-"""JSON in and out: strict, and quick."""
+"""Strict JSON requests and fast JSON responses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class JSONRequest(Request):
     """A request whose body is read strictly."""
 
     def take(self, value: Any) -> None:
-        """Take the body's value from elsewhere, where it has been checked."""
+        """Set the body's value, which the caller has already parsed and checked."""
         self._json = value
 
     async def json(self) -> Any:

@@ -1,4 +1,4 @@
-"""Bodies that would keep the event loop from everybody else: few of an account at once, and checked in the sandbox."""
+"""Request bodies that would block the event loop: each account sends few at once, and the sandbox checks them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ LARGE_PER_MINUTE: Final = 60
 
 
 def turn(state: AppState, account_id: str, request: Request) -> AbstractAsyncContextManager[None]:
-    """Return the account's turn to send a large body. It begins before the body is read and ends with the answer."""
+    """Return a context that limits the account's concurrent large bodies. Enter it before reading and leave it after
+    the answer.
+    """
     announced = request.headers.get("content-length", "0")
     is_large = "transfer-encoding" in request.headers or not announced.isdigit() or int(announced) > LARGE_BYTES
     return state.body_turns.turn(account_id) if is_large else nullcontext()
 
 
 def is_large(body: bytes) -> bool:
-    """Return True if the body is to be checked in the sandbox."""
+    """Return True if the sandbox must check the body."""
     return len(body) > LARGE_BYTES or body.count(b"{") + body.count(b"[") > CONTAINERS_MANY
 
 

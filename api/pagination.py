@@ -39,7 +39,7 @@ def found(row: Row | None, what: str) -> Row:
 
 
 def checked_id(text: str, what: str) -> str:
-    """An identifier fit for a query; raises NotFound for what can name nothing."""
+    """Return the identifier. Raises NotFound for a text that cannot be an identifier."""
     if not is_id(text):
         raise NotFound(f"There is no such {what}.")
     return text

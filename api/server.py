@@ -1,4 +1,4 @@
-"""The HTTP server's limits, which hold before a request reaches the app.
+"""Limits of the HTTP server, which apply before a request reaches the app.
 
 | Limit | Value | Answer |
 |---|---|---|
@@ -36,10 +36,10 @@ HEADERS_MAX: Final = 100
 HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 20.0
 BODY_BYTES_LEAST: Final = 8 * 1024
-"""Least number of bytes of a body in every BODY_SECONDS in which the app waits for it."""
+"""Minimum bytes of a body in every BODY_SECONDS while the app waits for it."""
 ANSWER_SECONDS: Final = 60.0
 ANSWER_BYTES_LEAST: Final = 8 * 1024
-"""Least number of bytes of an answer that the client takes in every ANSWER_SECONDS in which the app waits for it."""
+"""Minimum bytes of an answer that the client takes in every ANSWER_SECONDS while the app waits for the client."""
 
 CONNECTIONS_PER_ADDRESS: Final = 256
 CONNECTIONS_MAX: Final = 10_000
@@ -47,7 +47,7 @@ LISTENERS: Final = 16
 _RESERVED_DESCRIPTORS: Final = 200
 """File descriptors for the database, Redis, storage and worker processes."""
 _DESCRIPTORS_PER_CONNECTION: Final = 2
-"""Its socket, and the file that it downloads or uploads."""
+"""The socket, and the file of a download or upload."""
 
 _MESSAGES: Final = {
     400: "The request is not valid HTTP.",
@@ -126,7 +126,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refused = False
         self._head_bytes = 0
         self._overhead = 0
-        """Bytes received since the message began that were no body: head, trailers, framing of chunks."""
+        """Bytes of the current message that are not body: head, trailers, framing of chunks."""
         self._body_bytes = 0
         self._body_seen = 0
 
@@ -167,7 +167,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, as far as the limits allow."""
+        """Parse the received bytes within the limits."""
         if self._refused:
             return
         self._overhead += len(data)
@@ -227,7 +227,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self._await_head()
 
     def _keep_nearest_address(self) -> None:
-        """Drop all of `X-Forwarded-For` but its last address, which the proxy added: uvicorn takes the first, which is the caller's to choose."""
+        """Drop all of `X-Forwarded-For` but its last address, which the proxy added: uvicorn takes the first, which the
+        caller can forge.
+        """
         name = b"x-forwarded-for"
         found = [value for key, value in self.headers if key == name]
         if found:
@@ -259,14 +261,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self._answer_timer = self.loop.call_later(ANSWER_SECONDS, self._check_reader, self._unsent_bytes())
 
     def _check_reader(self, unsent_bytes: int) -> None:
-        """Close a connection whose client does not take the answer: it holds a file and what was read of it."""
+        """Close a connection whose client does not take the answer: it holds an open file and a buffer."""
         if unsent_bytes - self._unsent_bytes() < ANSWER_BYTES_LEAST:
             self.transport.abort()
         else:
             self._await_reader()
 
     def _unsent_bytes(self) -> int:
-        """Return the bytes that wait here and in the kernel, which takes more only when a good part of its own have gone."""
+        """Return the unsent bytes here and in the kernel. The kernel accepts more only after it has sent a good part of
+        its own.
+        """
         descriptor = self.transport.get_extra_info("socket").fileno()
         (in_kernel,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.TIOCOUTQ, bytes(4)))
         return int(self.transport.get_write_buffer_size() + in_kernel)
@@ -293,7 +297,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def _without_escapes(cookies: bytes) -> bytes:
-    """Return the cookies without those that have a backslash, which none of the farm's has.
+    """Return the cookies without a backslash; the farm's cookies have none.
 
     Python before 3.11.10 takes seconds to read 30 kB of escaped quotes, and the framework reads the cookies of every request.
     """

@@ -26,7 +26,7 @@ class Shape(BaseModel):
 
 
 class Asked(Shape):
-    """A schema of what callers send: fields have the interface's names, and no others."""
+    """A schema of a request: fields have only the names of the interface."""
 
     model_config = ConfigDict(populate_by_name=False)
 
@@ -44,7 +44,7 @@ def _object(value: object) -> object:
 
 
 FreeForm = Annotated[dict[str, Any] | RawObject, PlainValidator(_object)]
-"""An object of the editor's own. That of a large body comes as text."""
+"""An object in the editor's format. In a large body it is text."""
 
 
 def field_hints(known: Iterable[str]) -> Hints:

@@ -160,7 +160,7 @@ class _Body:
             self._declared_type = self._headers.get("content-type")
             self._filename = given.get("filename")
         elif self._name is not None:
-            self._fields[self._name] = bytearray()  # of a field that is repeated, the last value counts
+            self._fields[self._name] = bytearray()  # the last value of a repeated field counts
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         chunk = data[start:end]

@@ -8,7 +8,9 @@ from typing import Final
 
 NAME_CHARACTERS_MAX: Final = 64
 COMPARISONS_MAX: Final = 50_000
-"""Pairs of characters that the hints of a request compare: 15 ms. A name of 60 characters among a thousand as long would take a second."""
+"""Pairs of characters that the hints of a request compare: 15 ms. A name of 60 characters, compared with a thousand of
+that length, would take a second.
+"""
 
 
 class Hints:

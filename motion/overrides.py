@@ -1,4 +1,4 @@
-"""Values that one placed composition changes inside of the composition that it shows (animation.md 5, step 5)."""
+"""Overrides: values that a composition instance changes in the composition that it shows (animation.md 5, step 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Scene:
 
 
 def overridden(scene: Scene, instance: Node) -> Scene:
-    """The scene as the instance sees it, the same object without overrides. One also stills what moved the property."""
+    """Return the scene with the instance's overrides, the same object without any. An override also removes the
+    property's animation.
+    """
     overrides = record(instance.fx, "__compOverrides")
     if not overrides:
         return scene

@@ -29,7 +29,7 @@ from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
 MAX_LAYERS = MAX_LAYERS_A_FRAME
-"""As many as a frame draws: checked while layers are listed, before they are made."""
+"""Most layers of a frame, checked while layers are listed, before they are made."""
 MAX_UNITS = 16
 MAPS = frozenset({"matteLayerId", "mapLayerId", "blurLayerId"})
 """Parameters that name a layer whose picture an effect reads."""
@@ -41,7 +41,7 @@ KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A node on its way to become a layer: under which id, below which parent, in which unit, in which scene."""
+    """A node that becomes a layer, with the layer's id, parent, unit and scene."""
 
     id: str
     node: Node
@@ -120,7 +120,7 @@ class PlanMaker:
         )
 
     def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
-        """The nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
+        """Return the nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
         roots = root_ids(dict(scene.nodes), settings.id)
         pending = [Draft(root, scene.nodes[root], scene, None, None) for root in reversed(roots)]
         met: set[str] = set()
@@ -166,7 +166,7 @@ class PlanMaker:
         return _children(inner, scene.nodes[reference])
 
     def _layers(self, drafts: list[Draft], settings: CompositionSettings) -> dict[str, Layer]:
-        """Each draft as a layer. Parents come from the nodes' own links, where they lead to a layer of the composition."""
+        """Return each draft as a layer. Parents come from the nodes' links, if they lead to a layer of the composition."""
         by_id = {draft.id: draft for draft in drafts}
         layers: dict[str, Layer] = {}
         for draft in drafts:
@@ -259,7 +259,7 @@ def _placed_in(layer: Layer) -> str | None:
 
 
 def _children(shared: Draft, node: Node) -> list[Draft]:
-    """Return the children of a node that are there, as drafts that share what is the same for all of them."""
+    """Return the existing children of a node as drafts."""
     return [
         replace(shared, id=shared.prefix + child, node=shared.scene.nodes[child])
         for child in node.children
@@ -297,7 +297,9 @@ def _collapses(node: Node) -> bool:
 
 
 def _parent_id(draft: Draft, by_id: Mapping[str, Draft]) -> str | None:
-    """A spliced composition's top layers hang on the instance; all others on the parent that they name."""
+    """Return the parent's id: the instance for top layers of a spliced composition, else the parent that the node
+    names.
+    """
     named = draft.node.parent
     if named is None:
         return None
@@ -308,7 +310,7 @@ def _parent_id(draft: Draft, by_id: Mapping[str, Draft]) -> str | None:
 
 
 def _parents_first(draft: Draft, by_id: Mapping[str, Draft], done: Mapping[str, Layer]) -> list[Draft]:
-    """The draft and those of its parents that are no layers yet, outermost first; a cycle is cut where it closes."""
+    """Return the draft and its parents that are not layers yet, outermost first. A cycle is cut at its last link."""
     chain: list[Draft] = []
     met: set[str] = set()
     current: Draft | None = draft
@@ -337,14 +339,14 @@ def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, n
 
 
 def _unpainted(node: Node) -> bool:
-    """Nodes that are never in the paint list: containers, guides, operands, placed compositions without content."""
+    """Return True for nodes that are never painted: containers, guides, operands, placed compositions without content."""
     if node.kind in UNPAINTED or node.fx.get("guide") is True or node.fx.get("booleanOperand") is True:
         return True
     return "." in node.kind or (node.kind == "comp" and (node.composition_reference is None or _collapses(node)))
 
 
 def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Layer:
-    """Return a spliced or cloned layer whose effects, matte and boolean name what was spliced or cloned with it."""
+    """Return a spliced or cloned layer whose effects, matte and boolean name the copies that were made with it."""
     outside, around, _ = draft.prefix.rpartition("::")
     prefixes = (draft.prefix, outside + around)
 
@@ -367,7 +369,7 @@ def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Lay
 
 
 def _looked_at(layer: Layer) -> Iterator[str]:
-    """The ids of the layers that this layer's effects look at."""
+    """Return the ids of the layers that this layer's effects read."""
     for effect in layer.effects:
         for name, value in effect.still.stored:
             if name in MAPS and isinstance(value, str) and value:

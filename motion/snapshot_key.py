@@ -14,7 +14,7 @@ from motion.snapshot import LayerSnapshot, Snapshot, Source
 
 DIGEST_BYTES = 20
 REMEMBERED = 2048
-"""Digests of layers and sources are kept for this many objects: what did not change keeps being the same object."""
+"""Number of layers and sources whose digests are cached: unchanged ones stay the same object."""
 
 _UNSEEN: dict[type, frozenset[str]] = {LayerSnapshot: frozenset({"name"})}
 """Members that do not change the picture."""
@@ -74,7 +74,7 @@ def _write_record(value: object, parts: list[bytes]) -> None:
 
 @cache
 def _members(kind: type) -> tuple[bytes, Callable[[object], tuple[object, ...]]]:
-    """A record's name and how to read its members, in the order in which they are declared."""
+    """Return a record's name and the getter of its members, in declared order."""
     if not is_dataclass(kind):
         raise TypeError(f"{kind.__name__} cannot be part of a snapshot")
     unseen = _UNSEEN.get(kind, frozenset())

@@ -249,7 +249,9 @@ class _Fields:
         self.found.append(replace(field, id=unique))
 
     def _unique(self, stem: str) -> str:
-        """The stem, or the stem with the next free number; remembered, so that a thousand equal names take a thousand steps."""
+        """Return the stem, or the stem with the next free number. The number is cached, so a thousand equal names take
+        a thousand steps.
+        """
         if stem not in self._taken:
             return stem
         family = stem[: MAX_ID_CHARACTERS - _SUFFIX_DIGITS]
@@ -284,7 +286,7 @@ def _sources(layer: Node) -> tuple[str, ...]:
 
 
 def _add_media(fields: _Fields, layer: Node) -> list[str]:
-    """Make a media layer an input; answer what its author should know."""
+    """Make a media layer an input. Return warnings for its author."""
     source = layer.string("src") or ""
     fault = source_fault(source)
     public = source.strip().lower().startswith(("http://", "https://"))
@@ -294,7 +296,7 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
 
 
 def _source_component(layer: Node) -> str:
-    """The component whose source counts: the last that has one, else the Transform, else any that is there to be written to."""
+    """Return the component whose source counts: the last one with a source, else the Transform, else any component."""
     with_source = [kind for kind, properties in layer.components if isinstance(properties.get("src"), str)]
     kinds = [kind for kind, _ in layer.components]
     return with_source[-1] if with_source else "Transform" if "Transform" in kinds else kinds[0]
@@ -318,7 +320,7 @@ def _unrenderable(layers: Sequence[Node], left_out: Container[str]) -> list[Unre
 
 
 def _source_fault(layer: Node) -> str | None:
-    """Why a layer's picture cannot be fetched; None for layers that show none."""
+    """Return why a layer's picture cannot be fetched. None if it can, or if the layer shows no picture."""
     if frames := sequence_frames(layer):
         return next((fault for frame in frames if (fault := source_fault(frame))), None)
     return source_fault(layer.string("src") or "") if _shows_source(layer) else None

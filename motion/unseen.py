@@ -13,10 +13,10 @@ from motion.schema.timelines import bars_of, timelines
 
 
 def unseen(document: Document, layers: Sequence[Node], composition_id: str | None = None) -> frozenset[str]:
-    """Return the ids of those of the layers, all that a composition can draw, whose pictures are in no frame.
+    """Return the ids of layers whose pictures are in no frame. `layers` are all layers that a composition can draw.
 
-    A hidden layer without bars stays where an effect or a matte of another layer finds it; its bars would be off. Raises
-    CompositionUnknown.
+    A hidden layer without bars is kept if an effect or a matte of another layer uses it. A hidden layer's bars are off.
+    Raises CompositionUnknown.
     """
     hidden = [layer for layer in layers if not layer.visible]
     found = {layer.id for layer in layers if layer.fx.get("guide") is True}

@@ -61,6 +61,6 @@ def _row(preset: Preset) -> PresetRow:
 
 
 def _answer(preset: Preset, status: int) -> Response:
-    """Return a preset's record. Its data, which can have megabytes, is passed on as text."""
+    """Return a preset's record. Its data is passed on as text, because it can have megabytes."""
     row = _row(preset).model_dump(mode="json")
     return JSONResponse({**row, "animationData": orjson.Fragment(preset.animation_data)}, status)

@@ -1,4 +1,4 @@
-"""Taking uploads in."""
+"""Storing of uploads."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ async def create_batch(
     body: BatchRequest,
     idempotency_key: IdempotencyKey = None,
 ) -> BatchRecord:
-    """Create a render for each row: for all rows, or with `partial` for those without faults."""
+    """Create a render for each row: for all rows, or with `partial` for rows without faults."""
     return await service.create(state, caller, body, idempotency_key, origin)
 
 

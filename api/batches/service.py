@@ -27,7 +27,7 @@ from farm_core.templates.models import Template
 from farm_core.usage.stored import FREE_BYTES, json_bytes
 
 FAULTS_MAX: Final = 5_000
-"""Number of faults that an answer names at most."""
+"""Most faults that an answer names."""
 
 _FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
 Refusals = list[dict[str, Any]]
@@ -37,7 +37,7 @@ Refusals = list[dict[str, Any]]
 async def create(
     state: AppState, caller: Caller, wanted: BatchRequest, idempotency_key: str | None, origin: str
 ) -> BatchRecord:
-    """A queued render for each row, or the batch that the same request with the same key made before.
+    """Queue a render for each row, or return the batch that an equal request with the same key made before.
 
     Raises NotFound, InvalidInputs with every fault of every row, RateLimited, QuotaExceeded, UpgradeRequired.
     """
@@ -51,7 +51,7 @@ async def create(
         requested = await renders.requested_template(reading, caller, wanted.template_id)
         rows = [row.inputs for row in wanted.rows]
         uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
-    limit = state.settings.batches_per_minute  # of refused ones too: their rows are checked
+    limit = state.settings.batches_per_minute  # refused batches count too: their rows are checked
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
@@ -68,7 +68,7 @@ async def create(
 
 
 async def get(state: AppState, caller: Caller, batch_id: str, page: Page, origin: str) -> BatchRecord:
-    """A batch of the account with a page of its rows. Raises NotFound."""
+    """Return a batch of the account with a page of its rows. Raises NotFound."""
     async with state.database.reading() as reading:
         batch = await repository.owned(reading, caller.account.id, checked_id(batch_id, "batch"))
     return await _record(state, found(batch, "batch"), page, origin)
@@ -97,8 +97,8 @@ async def _refusals(
 ) -> Refusals:
     """Return the rows with faults.
 
-    Raises InvalidInputs unless the request allows a part of the rows, and some have no faults. Above FAULTS_MAX faults the other rows are
-    not checked, and no part is allowed: millions of faults would hold up all other callers.
+    Raises InvalidInputs unless the request allows a part of the rows, and some have no faults. Above FAULTS_MAX faults
+    the other rows are not checked and the whole batch is refused: millions of faults would delay all other callers.
     """
     shared = [
         *output_of(state, template, wanted.output)[1],
@@ -133,7 +133,7 @@ async def _jobs(
     state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: Uploads, batch: Batch,
     origin: str,
 ) -> list[NewJob]:  # fmt: skip
-    """Return a job for each row that is not refused. Plain rows: a thousand records of the table take most of a second."""
+    """Return a job for each accepted row, as plain rows: a thousand ORM records take most of a second."""
     refused = {one["index"] for one in batch.refused}
     shared = renders.shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
     jobs: list[NewJob] = []

@@ -21,9 +21,8 @@ class Unsatisfiable(Exception):
 
 
 def span_of(header: str | None, size: int) -> Span | None:
-    """Return the part named by a Range header, or None for the whole object.
-
-    The whole object is the answer without a header, and to several or malformed ranges.
+    """Return the part named by a Range header. None means the whole object: there is no header, several ranges, or a
+    malformed one.
     """
     match = _RANGE.fullmatch((header or "").strip())
     if match is None or match.groups() == ("", ""):

@@ -1,6 +1,6 @@
 """Gauges of the queue and the stores, measured when Prometheus asks for them.
 
-They belong to the API alone: a process that never measures them would export 0, which the alerts take for a failure.
+Only the API has them: a process that never measures them would export 0, which triggers alerts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from farm_core.webhooks.models import Delivery
 
 OVERDUE: Final = timedelta(minutes=1)
 COUNTED_MAX: Final = 10_000
-"""Ended jobs, and late webhooks, that are counted at most: the cost of an answer does not grow with the farm's history."""
+"""Most ended jobs, and late webhooks, that are counted, so that the cost does not grow with the farm's history."""
 
 JOBS: Final = Gauge(
     "farm_jobs",

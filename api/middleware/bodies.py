@@ -26,7 +26,7 @@ _FORM_FIELDS_MAX: Final = 1_000
 class BodyLimit:
     """Refuse bodies over 10 MB, announced or not, and forms of too many fields. Uploads have their own limits.
 
-    The rest of a refused body is read and dropped up to a bound, so that a client that sends before it listens gets the
+    The rest of a refused body is read and dropped, up to a limit, so that a client that sends before it reads gets the
     answer.
     """
 
@@ -61,7 +61,7 @@ def _bounded(receive: Receive, *, is_form: bool) -> Receive:
             await _discard(receive)
         if size > BODY_BYTES_MAX:
             raise _too_large()
-        if fields > _FORM_FIELDS_MAX:  # of the framework's own kind, whose words it keeps
+        if fields > _FORM_FIELDS_MAX:  # an exception of the framework, which keeps the message
             raise HTTPException(400, f"The form has more than {_FORM_FIELDS_MAX} fields.")
         return message
 

@@ -33,7 +33,7 @@ class ErrorBoundary:
         try:
             await self._app(scope, receive, send_and_note)
         except ClientDisconnect:
-            return  # the caller is gone
+            return  # the client has disconnected
         except Exception as error:
             failure = translated(error)
             if isinstance(failure, Unavailable) and failure is not error:

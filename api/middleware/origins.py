@@ -1,4 +1,4 @@
-"""Answers to browsers of other origins."""
+"""CORS: answers to browsers of other origins."""
 
 from __future__ import annotations
 

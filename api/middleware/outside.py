@@ -1,4 +1,4 @@
-"""API keys have no business outside `/v1`."""
+"""Refusal of API keys outside `/v1`."""
 
 from __future__ import annotations
 

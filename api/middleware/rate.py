@@ -1,4 +1,4 @@
-"""Limit of the requests of an address, or of the network of an IPv6 one."""
+"""Rate limit of an address, or of an IPv6 network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RequestRate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request."""
         path = scope.get("path", "")
-        # The console bounds its own requests: its pages are made of many.
+        # The console limits its own requests: each page needs many.
         if scope["type"] == "http" and path not in _PROBES and not path.startswith("/console/"):
             state = app_state_of(HTTPConnection(scope))
             address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"

@@ -16,10 +16,10 @@ from farm_core.templates.models import Template
 from motion.template import MEDIA_KINDS
 
 _TEXTS_AT_ONCE: Final = 100
-"""Addresses after which other requests have their turn: a batch can have hundreds of thousands."""
+"""Addresses that are checked before other requests run: a batch can have hundreds of thousands."""
 
 Uploads = Mapping[str, str | None]
-"""Path of each value that is the address of one of the account's uploads. None for addresses of the farm's other files."""
+"""Upload paths by input value. None for an address of another file of the farm."""
 
 
 async def uploads_of(
@@ -27,7 +27,7 @@ async def uploads_of(
 ) -> Uploads:
     """Return the account's uploads among the values of rows of inputs, as they were sent.
 
-    `origin` is that of the request's address: the farm can have several.
+    `origin` is the origin of the request: the farm can have several.
     """
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     values = (value for row in rows if isinstance(row, dict) for value in row.values())

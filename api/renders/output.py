@@ -34,7 +34,7 @@ _ALLOW_FORMATS: Final = ". Whoever runs the farm can allow other formats with OU
 def output_of(state: AppState, template: Template | None, wanted: Any) -> tuple[Output, Faults]:
     """Return the output from request and template, and its faults. With faults, or without a template, it has no size.
 
-    `wanted` is the field `output` as it was sent. What it leaves out comes from the template.
+    `wanted` is the field `output` as it was sent. Missing members come from the template.
     """
     if wanted is not None and not isinstance(wanted, dict):
         return _NO_OUTPUT, [("output", "must be an object")]
@@ -77,7 +77,7 @@ def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
 
 
 def _limit_faults(output: Output) -> Faults:
-    """Return the faults that even the template's own output must not have. Only its rate can have a fraction."""
+    """Return the faults that also apply to the template's own output. Only its rate can have a fraction."""
     faults = [
         (f"output.{name}", f"is {value:g}, the template's own; give one from {least} to {most}")
         for name, (least, most) in _BOUNDS.items() if not least <= (value := getattr(output, name)) <= most

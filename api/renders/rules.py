@@ -25,7 +25,7 @@ LOOKUPS_AT_ONCE: Final = 32
 """Host names of one request that are resolved at the same time."""
 
 ROWS_AT_ONCE: Final = 50
-"""Rows after which other requests have their turn: checking and storing a thousand takes tenths of a second."""
+"""Rows that are checked before other requests run: checking and storing a thousand takes tenths of a second."""
 
 NO_URL_BUT_A_NAME: Final = f"{NO_URL}. POST /v1/assets uploads a file and answers its URL."
 NO_UPLOAD: Final = "must be an upload of this account that has not expired"
@@ -34,7 +34,7 @@ NO_UPLOAD: Final = "must be an upload of this account that has not expired"
 async def faults_of(
     state: AppState, account_id: str, template: Template | None, wanted: RenderRequest, uploads: Uploads
 ) -> Faults:
-    """Return the faults of the account's request. Without a template only those that can be known."""
+    """Return the faults of the account's request. Without a template, faults that depend on it are left out."""
     inputs, callback = await asyncio.gather(
         faults_of_inputs(state, account_id, template, wanted.inputs, uploads),
         callback_faults(state, account_id, wanted.callback_url),
@@ -46,7 +46,7 @@ async def faults_of(
 
 
 def hints_of_fields(schema: type[Asked]) -> Hints:
-    """Return hints for fields that the schema does not have. The rows of a batch share them."""
+    """Return hints for unknown fields. The rows of a batch share them."""
     return field_hints(field.alias or name for name, field in schema.model_fields.items())
 
 
@@ -83,7 +83,7 @@ async def input_faults(
     media = [field.id for field in fields or () if field.kind in MEDIA_KINDS]
     hints = hints_of(fields or ())
     reasons: dict[str, str | None] = {}
-    for first in range(0, len(rows), ROWS_AT_ONCE):  # so that a caller who has enough faults spares the further rows
+    for first in range(0, len(rows), ROWS_AT_ONCE):  # a caller with enough faults skips the other rows
         some = rows[first : first + ROWS_AT_ONCE]
         given = [values.get(name) for values in some if isinstance(values, dict) for name in media]
         urls = {value for value in given if isinstance(value, str) and value not in reasons}
@@ -101,7 +101,7 @@ async def _find_reasons(
     async def check_waiting() -> None:
         for url in waiting:
             reasons[url] = await _media_fault(state, url, uploads, resolve)
-            await asyncio.sleep(0)  # a batch can have hundreds of thousands: other requests have their turn
+            await asyncio.sleep(0)  # a batch can have hundreds of thousands: let other requests run
 
     await asyncio.gather(*(check_waiting() for _ in range(LOOKUPS_AT_ONCE)))
 
@@ -109,7 +109,9 @@ async def _find_reasons(
 def _row_faults(
     fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None], uploads: Uploads, hints: Hints
 ) -> Faults:
-    """Return the faults of one row; without fields only those that no input takes. `reasons`: faults of addresses."""
+    """Return the faults of one row. Without fields, check only whether values can be stored. `reasons`: faults of
+    addresses.
+    """
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     unfit = [(name, fault) for name, value in values.items() if (fault := _unfit(value))]
@@ -125,7 +127,7 @@ def _row_faults(
 
 
 def _unfit(value: Any) -> str | None:
-    """Return why no input takes the value: it is null or a text that cannot be stored. None if one can."""
+    """Return why the value is invalid for every input: it is null or a text that cannot be stored. Else None."""
     if value is None:
         return "must not be null"
     return character_fault(value) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Notices of what a document leaves out, as far as known without drawing. Runs in the sandbox: JSON in, JSON out."""
+"""Notices of a document that are known without drawing. Runs in the sandbox: JSON in, JSON out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from motion.notices import of_document, of_lines, of_sources
 
 
 class Drawable(TypedDict):
-    """Notices of a document; or why no frame can be made from it."""
+    """Notices of a document, or the reason why it cannot be drawn."""
 
     refused: str | None
     notices: list[dict[str, Any]]

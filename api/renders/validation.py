@@ -36,11 +36,13 @@ from motion.timing import frame_count
 
 RECENT_JOBS: Final = 200
 LOOKED_AT: Final = 1_000
-"""The account's newest jobs among which those are: behind a longer queue the expected time is unknown."""
+"""Number of the account's newest jobs that are searched: behind a longer queue the expected time is unknown."""
 
 
 async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
-    """Every fault, minutes, expected time and warnings of a render. Queues nothing. Raises NotFound, RateLimited."""
+    """Return every fault, the minutes, expected time and warnings of a render. Queues nothing. Raises NotFound,
+    RateLimited.
+    """
     await state.rates.require(f"validations:{caller.account.id}", state.settings.stills_per_minute)
     now = state.clock.now()
     async with state.database.reading() as reading:
@@ -67,7 +69,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
 
 
 async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Template | None) -> float | None:
-    """Seconds that the account's last renders took for a pixel of a frame: of this template if there are any."""
+    """Return the seconds per pixel of a frame in the account's last renders, of this template if there are any."""
     columns = (Job.template_id, Job.render_duration_ms, Job.frame_count, Job.width, Job.height, Job.status)
     own_jobs = select(*cast(Any, columns)).where(is_of_account(caller.account.id))
     newest = own_jobs.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(LOOKED_AT).subquery()
@@ -89,7 +91,7 @@ def _expected(
 
 
 async def _examined(state: AppState, template: Template, wanted: RenderRequest) -> tuple[str | None, list[JobWarning]]:
-    """Return why no frame can be made from the template, if so, and the warnings that are known without drawing."""
+    """Return why the template cannot be drawn, or None, and the warnings that are known without drawing."""
     with tempfile.NamedTemporaryFile(prefix="farm-validation-") as document:
         await asyncio.to_thread(state.storage.get_file, template.document_key, Path(document.name))
         values = wanted.inputs if isinstance(wanted.inputs, dict) else {}

@@ -23,7 +23,7 @@ from farm_core.templates.models import Template
 async def of_template(
     state: AppState, caller: Caller, template_id: str, inputs: Any, options: StillOptions, origin: str
 ) -> Still:
-    """A frame of the account's template. Without inputs, media that a render must bring are left empty.
+    """Return a frame of the account's template. Without inputs, required media are left empty.
 
     Raises NotFound, InvalidInputs with the faults of a render's inputs, and what `request_still` raises.
     """
@@ -42,7 +42,7 @@ async def of_template(
 
 
 async def of_render(state: AppState, caller: Caller, job_id: str, options: StillOptions) -> Still:
-    """A frame, or a sheet of frames, of the account's completed render.
+    """Return a frame, or a contact sheet, of the account's completed render.
 
     Raises NotFound, Conflict for a render that is not completed, and what `request_still` raises.
     """

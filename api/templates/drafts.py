@@ -1,4 +1,4 @@
-"""Templates before they are stored: what a project or a document offers. Runs in the sandbox: JSON in, JSON out.
+"""Template drafts, read from a project or a document. Runs in the sandbox: JSON in, JSON out.
 
 The document's bytes go to a file, everything else into the returned draft.
 """
@@ -80,8 +80,8 @@ def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
 def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
     """Return the declared inputs with their write targets in the document.
 
-    The document's own fields name the targets. For other inputs a layer with the input's name is used. A source takes an image
-    or media input only: another kind's value is not checked as an address, and would be fetched.
+    The document's own fields name the targets. Other inputs use the layer with the input's name. Only image and media
+    inputs can target a source: values of other kinds are not checked as addresses, but would be fetched.
     """
     authored = {field.id: field for field in template.authored_fields(document)}
     layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}
@@ -104,7 +104,7 @@ def _takes(target_kind: str, kind: str) -> bool:
 
 
 def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:
-    """Layers whose address is not a public one, and that no input replaces."""
+    """Return layers without a public address that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     shown = [field for field in template.discover(document).fields if field.target.node_id not in replaced]
     return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private))]
@@ -121,7 +121,7 @@ def _address_fault(field: InputField, allow_private: bool) -> str | None:
 
 
 def _without_private_defaults(fields: Iterable[InputField], allow_private: bool) -> tuple[list[InputField], list[str]]:
-    """Fields whose present source the farm could not fetch become required; returns warnings about them too."""
+    """Make fields required if the farm cannot fetch their current source. Return the fields, and warnings about them."""
     kept, warnings = [], []
     for field in fields:
         fault = _address_fault(field, allow_private)

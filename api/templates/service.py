@@ -55,7 +55,7 @@ class TemplateDraft:
 
 
 async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
-    """A template from a document of the editor. Raises BadRequest, UnrenderableAssets and QuotaExceeded."""
+    """Create a template from a document of the editor. Raises BadRequest, UnrenderableAssets and QuotaExceeded."""
     draft = await _publish(state, caller, wanted)
     return record(await _store(session, state, caller, draft))
 
@@ -63,7 +63,7 @@ async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted
 async def import_bundle(
     session: AsyncSession, state: AppState, caller: Caller, upload: Upload, choose: Choice | None = None
 ) -> ImportedTemplate:
-    """A template from a `.motion` project, with the inputs that `choose` returns of those that it offers.
+    """Create a template from a `.motion` project, with the inputs that `choose` returns of those that it offers.
 
     Raises BadRequest, NothingToExpose and QuotaExceeded.
     """

@@ -25,7 +25,7 @@ async def get_usage(work: Reading, state: AppStateOf, caller: CallerOf) -> Usage
     used = await repository.of_month(work, account_id, now)
     minutes = await repository.minutes(work, account_id, now)
     limits = asdict(limits_of(caller.account))
-    del limits["max_storage_bytes"]  # the interface's record has no storage: the console and the refusal show it
+    del limits["max_storage_bytes"]  # the API's record has no storage; the console and quota errors show it
     return UsageRecord(
         period=used.period,
         render_jobs=used.render_jobs,

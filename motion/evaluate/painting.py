@@ -30,7 +30,7 @@ def fills(content: ShapeContent, values: Values) -> tuple[Paint, ...]:
 
 
 def strokes(content: ShapeContent, values: Values) -> tuple[Stroke, ...]:
-    """Return the strokes in paint order, without strokes whose animated width is 0."""
+    """Return the strokes in paint order, without the primary one while its width is not above 0."""
     if content.stroke is None:
         return content.further_strokes
     primary = _moving_stroke(content.stroke, values)

@@ -23,10 +23,8 @@ STEPS = (
 
 
 def migrate(document: Document) -> Document:
-    """Return the document at the current version; the one given is left alone.
-
-    Raises VersionUnsupported for a newer version, and for one that never existed; BundleUnreadable for one that is nested
-    beyond all measure.
+    """Return a copy of the document at the current version. Raises VersionUnsupported for a version that is newer or
+    never existed, and BundleUnreadable for a document that is nested too deep.
     """
     version = document.get("version")
     named = "1.0.0" if version is None else str(version)

@@ -8,7 +8,7 @@ from motion.schema.stored import Document, Record, record, records, text
 
 
 def nodes_with_fx(document: Document) -> Iterator[tuple[str, Record]]:
-    """Each node's id with the properties of each of its `fx` components, the old nested form included."""
+    """Yield each node's id with the properties of each of its `fx` components, including the old nested form."""
     pending = list(reversed(records(record(document, "scene"), "nodes")))
     while pending:
         node = pending.pop()

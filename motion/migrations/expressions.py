@@ -6,7 +6,7 @@ from motion.schema.stored import Document, record
 
 
 def enabled_expressions(document: Document) -> None:
-    """Wrap expression strings, drop blank ones; objects, and with them disabled expressions, stay untouched."""
+    """Wrap expression strings and drop blank ones. Objects stay unchanged, including disabled expressions."""
     for of_node in record(record(document, "animation"), "expressions").values():
         if not isinstance(of_node, dict):
             continue

@@ -9,7 +9,7 @@ WORDS = {"alpha": ("alpha", False), "alpha-inv": ("alpha", True), "luma": ("luma
 
 
 def structured_mattes(document: Document) -> None:
-    """Replace matte words by `{mode, inverted, sourceId?}` and drop what is no matte."""
+    """Replace matte words by `{mode, inverted, sourceId?}` and drop values that are not mattes."""
     for _, fx in nodes_with_fx(document):
         if fx.get("matte") is None:
             continue
@@ -21,7 +21,7 @@ def structured_mattes(document: Document) -> None:
 
 
 def structured(stored: JsonValue) -> Record | None:
-    """A matte of any generation in the current form, None for no matte."""
+    """Return a matte of any version in the current form, None for no matte."""
     if isinstance(stored, str):
         return _of_word(stored)
     if not isinstance(stored, dict):

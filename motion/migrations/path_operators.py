@@ -59,7 +59,7 @@ def _append(
 
 
 def _unrounded(value: float) -> float | int:
-    """Whole numbers stay written without a fraction, as the editor writes them."""
+    """Return whole numbers as integers, so that they are written without a fraction, as in the editor."""
     return int(value) if value.is_integer() else value
 
 

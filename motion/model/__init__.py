@@ -1,1 +1,3 @@
-"""The resolved document: every default filled, every reference followed, nothing mutable but caches (`Layer.constants`)."""
+"""The resolved document: every default filled, every reference followed, immutable except for caches
+(`Layer.constants`).
+"""

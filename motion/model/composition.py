@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The layers of one composition in paint order, and those that drive its picture without being painted."""
+    """Layers of one composition: the painted ones in paint order, and unpainted ones that its picture depends on."""
 
     key: str
     settings: CompositionSettings
@@ -38,7 +38,7 @@ class Plan:
     lights: tuple[Layer, ...]
     layers: Mapping[str, Layer]
     remembered: list[Snapshot] = field(default_factory=list)
-    """The last frames evaluated, so that equal ones stay one object."""
+    """Recently evaluated frames, so that equal frames are one object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Content of a layer, with everything that does not move resolved. Moving numbers are looked up by property path."""
+"""Content of a layer, with its static values resolved. Animated numbers are looked up by property path."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class InstanceContent:
 
 @dataclass(frozen=True, slots=True)
 class NothingContent:
-    """Groups, nulls, cameras: layers that only move others, or drive the picture otherwise."""
+    """Groups, nulls, cameras: layers without content that move other layers or affect the picture otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

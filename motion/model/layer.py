@@ -1,4 +1,4 @@
-"""A layer with every default filled in: what it draws, what moves it, when it lives."""
+"""A layer with every default filled in: its content, animation and timing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Moving(NamedTuple):
 
     @property
     def has_keys(self) -> bool:
-        """True if it is keyframed: an expression alone does not count for remaps and motion blur."""
+        """True if the property has keyframes: an expression alone does not count for remaps and motion blur."""
         return self.track is not None and bool(self.track.keys)
 
 
@@ -72,7 +72,7 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class WideTime:
-    """Copies of a layer one frame apart: so many ahead of its time, and so many behind it."""
+    """Copies of a layer one frame apart: the number ahead of its time, and the number behind it."""
 
     id: str
     ahead: float = 2.0
@@ -93,14 +93,14 @@ Part = Literal["placement", "effects", "source", "mesh"]
 
 @dataclass(slots=True, eq=False)
 class Constants:
-    """Cache of what evaluation has found to be the same at every time of a layer. It changes no result."""
+    """Cache of a layer's results that are equal at every time. Results do not depend on it."""
 
     parts: dict[Part, object] = field(default_factory=dict)
     """Parts of its snapshot (`motion/evaluate/constant_parts.py`)."""
     snapshots: dict[tuple[bool, str | None], LayerSnapshot] = field(default_factory=dict)
     """Whole snapshots, by visibility and by phase of the keyframes, None for a layer without one (`keyframe_phase.py`)."""
     key_spans: KeySpans | None = None
-    """Spans of the layer's and its parents' keyframes (`keyframe_phase.py`), None until they are asked for."""
+    """Spans of the layer's and its parents' keyframes (`keyframe_phase.py`), None before the first use."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

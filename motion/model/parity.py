@@ -1,4 +1,4 @@
-"""Peculiarities of the reference that can be matched (animation.md 10, compositing.md 11)."""
+"""Deviations of the reference that can be reproduced (animation.md 10, compositing.md 11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """Each member matches one oddity; `REFERENCE` matches all, `REPAIRED` none of those that harm a picture."""
+    """Each member reproduces one deviation. `REFERENCE` reproduces all, `REPAIRED` none of the harmful ones."""
 
     blur_snaps_to_frames: bool = True
     """Q1: sub-frame times of a layer with a bar are rounded to frames, so that it shows no motion blur."""

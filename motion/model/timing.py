@@ -31,7 +31,7 @@ class LayerTime:
 
     @property
     def is_plain(self) -> bool:
-        """True if it leaves every time as it is."""
+        """True if it changes no time."""
         return self.stretch == 100.0 and not self.reverse and self.freeze_time is None and self.posterize_fps is None
 
     def posterized(self, time: float) -> float:

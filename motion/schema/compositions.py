@@ -17,7 +17,7 @@ NUMBERS = {
     "fps": (30.0, MAX_FPS),
     "durationSeconds": (10.0, MAX_SECONDS),
 }
-"""Default and largest value of what must be above 0."""
+"""Default and largest value of settings that must be above 0."""
 NAMED_MAX = 20
 """Compositions that an error names."""
 
@@ -39,9 +39,8 @@ class CompositionSettings:
 
 
 def compositions(document: Document) -> dict[str, CompositionSettings]:
-    """All compositions by id, in the order stored; the built-in one where the document has no table.
-
-    Numbers of no use are replaced by their defaults, and too large ones by the largest.
+    """Return all compositions by id, in stored order, or the built-in one if the document has no table. Invalid numbers
+    are replaced by their defaults, and too large ones by the largest.
     """
     return {key: _settings(key, stored) for key, stored in _table(document).items()}
 
@@ -58,8 +57,8 @@ def _unknown(document: Document, composition_id: str) -> str:
 def chosen(document: Document, composition_id: str | None = None) -> CompositionSettings:
     """Return the composition to render.
 
-    Raises CompositionUnknown for an id that the document does not have, PropertyRefused for settings of no use: only this
-    one's are, because a frame can be made though another's are not.
+    Raises CompositionUnknown for an id that the document does not have, PropertyRefused for invalid settings of this
+    composition. Settings of other compositions are not checked.
     """
     table = _table(document)
     if composition_id is not None:
@@ -104,7 +103,7 @@ def _settings(key: str, doc: Record) -> CompositionSettings:
 
 
 def _positive(doc: Record, field: str) -> float:
-    """A size or rate; the default where it is absent or of no use."""
+    """Return a size or rate, or the default if it is absent or invalid."""
     default, largest = NUMBERS[field]
     value = finite(doc.get(field))
     return default if value is None or value <= 0 else min(value, largest)

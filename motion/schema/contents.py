@@ -172,7 +172,7 @@ def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaCo
 
 
 def _media_kind(node: Node) -> Literal["image", "video", "svg"]:
-    """Return the layer's own kind; a picture layer plays a source that is named as a video (document.md 5.3)."""
+    """Return the layer's kind. A picture layer whose source has the name of a video is a video (document.md 5.3)."""
     if node.kind == "svg":
         return "svg"
     return "video" if node.kind == "video" or _VIDEO_NAME.match(node.string("src") or "") else "image"

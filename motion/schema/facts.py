@@ -52,7 +52,7 @@ def _layer_facts(node: Node, numbers: Mapping[str, float]) -> LayerFacts:
 
 
 def _control_owners(by_id: dict[str, Node], numbers: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Depth first from the roots in file order: the first node with a control counts."""
+    """Return the first node with each control, depth first from the roots in file order."""
     found: dict[str, str] = {}
     for root in [node for node in by_id.values() if node.parent is None]:
         for node in subtree(by_id, root.id):

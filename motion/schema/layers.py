@@ -35,7 +35,7 @@ OF_TRANSFORM = (
     "scaleZ", "extrusionDepth", "bevelDepth",
 )  # fmt: skip
 ANYWHERE_IN_SPACE = ("z", "orientationX", "orientationY", "orientationZ")
-"""Cameras and lights may hold these on any component."""
+"""Properties that cameras and lights can have on any component."""
 
 PLACING = (
     "x", "y", "z", "rotation", "rotationX", "rotationY", "orientationX", "orientationY", "orientationZ", "scale",
@@ -150,7 +150,7 @@ def _frame_blend(word: str) -> Literal["none", "mix", "pixelMotion"]:
 
 
 def _remapped_by(parent: Layer | None) -> tuple[Layer, ...]:
-    """The parents that carry keyframes for their content's time; `is_time_unit` names those that composite as a unit."""
+    """Return the parents that composite as a unit (`is_time_unit`) and have keyframes for the time of their content."""
     if parent is None:
         return ()
     own = any(path in parent.moving and parent.moving[path].has_keys for path in ("timeRemap", "precompTime"))
@@ -232,7 +232,7 @@ def _ramp(first: str, last: str, angle: float) -> tuple[tuple[str, str | float],
 
 
 def _is_container(node: Node) -> bool:
-    """Return True if effects of time do nothing on it (effects.md 5)."""
+    """Return True if time effects do nothing on the layer (effects.md 5)."""
     return node.is_precomp or node.kind == "comp"
 
 
@@ -273,7 +273,7 @@ def _auto_orient(node: Node) -> Literal["off", "path", "camera"]:
 def _corner_pin(
     stored: tuple[float, ...],
 ) -> tuple[float, float, float, float, float, float, float, float] | None:
-    """Usable corners: eight numbers, not the identity, strictly convex (layers.md 3.4)."""
+    """Return usable corners: eight numbers, not the identity, strictly convex (layers.md 3.4)."""
     if len(stored) != 8 or all(abs(a - b) <= 1e-6 for a, b in zip(stored, UNIT_SQUARE, strict=True)):
         return None
     corners = [(stored[index], stored[index + 1]) for index in range(0, 8, 2)]

@@ -23,7 +23,7 @@ class Node:
     visible: bool
     solo: bool
     fx: Record = field(init=False, repr=False, compare=False)
-    """The effect component's properties; asked for again and again."""
+    """Properties of the effect component, cached because they are read often."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fx", self.component("fx"))
@@ -55,7 +55,7 @@ class Node:
         return None
 
     def anywhere(self, key: str) -> JsonValue:
-        """Return the value under a key in the first component that has it, None where none does."""
+        """Return the value under a key in the first component that has the key, None without one."""
         for _, properties in self.components:
             if properties.get(key) is not None:
                 return properties[key]
@@ -81,7 +81,7 @@ class Node:
 
 
 def nodes(document: Document) -> dict[str, Node]:
-    """All nodes by id, in file order; of several with one id the first counts."""
+    """Return all nodes by id, in file order. The first node with an id counts."""
     found: dict[str, Node] = {}
     for stored in records(record(document, "scene"), "nodes"):
         node_id = text(stored, "id")
@@ -91,7 +91,7 @@ def nodes(document: Document) -> dict[str, Node]:
 
 
 def repeated(document: Document) -> list[str]:
-    """Return the names of the records that are no nodes, because an earlier one has their id."""
+    """Return the names of records that are ignored because an earlier record has their id."""
     met: set[str] = set()
     names = []
     for stored in records(record(document, "scene"), "nodes"):
@@ -103,7 +103,7 @@ def repeated(document: Document) -> list[str]:
 
 
 def subtree(by_id: dict[str, Node], root_id: str) -> Iterator[Node]:
-    """The root and all below it, depth first, children in order; a node is met once, so cycles end."""
+    """Yield the root and all nodes below it, depth first, children in order. Each node is yielded once, so cycles end."""
     met: set[str] = set()
     pending = [root_id]
     while pending:

@@ -20,7 +20,7 @@ from motion.snapshot import (
 
 
 def paint(stored: Record) -> Paint | None:
-    """A fill object, None for one of no known type."""
+    """Return the paint of a fill object, None for an unknown type."""
     match stored.get("type"):
         case "solid":
             return SolidPaint(text(stored, "color", "#000000"))
@@ -41,18 +41,18 @@ def fill_stack(fx: Record, primary: Paint) -> tuple[Paint, ...]:
 
 
 def primary_stroke(fx: Record) -> Stroke | None:
-    """Return the primary stroke, None where there is none or it is switched off or has no width."""
+    """Return the primary stroke. None if it is missing, switched off or without width."""
     return stroke(as_record(fx.get("stroke")))
 
 
 def further_strokes(fx: Record) -> tuple[Stroke, ...]:
-    """Return the strokes above the primary one: entries without ink are dropped first, then the first of several."""
+    """Return the strokes above the primary one: drop entries that draw nothing, then the first remaining one."""
     stack = [found for stored in records(fx, "strokes") if (found := stroke(stored)) is not None]
     return tuple(stack[1:])
 
 
 def stroke(stored: Record) -> Stroke | None:
-    """One stroke with its defaults, None for one that draws nothing: without a number as its width it is ignored."""
+    """Return a stroke with its defaults. None if it draws nothing, or if its width is not a number."""
     width = number(stored, "width", 0.0)
     if stored.get("enabled") is False or width <= 0.0:
         return None

@@ -45,7 +45,7 @@ def enabled_effects(node: Node) -> list[Record]:
 
 
 def time_effect(node: Node, effect_type: str) -> Record | None:
-    """Return the first enabled effect of a type that acts on time, None where there is none or the switch is off."""
+    """Return the first enabled effect of a time-effect type. None without one, or if the layer's switch is off."""
     if node.fx.get("fxEnabled") is False:
         return None
     return next((stored for stored in enabled_effects(node) if stored.get("type") == effect_type), None)
@@ -84,5 +84,5 @@ def tracks_of(effect_id: str, paths: Iterable[str]) -> tuple[tuple[str, str], ..
 
 
 def percent(stored: Record, key: str, default: float) -> float:
-    """An opacity of 0..1 as the rounded percentage that effects take."""
+    """Return an opacity of 0..1 as a rounded percentage, as effects use it."""
     return float((100.0 * number(stored, key, default) + 0.5) // 1)

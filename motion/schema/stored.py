@@ -1,4 +1,4 @@
-"""Reading one JSON value: each reader answers the value in its type, or a default where it is absent or of another type."""
+"""Readers of one JSON value. Each returns the value in its type, or a default if it is absent or of another type."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Document = dict[str, JsonValue]
 """The whole document as plain JSON, migrated to the current version."""
 
 LEVELS_MAX = 254
-"""Ten times what documents have, and as deep as they can be stored: orjson writes no more."""
+"""Deepest nesting of a document: ten times that of real ones, and the limit of orjson."""
 _HOLDERS = (dict, list)
 LARGEST = 1e9
-"""Numbers are held within +-1e9: far outside any picture, and far inside what arithmetic on them can bear."""
+"""Numbers are clamped to +-1e9: far outside any picture, and safe in arithmetic."""
 
 
 def copied(value: JsonValue, levels: int = LEVELS_MAX) -> JsonValue:
-    """The same value in objects and lists of its own: `copy.deepcopy` takes three times as long, looking for what is shared.
+    """Return a deep copy of the value. `copy.deepcopy` takes three times as long, because it looks for shared objects.
 
-    Raises BundleUnreadable where it is nested deeper than `levels`.
+    Raises BundleUnreadable if the value is nested deeper than `levels`.
     """
     if isinstance(value, _HOLDERS) and levels == 0:
         raise BundleUnreadable(f"The JSON is nested deeper than {LEVELS_MAX} levels.")
@@ -34,17 +34,17 @@ def copied(value: JsonValue, levels: int = LEVELS_MAX) -> JsonValue:
 
 
 def exact(value: object) -> float | None:
-    """A JSON number as a float; None for anything else, NaN and infinities included. For seeds, whose every digit counts."""
+    """Return a JSON number as a float, None for other values, NaN and infinities. For seeds, whose every digit counts."""
     if type(value) is int:
         try:
             value = float(value)
         except OverflowError:
             return None
-    return value if type(value) is float and math.isfinite(value) else None  # by its very type: a bool is no number
+    return value if type(value) is float and math.isfinite(value) else None  # exact types: a bool is not a number
 
 
 def finite(value: object) -> float | None:
-    """A JSON number as a bounded float; None for anything else, NaN and infinities included."""
+    """Return a JSON number as a bounded float, None for other values, NaN and infinities."""
     number = exact(value)
     return None if number is None else -LARGEST if number < -LARGEST else LARGEST if number > LARGEST else number
 
@@ -62,7 +62,7 @@ def text(record: Record, key: str, default: str = "") -> str:
 
 
 def text_or_none(record: Record, key: str) -> str | None:
-    """Return the string under a key, None where there is none or an empty one."""
+    """Return the string under a key, None if it is missing or empty."""
     value = record.get(key)
     return value if isinstance(value, str) and value else None
 
@@ -105,6 +105,6 @@ def strings(holder: Record, key: str) -> tuple[str, ...]:
 
 
 def stored_name(field: str) -> str:
-    """Return the key of a field of ours, in camel case: `max_particles` is stored as `maxParticles`."""
+    """Return the stored key of a field's name: `max_particles` is stored as `maxParticles`."""
     first, *rest = field.split("_")
     return first + "".join(part.capitalize() for part in rest)

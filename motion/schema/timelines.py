@@ -57,7 +57,7 @@ def bars_of(node: Node, lines: Mapping[str, Timeline], rendered: Timeline) -> tu
 
 
 def stored_layers(doc: Record) -> list[Record]:
-    """Return the layers of the one track that is looked at: the first called Composition, else the first."""
+    """Return the layers of the only track that counts: the first one named Composition, else the first one."""
     tracks = records(doc, "tracks")
     track = next((track for track in tracks if track.get("name") == "Composition"), tracks[0] if tracks else {})
     return records(track, "layers")

@@ -1,4 +1,4 @@
-"""A layer of the paint list, with all that belongs to its compositing."""
+"""A layer of the paint list, with everything that its compositing needs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Glass:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sub-frame of motion blur: where the layer is, and its opacity then."""
+    """One sub-frame of motion blur: the layer's placement and opacity."""
 
     transform: Transform2D | Transform3D
     opacity: float

@@ -122,9 +122,9 @@ class TextSource:
     has_weight: bool = True
     """True if the document gives a font weight. Otherwise per-character 3D spaces its planes as regular."""
     plane: tuple[float, float] | None = None
-    """A box that is given instead of measured; only the renderer sets it, for the planes of per-character 3D."""
+    """A box that replaces the measured one. Only the renderer sets it, for the planes of per-character 3D."""
     given_box: tuple[float, float] | None = None
-    """Width and height that stand instead of the measured ones: of a text without content (text.md 1)."""
+    """Width and height that replace the measured ones, for a text without content (text.md 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ class AdjustmentSource:
 
 @dataclass(frozen=True, slots=True)
 class MissingSource:
-    """A layer that is in the list but has nothing to draw (a source that is empty, an unknown kind)."""
+    """A layer in the list without anything to draw: its source is empty, or its kind unknown."""
 
     reason: str
 

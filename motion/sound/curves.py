@@ -51,12 +51,12 @@ class Curve:
 
 
 def constant(value: float) -> Curve:
-    """A curve of one value."""
+    """Return a curve of one value."""
     return Curve(np.array([value]))
 
 
 def sampled(value: Callable[[float], float], seconds: float) -> Curve:
-    """Control points of a function of the seconds from the voice's start."""
+    """Sample a function of the seconds from the voice's start at control points."""
     count = max(1, math.ceil(seconds / POINT_SECONDS - 1e-9))
     times = [*(index * POINT_SECONDS for index in range(count)), seconds]
     return Curve(np.array([value(time) for time in times]), seconds)

@@ -37,7 +37,7 @@ def mix(
 
 
 def is_heard(voices: Sequence[Voice], sounds: Mapping[str, Sound]) -> bool:
-    """Return True if there is any sound track: a voice with a file, though it be at gain 0."""
+    """Return True if there is a sound track: a voice with a file, even at gain 0."""
     return any(one.source in sounds for one in voices)
 
 
@@ -60,7 +60,7 @@ class _Player:
         self._rings_on = any(one.type in effects.TAILED for one in voice.effects)
 
     def add(self, total: Samples, start: int) -> None:
-        """Add what sounds from sample frame `start` of the mix on."""
+        """Add the voice's samples to the mix from sample frame `start` on."""
         low, high = max(start, self._first), start + len(total)
         if not self._rings_on:
             high = min(high, self._first + self._count)
@@ -74,7 +74,7 @@ class _Player:
         total[low - start : high - start] += samples * gain[:, None]
 
     def _read(self, own: int, count: int) -> Samples:
-        """Sample frames of the voice from its `own`-th on; zeros after its end."""
+        """Return the voice's sample frames from its `own`-th on, zeros after its end."""
         sounding = max(0, min(count, self._count - own))
         found = np.zeros((count, self._sound.channels))
         if sounding:

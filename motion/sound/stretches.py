@@ -72,7 +72,7 @@ def through(stretches: Iterable[Stretch], change: Callable[[float], float], step
 
 
 def audible(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
-    """Yield the audible stretches: neither still nor nearly so, and at most RATE_MAX times as fast."""
+    """Yield the audible stretches: not slower than SLOWEST, and at most RATE_MAX times as fast."""
     for stretch in stretches:
         if abs(stretch.rate) >= SLOWEST:
             rate = min(RATE_MAX, abs(stretch.rate))
@@ -96,7 +96,7 @@ def _pieces(stretch: Stretch, step: float | None) -> Iterator[Stretch]:
 
 
 def _append(found: list[Stretch], piece: Stretch) -> None:
-    """Make the last stretch longer where the piece continues its line: no drift adds up."""
+    """Extend the last stretch if the piece continues its line, so that rounding errors do not add up."""
     if found:
         last = found[-1]
         joins = abs(last.end - piece.start) < _SAME_SECONDS and abs(last.mapped(piece.start) - piece.at) < _SAME_SECONDS

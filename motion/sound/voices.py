@@ -164,7 +164,7 @@ class _Collector:
                 yield voice
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
-        """Only the bar moves an audio layer: no stretch and no remap (format/audio.md 2.3)."""
+        """Yield an audio layer's voices. Only its bar moves it: stretch and remap do not apply (format/audio.md 2.3)."""
         component = node.component("Audio")
         first, end = _window(component, place)
         change = place.in_bar
@@ -215,7 +215,7 @@ class _Collector:
     def _curve(self, place: _Place, piece: Stretch, path: str) -> Curve | None:
         """Return the animation of a property while the piece sounds, or None if nothing moves it.
 
-        An expression alone is read once, at the start. One that fails gives no value, and what is stored counts.
+        An expression alone is read once, at the start. If it fails, the stored value counts.
         """
         moving = place.layer.moving.get(path)
         if moving is None:
@@ -248,7 +248,7 @@ def _shifted(start: float, first: float, time: float) -> float:
 
 
 def _reversed(place: _Place, time: float) -> float:
-    """A window played from its end: at every moment as far from the end as it would be from the start (Q5)."""
+    """Return the window played backwards: at every time as far from its end as it was from its start (Q5)."""
     assert place.bar is not None
     rate = 100.0 / place.layer.time.stretch
     first, length = place.bar.source_in / place.fps, place.bar.duration / place.fps
@@ -260,7 +260,7 @@ def _at_speed(place: _Place, time: float) -> float:
 
 
 def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
-    """The first and the last source second; a last one of 0 or less is the end of the file."""
+    """Return the first and the last source second. A last second of 0 or less means the end of the file."""
     if place.bar is not None:
         return place.bar.source_in / place.fps, (place.bar.source_in + place.bar.duration) / place.fps
     first, end = finite(audio.get("__in")), finite(audio.get("__out"))

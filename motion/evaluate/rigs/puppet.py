@@ -77,7 +77,7 @@ def pinned(
 
 
 def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
-    """Return the mesh moved by every pin, mixed by the weights: a row for each pin."""
+    """Return the mixture of the meshes that each pin alone makes. `weights` has a row for each pin."""
     moved = [
         pin.scale * (rest - (pin.x, pin.y)) @ turn(math.radians(pin.rotation)).T + (pin.to_x, pin.to_y) for pin in pins
     ]

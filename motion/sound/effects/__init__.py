@@ -13,7 +13,7 @@ class Processor(Protocol):
     """An effect at work on one voice."""
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """The next sample frames of the voice, of which `first` is the number of the first one. Called in order."""
+        """Process the next sample frames of the voice. `first` is the index of the first one. Calls must be in order."""
 
 
 DEFAULTS: Final[dict[str, dict[str, float]]] = {
@@ -46,6 +46,8 @@ _MAKERS: Final[dict[str, Callable[[AudioEffect, int], Processor]]] = {
 
 
 def processor(effect: AudioEffect, length: int) -> Processor | None:
-    """Return the effect for a voice of `length` sample frames; None for one that changes what is read (`backwards`)."""
+    """Return the effect for a voice of `length` sample frames. None for `backwards`, which changes how the file is
+    read.
+    """
     make = _MAKERS.get(effect.type)
     return None if make is None else make(effect, length)

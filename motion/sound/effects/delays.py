@@ -17,7 +17,7 @@ LOOP_MIN: Final = 128
 
 
 class _Line:
-    """u = x + g d, d(n) = u(n - delay): what went in, remembered for as long as it may be needed."""
+    """Delay line u = x + g d, d(n) = u(n - delay), with as much history as the delay needs."""
 
     def __init__(self, seconds_max: float, feedback: Curve) -> None:
         self._size = int(np.ceil(seconds_max * RATE)) + LOOP_MIN + 2

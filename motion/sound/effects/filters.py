@@ -15,7 +15,7 @@ BASS_HZ: Final = 320.0
 TREBLE_HZ: Final = 3200.0
 GAIN_MAX_DB: Final = 1541.0
 RESONANCE_MAX_DB: Final = 770.0
-"""Beyond these a browser's 32-bit numbers do not go."""
+"""Largest resonance that a browser's 32-bit numbers can hold."""
 _CHUNK: Final = 128
 """Sample frames filtered by one product of matrices."""
 
@@ -120,7 +120,7 @@ class _Biquad:
         return np.concatenate([whole, self._rest(samples[done:], self._chunks.coefficients)])
 
     def _rest(self, samples: Samples, c: Coefficients) -> Samples:
-        """Filter less than a chunk: direct form II transposed, whose state the chunks have."""
+        """Filter less than a chunk in direct form II transposed, which has the same state as the chunks."""
         result = np.empty_like(samples)
         for channel in range(samples.shape[1]):
             s1, s2 = self._state[:, channel].tolist()
@@ -152,7 +152,7 @@ class _Biquad:
 
 
 class _Chunks:
-    """The same recursion, chunk by chunk: what the input gives, and what the state before it gives."""
+    """The same recursion, chunk by chunk: the sum of the input's response and the previous state's response."""
 
     def __init__(self, c: Coefficients) -> None:
         self.coefficients = c
@@ -169,7 +169,7 @@ class _Chunks:
         self._across: Floats = powers[_CHUNK]
 
     def run(self, samples: Samples, state: Floats) -> tuple[Samples, Floats]:
-        """Whole chunks, and the state after them."""
+        """Return the filtered whole chunks, and the state after them."""
         count, channels = len(samples) // _CHUNK, samples.shape[1]
         chunks = samples.reshape(count, _CHUNK, channels)
         entering = self._into_state @ chunks
@@ -187,7 +187,9 @@ def _shelf(frequency: float, gain: float) -> tuple[float, float, float]:
 
 
 def _angle(frequency: float) -> float:
-    """Radians a sample frame, from 0 Hz to the highest that the rate holds: outside of it a filter would not settle."""
+    """Return radians per sample frame, from 0 Hz to the highest frequency of the rate: outside of it a filter is
+    unstable.
+    """
     return 2 * math.pi * min(RATE / 2, max(0.0, frequency)) / RATE
 
 

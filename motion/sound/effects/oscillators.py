@@ -10,7 +10,7 @@ from motion.sound.curves import Curve, Floats
 from motion.sound.voice import RATE, Wave
 
 AUDIBLE_HZ = 20.0
-"""Slower waves have no harmonic that could fold back to be heard."""
+"""Slower waves have no harmonics that alias audibly."""
 HARMONICS_MAX = 512
 
 
@@ -22,7 +22,7 @@ class Oscillator:
         self._phase = 0.0
 
     def block(self, first: int, count: int) -> Floats:
-        """The next `count` values, of which `first` is the number of the first one. Called in order."""
+        """Return the next `count` values. `first` is the index of the first one. Calls must be in order."""
         sounding = max(0, min(count, self._length - first))
         return np.concatenate([self._sounding(first, sounding), np.zeros(count - sounding)])
 

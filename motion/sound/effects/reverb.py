@@ -17,7 +17,7 @@ FNV_OFFSET, FNV_PRIME = 2166136261, 16777619
 
 
 class Reverb:
-    """Overlapping convolutions of whole blocks; what is left of them is added to the next."""
+    """Overlap-add convolution: the tail of each block is added to the next blocks."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
         parameters = effect.parameters
