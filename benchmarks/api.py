@@ -1,4 +1,5 @@
-"""Time to an answer of the API while many clients poll: 30 of them, 150 requests a second together, with an API key each request.
+"""Response time of the API while many clients poll: 30 of them, 150 requests a second together, with an API key each
+request.
 
 Every request is authenticated by key, counted against the quota and rate-limited, as in production. The farm is a real one:
 the API as a process of its own, embedded Postgres (durable) and Valkey.
@@ -39,7 +40,7 @@ RATES = (150, 250, 350, 450, 600)
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a rate: alone, then beside a render; each goes up until the p99 passes the limit."""
+    """Yield a row for each rate, alone and then beside a render. Rates rise until the p99 exceeds the limit."""
     seconds = SECONDS / 2 if quick else SECONDS
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as api:
         headers, job_id = prepared(api.origin, api.settings)
@@ -67,7 +68,7 @@ def _advice(rows: Sequence[Row]) -> str:
 
 @contextmanager
 def rendering(folder: Path) -> Iterator[None]:
-    """A render of an example, over and over, with the priority that render actors have."""
+    """Render an example repeatedly, with the priority of render actors."""
     ended = threading.Event()
     command = [sys.executable, "-m", "farm_core", "render", str(ROOT / "examples" / "title-card.motion")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -131,7 +132,7 @@ def served(data: Path) -> Iterator[Served]:
 
 
 def prepared(origin: str, settings: Settings) -> tuple[dict[str, str], str]:
-    """An account with a key and a queued job; returns the key's header and the job's id."""
+    """Create an account with a key and a queued job. Return the key's header and the job's id."""
     environment = os.environ | {"DATABASE_URL": str(settings.database_url), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "farm_core", "account", "create", "bench", "--limit", "monthlyApiRequests=null"]
     made = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
@@ -144,7 +145,7 @@ def prepared(origin: str, settings: Settings) -> tuple[dict[str, str], str]:
 
 
 async def polled(url: str, headers: dict[str, str], rate_per_second: int, seconds: float) -> dict[str, Any]:
-    """Return what the clients measured. Each asks at fixed times: a slow answer delays no later request."""
+    """Return the clients' measurements. Each client sends at fixed times, so a slow answer delays no later request."""
     limits = httpx.Limits(max_connections=CLIENTS, max_keepalive_connections=CLIENTS)
     async with httpx.AsyncClient(headers=headers, limits=limits, timeout=10) as client:
         begun = time.perf_counter()
@@ -164,7 +165,7 @@ async def polled(url: str, headers: dict[str, str], rate_per_second: int, second
 async def _client(
     client: httpx.AsyncClient, url: str, begun: float, number: int, rate_per_second: int, seconds: float
 ) -> list[tuple[float, bool]]:
-    """(milliseconds, success) of one client's requests, timed from when each was due."""
+    """Return (milliseconds, success) of one client's requests, measured from the time at which each was due."""
     beat = CLIENTS / rate_per_second
     outcomes = []
     for turn in range(int(seconds / beat)):

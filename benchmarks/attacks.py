@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 ADDRESS: Final = "127.0.0.2"
-"""Where the attacks come from: limits of an address must not meet the honest account."""
+"""Address of the attacker, so that limits of an address do not affect the honest account."""
 
 PARTIAL_REQUESTS: Final = 300
 SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64">{}</svg>'
@@ -74,7 +74,7 @@ class Hostile:
         self.poison = str(self.client.post("/assets", files=poison).raise_for_status().json()["url"])
 
     def ask(self, method: str, path: str, **given: Any) -> httpx.Response | None:
-        """A request; its answer, which is counted, or None where nobody answered."""
+        """Send a request. Return its answer and count it, or return None without an answer."""
         try:
             answer = self.client.request(method, path, **given)
         except httpx.HTTPError:
@@ -134,7 +134,7 @@ class Hostile:
 
 @contextmanager
 def attacking(hostile: Hostile) -> Iterator[None]:
-    """All attacks at once, for as long as the block takes."""
+    """Run all attacks at once while the block runs."""
 
     def repeat(attack: Callable[[], object]) -> None:
         while not hostile.ended.is_set():

@@ -1,6 +1,5 @@
-"""Alternatives to the renderer, measured on this machine: ffmpeg's filter graph, and a loop of Skia and PyAV as one writes it by hand.
-
-They draw the three compositions of `peers` alike, but need not agree with the farm to the pixel.
+"""Alternatives to the renderer, measured on this machine: ffmpeg's filter graph, and a hand-written loop of Skia and
+PyAV. They draw the three compositions of `peers`, but their pixels can differ from the farm's.
 """
 
 from __future__ import annotations
@@ -78,7 +77,9 @@ def skia_picture(
 
 
 def ffmpeg_fps(letter: str, width: int, height: int, frames: int, footage: Path | None, path: Path) -> float | None:
-    """Frames a second of the program with its own threads, its start aside; None where it, or a graph, is missing."""
+    """Return the frames a second of ffmpeg with its own threads, without its start. None if the program or a graph is
+    missing.
+    """
     program = shutil.which("ffmpeg")
     if program is None or letter not in GRAPHS:
         return None
@@ -117,7 +118,7 @@ def _font(path: Path, size: int) -> skia.Font:
 
 
 def _line(canvas: skia.Canvas, words: str, font: tuple[Path, int], x: float, y: float, paint: skia.Paint) -> None:
-    """A line of text, its middle at (x, y)."""
+    """Draw a line of text with its middle at (x, y)."""
     face = _font(*font)
     canvas.drawString(words, x - face.measureText(words) / 2, y + font[1] * 0.36, face, paint)
 
@@ -239,4 +240,4 @@ def _panel_graph(scale: float) -> str:
 
 
 GRAPHS: dict[str, Callable[[float], str]] = {"A": _title_graph, "B": _panel_graph}
-"""The program draws no turning rectangles, so it has no graph for C."""
+"""Filter graphs by composition. ffmpeg cannot draw turning rectangles, so there is none for C."""

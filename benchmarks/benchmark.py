@@ -25,7 +25,9 @@ class Benchmark:
 
     question: str
     rows: Callable[[bool], Iterator[Row]]
-    """Measures; gives each row as soon as it is known. Told whether to be quick: fewer frames, sizes or rounds."""
+    """Function that measures and yields each row as soon as it is known. True makes it quick: fewer frames, sizes or
+    rounds.
+    """
     label: str
     """The column that names a row."""
     bar: str
@@ -33,7 +35,7 @@ class Benchmark:
     limit: float | None = None
     """The line to reach."""
     advice: Callable[[Sequence[Row]], str] = _nothing
-    """Recommendation of the rows for this machine, or their shortfalls."""
+    """Function from the rows to a recommendation for this machine, or to their shortfalls."""
     is_ranked: bool = False
     """True if the rows are sorted by the plotted column, largest first."""
 

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 JOBS: Final = 1_000_000
 SECONDS_MAX: Final = 1800.0
 BATCH: Final = PREPARATIONS_MAX
-"""As many as a scheduler claims at once."""
+"""Jobs of a batch: as many as a scheduler claims at once."""
 
 WAITING: Final = 10_000
 """Jobs in the queue at any time."""
@@ -60,7 +60,7 @@ _CREATE: Final = (
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each tenth of the jobs, or of the time where that is shorter."""
+    """Yield a row for each tenth of the jobs, or of the time if that is shorter."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server = postgres.start(Path(folder) / "postgres")
         try:
@@ -84,7 +84,7 @@ def _sampled(cycle: _Cycle, jobs: int, seconds: float) -> Iterator[Row]:
 
 
 class _Cycle:
-    """Take a batch of jobs through all statements of their life at each turn."""
+    """Run batches of jobs through all statements of their life."""
 
     def __init__(self, url: str, connection: psycopg.Connection[Any]) -> None:
         self.database = Database(url, ping=False)

@@ -29,7 +29,7 @@ INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which benchmarks, how thoroughly, and where to."""
+    """Add the arguments: names of benchmarks, quick or full, and the folder of results."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="benchmarks to run (default: all)")
     parser.add_argument("--list", action="store_true", help="only print the benchmarks and their questions")
     parser.add_argument("--quick", action="store_true", help="fewer frames and sizes: a first impression")
@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run and reports; 1 for a name that is none, or results that cannot be compared, 130 where it was interrupted."""
+    """Run benchmarks and report. Return 1 for an unknown name or results that cannot be compared, 130 after an
+    interrupt.
+    """
     console = Console(highlight=False)
     if arguments.compare:
         return _compare(arguments.compare[0], arguments.compare[1], console)
@@ -69,7 +71,7 @@ def discovered() -> dict[str, Benchmark]:
 
 
 def _run(name: str, benchmark: Benchmark, arguments: argparse.Namespace, console: Console) -> bool:
-    """Return True if it ran to its end. Of one that was interrupted the rows so far are shown, and kept nowhere."""
+    """Run a benchmark. Return True if it was not interrupted. The rows of an interrupted one are shown but not stored."""
     machine = machine_line(_renderer())
     rows, is_whole = _measured(name, benchmark, arguments.quick, console)
     advice = benchmark.advice(rows) if is_whole else "Interrupted: nothing was written."

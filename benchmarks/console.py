@@ -60,7 +60,7 @@ INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, 
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Milliseconds of CPU and of waiting for each page; the posters of a page are requests of their own."""
+    """Yield the CPU and wall milliseconds of each page. Posters of a page are separate requests."""
     logs.set_up("ERROR")
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server, redis = postgres.start(Path(folder) / "postgres", durable=False), valkey.start(Path(folder) / "valkey")

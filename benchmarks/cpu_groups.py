@@ -1,4 +1,4 @@
-"""Control groups of the kernel that hold processes to a share of the processor, of version 1 or 2."""
+"""Control groups of the kernel, version 1 or 2, that limit processes to a share of the processor."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from farm_core.failure import Failure
 
 ROOT: Final = Path("/sys/fs/cgroup")
 ROUNDS, ROUND_SECONDS = 50, 0.1
-"""How often, and how far apart, a group is emptied that does not become empty."""
+"""Attempts to empty a group, and the pause between them."""
 PERIOD_US: Final = 250_000
-"""The kernel stops a group that has used its share of such a period until the next one."""
+"""Period of a limit: the kernel stops a group that has used its share until the next period."""
 
 
 class NoShares(Failure):
@@ -63,7 +63,7 @@ class CpuGroups:
             raise NoShares(f"no control group can be made ({error}): run as root, outside a container") from error
 
     def limit(self, pid: int, cores: float) -> None:
-        """Give a process, with all of its threads, so many cores: 0.1 is a tenth of one."""
+        """Limit a process with all its threads to a number of cores; 0.1 is a tenth of one."""
         group = self._folder / str(pid)
         group.mkdir()
         quota = round(cores * PERIOD_US)
@@ -81,7 +81,7 @@ class CpuGroups:
                 for pid in _words(group / "cgroup.procs"):
                     with suppress(OSError):
                         self._outside.write_text(pid)
-                with suppress(OSError):  # a process that has just begun or is just ending
+                with suppress(OSError):  # a process that is starting or ending
                     group.rmdir()
                     break
                 time.sleep(ROUND_SECONDS)

@@ -79,14 +79,14 @@ _COUNTS: Final = (
     " SELECT account_id, job_place(created_at, reserved_ms, priority), id, created_at FROM jobs WHERE status = 'queued'",
     "SELECT add_to_account_queues(array_agg(id), array_agg('queued'::text), array_agg(0), array_agg(0::bigint)) FROM accounts",
 )
-"""Counts that the triggers would have written for the bulk loads."""
+"""Statements that write the counts that triggers write outside bulk loads."""
 
 LOAD: Final = 250_000
 """Jobs of one statement while the tables are filled."""
 
 
 def at_depth(depth: int) -> Benchmark:
-    """Return the benchmark with so many jobs queued, and ten times as many finished."""
+    """Return the benchmark with a number of queued jobs, and ten times as many finished ones."""
     return Benchmark(
         f"What does the control plane cost with {depth:,} jobs queued and {10 * depth:,} finished, over {ACCOUNTS:,} accounts?",
         lambda quick: _rows(depth // 10 if quick else depth, 50 if quick else 200),
@@ -97,7 +97,7 @@ def at_depth(depth: int) -> Benchmark:
 
 
 def _rows(depth: int, rounds: int) -> Iterator[Row]:
-    """A row for each operation, first beside little, then beside all of it."""
+    """Yield a row for each operation, first beside few jobs, then beside all."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server = postgres.start(Path(folder) / "postgres")
         try:
@@ -186,7 +186,7 @@ def _jobs(status: str, jobs: int, first: int, owners: int) -> str:
 
 
 async def _measured(url: str, meter: Meter, depth: int, rounds: int) -> Sequence[Row]:
-    gc.freeze()  # as the API and the scheduler do
+    gc.freeze()  # as in the API and the scheduler
     async with _database(url) as database:
         operations: dict[str, Callable[[], Awaitable[Cost]]] = {
             f"claim {CLAIMED} jobs": lambda: meter.cost(_claim(database)),
@@ -208,7 +208,7 @@ async def _database(url: str) -> AsyncIterator[Database]:
 
 
 async def _row(name: str, depth: int, act: Callable[[], Awaitable[Cost]], rounds: int) -> Row:
-    for _ in range(8):  # statements are prepared after some uses
+    for _ in range(8):  # the driver prepares statements after some uses
         await act()
     return _told(name, depth, [await act() for _ in range(rounds)])
 
@@ -230,7 +230,7 @@ async def _claim(database: Database) -> None:
 
 
 async def _dispatch(database: Database, meter: Meter) -> Cost:
-    """One round for WORKERS free workers; their tasks are finished afterwards, which is not counted."""
+    """Measure one round for WORKERS free workers. Finish their tasks afterwards, without measuring."""
     now, leased = utc_now(), list[LeasedTask]()
     ids = [f"w{number}" for number in range(WORKERS)]
 

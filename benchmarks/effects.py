@@ -33,7 +33,7 @@ from motion.snapshot import EffectSnapshot, LayerSnapshot, ShapeSource, Transfor
 WIDTH, HEIGHT = 1920, 1080
 LIMIT_MS = 150
 REPEATS_MIN, REPEATS_SECONDS = 3, 0.2
-"""Runs of an effect: at least so many, and for so long."""
+"""Runs of an effect: the minimum number, and the minimum time."""
 # What takes values to do anything at all.
 SHOWN: dict[str, dict[str, Any]] = {
     "offset": {"shiftX": 100.0},

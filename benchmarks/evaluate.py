@@ -19,7 +19,7 @@ FPS = 30
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Median milliseconds a frame: evaluating, making the key, and both for a frame on which nothing moves."""
+    """Yield the median milliseconds a frame of evaluation, of the key, and of both for a static frame."""
     frames = FRAMES // 5 if quick else FRAMES
     for name, still in (("moving", False), ("at rest", True)):
         evaluated, keyed = _timed(build(migrate(animated_document(still))), frames)

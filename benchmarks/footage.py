@@ -12,7 +12,7 @@ FPS = 30
 
 
 def footage(folder: Path, width: int, height: int, seconds: float = 10.0) -> Path:
-    """A video of drifting light over a grainy wall, with a soft ball that bounces."""
+    """Return a video of drifting light over a grainy wall, with a soft ball that bounces."""
     path = folder / f"footage-{width}x{height}.mp4"
     if path.exists():
         return path

@@ -1,4 +1,6 @@
-"""Effect of a hostile account on an honest one: its title card's seconds, the time of a health check, memory of each process."""
+"""Effect of a hostile account on an honest one: seconds of a title card, time of a health check, memory of each
+process.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class Watch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch for as long as the block takes."""
+        """Watch while the block runs."""
         threads = [threading.Thread(target=one) for one in (self._ask, self._look)]
         for thread in threads:
             thread.start()
@@ -57,7 +59,7 @@ class Watch:
         return round(grown[largest] / 1e6, 1), self.names[largest]
 
     def _ask(self) -> None:
-        """Each time over a new connection, as load balancers do."""
+        """Send a health check over a new connection, as load balancers do."""
         while not self._ended.wait(HEALTH_SECONDS):
             began = time.perf_counter()
             with closing(HTTPConnection(urlsplit(self.origin).netloc, timeout=60)) as connection:
@@ -96,7 +98,7 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _phase(name: str, farm: LocalFarm, client: httpx.Client, template: str, logo: str, seconds: float) -> Row:
-    """Render one title card after the other for so long, every one with a caption of its own."""
+    """Render title cards one after another for a time, each with its own caption."""
     watch, took, end = Watch(farm.origin), list[float](), time.monotonic() + seconds
     with watch.watching():
         while time.monotonic() < end:

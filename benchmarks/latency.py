@@ -40,7 +40,7 @@ COMPLETED_MS_MAX: Final = 600.0
 PROGRESS_MS_MAX: Final = 150.0
 REPEAT_MS_MAX: Final = 40.0
 PAUSE_SECONDS: Final = 0.5
-"""Between two renders, so that none meets the end of the one before it."""
+"""Pause between two renders, so that none overlaps the end of the previous one."""
 WARM_RENDERS: Final = 5
 EXPORT_SECONDS: Final = 30.0
 
@@ -56,7 +56,7 @@ class _Span:
 
 @dataclass(slots=True)
 class _Render:
-    """One render as its caller saw it: times in seconds since 1970, processor seconds of the whole farm."""
+    """One render from its caller's view: times in seconds since 1970, processor seconds of the whole farm."""
 
     job_id: str
     posted: float
@@ -217,7 +217,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 @contextmanager
 def _farm() -> Iterator[tuple[_Caller, _Traces]]:
-    """A farm of its own, which sends its traces here; everything is gone after the block."""
+    """Run a temporary farm that sends its traces here. It is deleted after the block."""
     traces = _Traces()
     try:
         with local_farm(UNLIMITED | {"otel_exporter_otlp_traces_endpoint": traces.endpoint}) as (farm, settings):
@@ -233,7 +233,7 @@ def _farm() -> Iterator[tuple[_Caller, _Traces]]:
 
 
 def _collect(renders: Sequence[_Render], traces: _Traces) -> None:
-    """Wait until all spans have arrived: each process sends its own every few seconds."""
+    """Wait until all spans have arrived. Each process sends its spans every few seconds."""
     deadline = time.monotonic() + EXPORT_SECONDS
     for render in renders:
         while not {"prepare", "segment", "assembly"} <= {span.name for span in traces.of(render.job_id)}:

@@ -1,4 +1,4 @@
-"""The machine line: what a result was measured on. Results of different lines are compared by ratios only."""
+"""Machine line: a description of the machine of a result. Results of different lines are compared by ratios only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def machine_line(renderer: str) -> dict[str, str]:
-    """Processor, cores, memory, what draws, versions, commit and time."""
+    """Return the processor, cores, memory, renderer, versions, commit and time."""
     return {
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),
@@ -30,7 +30,7 @@ def machine_line(renderer: str) -> dict[str, str]:
 
 
 def peak_rss_mb_of_process() -> float:
-    """The most memory that this program held, MB. Not `ru_maxrss`: that one a process inherits from who started it."""
+    """Return the peak memory of this program, MB. `ru_maxrss` is wrong: a process inherits it from its parent."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024

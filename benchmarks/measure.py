@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MEDIA = ROOT / "out" / "bench-media"
 CASE_SECONDS_MAX = 900
 FURTHER_SEGMENTS = 2
-"""Rendered before memory is read: what a process keeps from one segment to the next shows only then."""
+"""Segments that are rendered before memory is read, to include what a process keeps between segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def measured(case: Case) -> Measured:
 
 
 def measured_here(case: Case) -> Measured:
-    """Return the same in this process."""
+    """Measure in this process."""
     options = SessionOptions(
         fonts=FontFolders(FONTS), encoder=case.encoder, drawing=case.drawing, pipeline=case.pipeline
     )
@@ -159,7 +159,7 @@ def _opened(session: RenderSession, case: Case, video: Path | None) -> OpenDocum
 
 
 def _first_frame_ms(session: RenderSession, case: Case, video: Path | None) -> float:
-    """Opening a job and drawing its first frame on a session that has drawn such a job before."""
+    """Return the milliseconds to open a job and draw its first frame on a warm session."""
     with _opened(session, case, video) as opened:
         session.still(opened, 0)
     started = time.perf_counter()
@@ -185,7 +185,7 @@ def _pictures(session: RenderSession, opened: OpenDocument, frames: int) -> list
 
 
 def _encode_alone(session: RenderSession, opened: OpenDocument, pictures: list[av.VideoFrame], path: Path) -> float:
-    """Frames per second of the same encoder into the same kind of file, and nothing else."""
+    """Return the frames per second of the same encoder and file format without drawing."""
     of = layout(opened.width, opened.height)
     started = time.perf_counter()
     with SegmentWriter(path, session.profile, of.coded_width, of.coded_height, opened.fps) as writer:

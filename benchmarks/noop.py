@@ -1,4 +1,4 @@
-"""Workers that render nothing, so that what is measured is the scheduler."""
+"""Workers that render nothing, to measure the scheduler alone."""
 
 from __future__ import annotations
 

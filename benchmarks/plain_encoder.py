@@ -24,7 +24,7 @@ class PlainEncoder:
         self._count = 0
 
     def write(self, frame: av.VideoFrame) -> None:
-        """Add the next frame; the first one's kind of samples is that of all."""
+        """Add the next frame. All frames must have the sample format of the first."""
         if self._count == 0:
             self._stream.codec_context.pix_fmt = frame.format.name
         frame.pts, frame.time_base = self._count, self._frame_time

@@ -1,4 +1,4 @@
-"""1,000 running jobs on simulated workers: what their progress costs Postgres."""
+"""Cost in Postgres of the progress of 1,000 running jobs on simulated workers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SlowWorkers(NoopExecutor):
         self._frames = 0
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Hold the assignment for good."""
+        """Hold the assignment forever."""
         assert isinstance(assignment, SegmentAssignment)
         self.assignments[assignment.token] = (assignment, worker_id)
 

@@ -45,7 +45,7 @@ START_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many jobs of so many segments."""
+    """A number of jobs with a number of segments each."""
 
     jobs: int
     segments: int
@@ -123,7 +123,7 @@ async def _fleet_measured(url: str, postgres_time: PostgresTime, folder: Path, l
 def _scheduler_process(
     url: str, folder: Path, number: int, ready: Barrier, done: Event, used: SynchronizedArray[float]
 ) -> None:
-    """Schedule from the moment when all processes are ready until all jobs are done; report the processor seconds."""
+    """Schedule from the time when all processes are ready until all jobs are done. Report the processor seconds."""
     uvloop.run(_scheduling(url, folder, number, ready, done, used))
 
 
@@ -201,7 +201,7 @@ def parts(
 
 
 def job_of(number: int, frames: int, account: int = 0) -> Job:
-    """Jobs differ in their rate, so that none can take another's result."""
+    """Return a job. Jobs differ in their frame rate, so that none reuses another's result."""
     return Job(
         id=f"job_{number:06}", account_id=f"acc{_suffix(account)}", template_id=f"tpl{_suffix(account)}", inputs={}, width=64, height=64,
         fps=FPS + number / 100_000, frame_count=frames, reserved_ms=1000, origin="http://farm", request_hash="",

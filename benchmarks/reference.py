@@ -1,4 +1,4 @@
-"""The same documents as the editor's own renderer drew, with a yardstick that both machines measured.
+"""Comparison with the editor's renderer on the same documents, by a yardstick that was measured on both machines.
 
 The figures to compare with lie beside the corpus, outside this project; without them there is nothing to run.
 """
@@ -55,7 +55,7 @@ def _advice(rows: Sequence[Row]) -> str:
 
 
 def references() -> list[Reference]:
-    """Return the editor's figures; none where they are not at hand."""
+    """Return the editor's figures, none if the files are missing."""
     path = CORPUS / "speed.json"
     if not path.is_file():
         return []

@@ -95,7 +95,7 @@ def plot(result: Result, folder: Path) -> Path:
 
 
 def compared(old: Result, new: Result) -> Result:
-    """Rows that both results have, with the ratio new / old of what they plot."""
+    """Return the rows that both results have, with the ratio new / old of the plotted column."""
     before = {_key(old, row): row[old.bar] for row in old.rows}
     rows = [
         {
@@ -115,7 +115,7 @@ def compared(old: Result, new: Result) -> Result:
 
 
 def _table(result: Result, columns: Sequence[str]) -> Table:
-    """Some columns of the result beside what names its rows."""
+    """Return a table of some columns of the result, after the columns that name its rows."""
     table = Table()
     naming = names(result.label, result.rows[0])
     for column in (*naming, *columns):

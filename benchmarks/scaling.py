@@ -32,7 +32,7 @@ DISCS: Final = 5
 """Each is blended over the whole frame it covers."""
 
 DISCS_BOUND_BY_DRAWING: Final = 30
-"""So many take several times the work of encoding what comes out, which is smooth."""
+"""Discs whose drawing takes several times as long as encoding the smooth result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _stories(farm: ServedFarm, crew: Crew, number: int, tries: int) -> Iterator[
 
 
 def _again(farm: ServedFarm, number: int) -> Iterator[tuple[str, Rendered]]:
-    """A job of ten segments, the same once more, with another caption; and a long job."""
+    """Measure a job of ten segments, the same job again, the job with another caption, and a long job."""
     discs = farm.imported(bundle(scene(SECONDS, number)))
     yield f"a job of {SECONDS} segments", farm.render(discs, {"caption": "first"})
     yield "the same again", farm.render(discs, {"caption": "first"})

@@ -1,4 +1,4 @@
-"""The fixed scenes, as documents of our own. Changing one makes old results incomparable: add another instead."""
+"""Fixed scenes, as our own documents. A changed scene makes old results incomparable: add a new one instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RESIZED_SIZE = (1600, 900)
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A document, and how much of the limit it should reach. `limit_share`: frames a second over encoding alone."""
+    """A document, and the share of the limit that it should reach. `limit_share`: frames a second over encoding alone."""
 
     name: str
     document: Callable[[], Record]

@@ -29,7 +29,7 @@ from farm_core.settings import ROOT, Settings
 TITLE_CARD: Final = ROOT / "examples" / "title-card.motion"
 UNLIMITED: Final[dict[str, Any]] = {"automation_renders_per_minute": 1_000_000}
 LOOKS_SECONDS = (0.01, 0.25)
-"""How long a caller waits between two looks at a job: at first, and at most. Each look costs the farm some milliseconds."""
+"""Pause between two polls of a job: the first and the longest. Each poll costs the farm some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

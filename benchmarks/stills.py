@@ -1,6 +1,6 @@
 """Time until a changed preview is there: a text changes, and the frame is drawn at 640 px, as the playground asks for it.
 
-A render of the title card runs after the other in the last phase, so that the cost of previews for renders is seen too.
+In the last phase, title cards render one after another, to measure the cost of previews for renders too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every template of the corpus as it is: which real documents are slow, and in which stage.
+"""Every template of the corpus, unchanged, to find slow documents and their slow stages.
 
 The documents lie outside this project; without them there is nothing to run. Videos and pictures that they name elsewhere are missing.
 """
@@ -17,7 +17,7 @@ from gpu_renderer.session import Output, RenderSession
 
 FRAMES_MAX = 40
 START = 0.25
-"""From this share of the time on: what enters has entered, and still moves."""
+"""Share of the duration at which measuring starts: entering layers are visible and still move."""
 SLOW_MS = 100.0
 
 

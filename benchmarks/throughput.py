@@ -1,7 +1,8 @@
 """Every scene at 720p, 1080p and 4K beside encoding its frames alone.
 
-The limit is the one that other tools were measured against: PyAV's x264 on two threads as PyAV sets them (`plain_encoder.py`). What the
-farm's own encoder makes of the same frames alone, which threads on whole frames make faster, stands beside it as `same_alone`.
+The limit is the one that other tools were measured against: PyAV's x264 on two threads as PyAV sets them
+(`plain_encoder.py`). `same_alone` is the farm's own encoder with the same frames alone. It is faster, because its
+threads work on whole frames.
 """
 
 from __future__ import annotations

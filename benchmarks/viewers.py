@@ -56,7 +56,7 @@ async def _measured(origin: str, settings: Settings, folder: Path, segments: int
 async def _turn(
     settings: Settings, database: Database, storage: LocalStorage, folder: Path, turn: int, segments: int
 ) -> tuple[float, float]:
-    """Seconds of one job of so many segments: by the wall, and of this process, which is the scheduler's."""
+    """Return the seconds of one job: wall time, and processor time of this process, which runs the scheduler."""
     url = str(settings.database_url)
     client = redis.connect(str(settings.redis_url))
     scheduler = Scheduler(parts(Database(url, ping=False), storage, folder, client), url)
@@ -69,7 +69,7 @@ async def _turn(
 
 @asynccontextmanager
 async def _open_pages(origin: str, token: str, count: int) -> AsyncIterator[None]:
-    """So many overview pages, each with its stream of events, which a process beside the scheduler's answers."""
+    """Open a number of overview pages, each with its stream of events. A separate process answers them."""
     limits = httpx.Limits(max_connections=count + 1)
     async with httpx.AsyncClient(base_url=origin, cookies={"farm_console": token}, limits=limits, timeout=60) as client:
         opened = asyncio.Semaphore(0)

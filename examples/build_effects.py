@@ -20,7 +20,7 @@ TILE_WIDTH, TILE_HEIGHT = 205, 170
 WIDTH, HEIGHT = 1278, 720
 FPS, PAGE_FRAMES = 30, 60
 LAYER_MAPS = ("mapLayerId", "blurLayerId", "matteLayerId")
-# What shows the effect best when it moves, in order of preference; else the first number.
+# Parameters that show an effect best when animated, in order of preference; else the first number.
 MOVING = (
     "completion",
     "burn",
@@ -82,7 +82,7 @@ def tile(effect: Effect, x: float, y: float, page: int) -> list[Layer]:
 
 
 def parameters(effect: Effect) -> Record:
-    """Stored values: telling ones, and the layer to read."""
+    """Return the stored values that show the effect well, and the layer to read."""
     stored: Record = {key: value for key, value in TELLING.get(effect.id, {}).items() if not isinstance(value, tuple)}
     return stored | {p.key: f"map-{effect.id}" for p in effect.parameters if p.key in LAYER_MAPS}
 
@@ -113,7 +113,7 @@ def travel(parameter: Parameter) -> tuple[float, float]:
 
 
 def star(outer: float, inner: float) -> list[tuple[float, float]]:
-    """Ten points, the first one up."""
+    """Return ten points of a star, the first one at the top."""
     radii = [outer if k % 2 == 0 else inner for k in range(10)]
     angles = [math.radians(36 * k - 90) for k in range(10)]
     return [(round(r * math.cos(a), 2), round(r * math.sin(a), 2)) for r, a in zip(radii, angles, strict=True)]

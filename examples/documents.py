@@ -1,4 +1,4 @@
-"""A short way to write `.motion` documents by hand: nodes, tracks, compositions, and the zip around them.
+"""Helpers to write `.motion` documents by hand: nodes, tracks, compositions, and the zip around them.
 
 Records have the shape that the editor writes, so that the examples exercise the same path as real projects.
 """

@@ -27,7 +27,7 @@ BATCH_SECONDS: Final = 0.02
 ASSEMBLY_SECONDS: Final = 0.05
 FRAME_SECONDS_MAX: Final = 30.0
 NOTICE_SECONDS: Final = 3.0
-"""A lost node is noticed after so long."""
+"""Time until a lost node is noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Fleet:
         return self._states
 
     def lose(self, nodes: Iterable[str]) -> None:
-        """Nodes go away with all that their workers hold; their schedulers hear of it NOTICE_SECONDS later."""
+        """Remove nodes with everything that their workers hold. Schedulers learn of it NOTICE_SECONDS later."""
         gone = set(nodes)
         for name, worker in list(self._lives.items()):
             if worker.state.node in gone:
@@ -87,7 +87,7 @@ class Fleet:
         self._states = None
 
     def restore(self, nodes: Iterable[str]) -> None:
-        """Nodes are there again, with fresh workers."""
+        """Add the nodes again, with new workers."""
         back = set(nodes)
         for name, worker in list(self._lost.items()):
             if worker.state.node in back:
@@ -95,7 +95,7 @@ class Fleet:
         self._states = None
 
     def cut(self, nodes: Iterable[str], seconds: float) -> None:
-        """The network to nodes is cut: what their workers report arrives when it is mended."""
+        """Cut the network to nodes. Reports of their workers arrive after it is restored."""
         names = set(nodes)
         self._cut |= names
         asyncio.get_running_loop().call_later(seconds, self._cut.difference_update, names)
@@ -177,7 +177,7 @@ class Fleet:
 
 
 class FleetExecutor(NoopExecutor):
-    """One scheduler's hold on the fleet."""
+    """One scheduler's executor on the fleet."""
 
     def __init__(self, fleet: Fleet) -> None:
         super().__init__(workers=0)

@@ -1,6 +1,6 @@
 """Write `src/operations.ts` from the API's OpenAPI document: `python clients/typescript/generate.py`.
 
-With `--check` it only compares them; a test does.
+With `--check` it only compares them, as a test does.
 
 Every schema becomes a type, and every operation under `/api/v1` a method of `Operations`.
 """
@@ -29,7 +29,7 @@ _WIDTH: Final = 120
 
 
 def document() -> Record:
-    """Return the OpenAPI document of this checkout; no store is asked."""
+    """Return the OpenAPI document of this checkout. It needs no database."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     from api.app import app_state_from, create_app  # noqa: PLC0415  (found by the path above)

@@ -1,4 +1,4 @@
-"""Each operation as data: what is sent, and how the answer is read. Both clients send these."""
+"""Each operation as data: its request, and the reader of its answer. Both clients use them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from render_farm_client.models import Asset, Batch, Job, Template, Validation
 Answer = TypeVar("Answer")
 PAGE = 100
 ATTEMPTS = 6
-"""About seven seconds."""
+"""Attempts of a request, over about seven seconds."""
 ATTEMPTS_OF_WAITING = 10
-"""About a minute: a farm that is updated meanwhile is back by then."""
+"""Attempts while waiting for a render, over about a minute: an update of the farm takes less."""
 
 
 @dataclass(frozen=True)
 class Call(Generic[Answer]):
-    """A request. `repeats` says that it may be sent again after a lost answer; `target` is the file for the answer's bytes."""
+    """A request. `repeats`: the request can be sent again after a lost answer; `target` is the file for the answer's
+    bytes.
+    """
 
     method: str
     path: str
@@ -49,7 +51,7 @@ class Page(Generic[Answer]):
     ids: Sequence[str]
 
     def unseen(self, seen: set[str]) -> list[Answer]:
-        """Return the items that no earlier page had, and note them: rows made meanwhile move others to later pages."""
+        """Return the items that no earlier page had, and remember them: new rows move older ones to later pages."""
         fresh = [item for one, item in zip(self.ids, self.items, strict=True) if one not in seen]
         seen.update(self.ids)
         return fresh
@@ -61,13 +63,15 @@ def segment(identifier: str) -> str:
 
 
 def form_file(name: str, file: BinaryIO) -> dict[str, tuple[str, BinaryIO, str]]:
-    """Return the form's file. Its bytes give its type: the one that its name suggests is refused where the name is wrong."""
+    """Return the form's file. Its type comes from its bytes, because the farm refuses a wrong type from the file's
+    name.
+    """
     return {"file": (name, file, "application/octet-stream")}
 
 
 @contextmanager
 def part_of(target: Path) -> Iterator[Path]:
-    """Yield the file to write before `target` is there, in a folder that exists. Nothing of it is left."""
+    """Yield a temporary file to write `target` through. Create its folder, and remove the file afterwards."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     try:

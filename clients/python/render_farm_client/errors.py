@@ -16,7 +16,7 @@ class FieldFault:
 
 
 class ApiError(Exception):
-    """An answer that is a failure. `code` is stable where there is one; `errors` has every fault of a refused request."""
+    """An error answer. `code`, if there is one, is stable. `errors` has every fault of a refused request."""
 
     def __init__(self, status: int, body: dict[str, Any]) -> None:
         message = body.get("message", f"The server answered {status}.")

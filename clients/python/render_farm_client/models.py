@@ -1,4 +1,4 @@
-"""Records of answers. `raw` is the whole answer, including fields of newer farms."""
+"""Records of answers. `raw` is the whole answer, including fields that newer farms add."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """True once the status will not change any more."""
+        """True if the status is final."""
         return self.status in ENDED
 
 

@@ -29,7 +29,7 @@ def answered(call: Call[Any], answer: httpx.Response) -> Any:
 
 
 def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) -> float | None:
-    """Seconds until the request is sent again; None where it is not. `answer` is None for a lost connection."""
+    """Return the seconds until the next attempt, None if there is none. `answer` is None for a lost connection."""
     if attempt + 1 >= call.attempts:
         return None
     if answer is None:
@@ -45,7 +45,7 @@ def lost(call: Call[Any], error: httpx.TransportError) -> NoAnswer:
 
 
 def poll_pauses() -> Iterator[float]:
-    """Pause between looks at a render: short at first."""
+    """Yield the pauses between polls of a render, short ones first."""
     pause = POLL_SECONDS
     while True:
         yield pause
@@ -67,7 +67,7 @@ def headers(key: str | None, token: str | None) -> dict[str, str]:
 
 
 def _asked_pause(answer: httpx.Response) -> float:
-    """Seconds of the header Retry-After; 0 for a date, which proxies may send."""
+    """Return the seconds of the header Retry-After, 0 for a date, which proxies can send."""
     try:
         return float(answer.headers.get("Retry-After", 0))
     except ValueError:

@@ -39,7 +39,7 @@ Rate = Annotated[int | None, Field(description="Frames per second; the template'
 
 
 def server(farm: AsyncFarmClient, version: str) -> MCPServer:
-    """A server of this version, whose tools call this farm. They can do what the client's key can do."""
+    """Return a server whose tools call this farm, with the rights of the client's key."""
     made = MCPServer(
         "render-farm", title="Render farm", version=version, instructions=_INSTRUCTIONS, log_level="WARNING"
     )
@@ -55,7 +55,7 @@ def server(farm: AsyncFarmClient, version: str) -> MCPServer:
 
 
 def _reporting(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return the tool, whose failures reach the agent in words."""
+    """Return the tool with its errors as messages for the agent."""
 
     @wraps(tool)
     async def reporting(*args: Any, **named: Any) -> Any:
@@ -133,7 +133,7 @@ class _Tools:
         pauses, reported = poll_pauses(), -1.0
         while True:
             job = await self._farm.job(job_id)
-            if job.progress > reported:  # the protocol has it grow
+            if job.progress > reported:  # the protocol requires a growing value
                 reported = job.progress
                 await context.report_progress(reported, 100, job.status)
             pause = next(pauses)
@@ -158,7 +158,7 @@ def _template(one: Template) -> dict[str, Any]:
 
 
 def _state(job: Job) -> dict[str, Any]:
-    """A render as creations and cancellations answer it: they know neither progress nor link."""
+    """Return a render without progress and link, which creations and cancellations do not answer."""
     return {"jobId": job.job_id, "status": job.status}
 
 
