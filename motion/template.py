@@ -249,9 +249,7 @@ class _Fields:
         self.found.append(replace(field, id=unique))
 
     def _unique(self, stem: str) -> str:
-        """Return the stem, or the stem with the next free number. The number is cached, so a thousand equal names take
-        a thousand steps.
-        """
+        """Return the stem, if need be with the next free number. Cached: a thousand equal names take a thousand steps."""
         if stem not in self._taken:
             return stem
         family = stem[: MAX_ID_CHARACTERS - _SUFFIX_DIGITS]
