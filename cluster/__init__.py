@@ -1,1 +1,1 @@
-"""Everything Ray and deployment: executor, render actor, devices, the local embedded farm."""
+"""Run the farm: Ray executor, render actor, GPU devices, the embedded farm on one machine."""

@@ -1,4 +1,4 @@
-"""Join the segments of a job into its file, with its sound if the job has one."""
+"""Join a job's segments into its output file and add the sound, if any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scheduler.ports import AssemblyAssignment
 def write_file(
     assignment: AssemblyAssignment, segments: Sequence[Path], output: Path, media: MediaCache
 ) -> tuple[str, ...]:
-    """Write and check the file; return what its sound leaves out. `output`'s folder is scratch.
+    """Write and check the file. Return warnings about its sound. Scratch files go beside `output`.
 
     Raises the errors of `finish`, and DocumentError.
     """

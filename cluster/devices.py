@@ -1,4 +1,4 @@
-"""Map GPUs to EGL devices. `CUDA_VISIBLE_DEVICES`, which Ray sets for every actor, does not order EGL devices."""
+"""Map GPUs to EGL devices. Ray sets `CUDA_VISIBLE_DEVICES` for each actor, but EGL ignores it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final
 
 _EXTENSIONS: Final = 0x3055
 _CUDA_DEVICE: Final = 0x323A
-"""EGL_CUDA_DEVICE_NV of EGL_NV_device_cuda: the device's number as CUDA counts all devices of the machine."""
+"""EGL_CUDA_DEVICE_NV of EGL_NV_device_cuda: the device's CUDA index among all GPUs of the machine."""
 
 _DEVICES_MAX: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class EglDevice:
-    """A device that EGL offers; `cuda_index` is None for devices of other makers and for software."""
+    """An EGL device. `cuda_index` is None for software devices and GPUs of other vendors."""
 
     index: int
     cuda_index: int | None
@@ -24,12 +24,12 @@ class EglDevice:
 
     @property
     def is_software(self) -> bool:
-        """True if Mesa draws on the processor with this device."""
+        """Return True if this is Mesa's software device."""
         return "EGL_MESA_device_software" in self.extensions
 
 
 def egl_devices() -> list[EglDevice]:
-    """Every device that EGL can draw on, in EGL's order; none where EGL is absent or cannot tell."""
+    """Return all EGL devices, in EGL's order. Return an empty list if EGL is missing or cannot enumerate devices."""
     name = ctypes.util.find_library("EGL")
     if name is None:
         return []
@@ -66,9 +66,9 @@ def _cuda_index(attribute: int | None, device: int | None) -> int | None:
 
 
 def device_index(cuda_index: int | None, *, software: bool, devices: list[EglDevice] | None = None) -> int | None:
-    """Return the EGL device to draw on: Mesa's software device, or the GPU with CUDA's number `cuda_index`.
+    """Return the index of the EGL device to draw on: Mesa's software device, or the GPU `cuda_index`.
 
-    None, the driver's own choice, if nothing is requested or no device matches.
+    Return None, the driver's default, if nothing is requested or no device matches.
     """
     if cuda_index is None and not software:
         return None

@@ -7,7 +7,7 @@ from scheduler.ports import RenderExecutor
 
 
 def executor_of(settings: Settings) -> RenderExecutor:
-    """Return the executor on the Ray cluster of the settings. Raises ValueError unless they name exactly one."""
+    """Return an executor for the settings' Ray cluster. Raises ValueError unless they name exactly one."""
     from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
 
     if settings.ray_address is None:

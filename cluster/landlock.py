@@ -1,6 +1,6 @@
-"""Landlock, a sandbox of the Linux kernel that needs no privilege: files and TCP ports that a thread may use from now on.
+"""Landlock, an unprivileged sandbox of the Linux kernel that limits the files and TCP ports of a thread.
 
-It holds for the calling thread and the threads that it starts later, and cannot be taken back. See landlock(7).
+The limits apply to the calling thread and to threads that it starts later. They cannot be lifted. See landlock(7).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
 _FILES_BY_ABI: Final = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""Number of access rights to files in each version of the interface."""
+"""Number of file access rights in each version of the interface."""
 NETWORK_ABI: Final = 4
 """First version that restricts ports."""
 
@@ -48,34 +48,34 @@ class _PortRule(ctypes.Structure):
 
 
 class SandboxUnavailable(Exception):
-    """The kernel has no Landlock, or does not allow this process to use it."""
+    """The kernel does not support Landlock, or this process may not use it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Folders and files that may be read, those that may be changed too, and TCP ports that may be connected to.
+    """Paths that a thread may read, paths that it may also change, and TCP ports that it may connect to.
 
-    Paths that are not there are passed over.
+    Missing paths are ignored.
     """
 
     read: tuple[Path, ...]
     write: tuple[Path, ...]
     devices: tuple[Path, ...] = ()
-    """Read, written and asked by ioctl."""
+    """Devices for read, write and ioctl."""
     ports: tuple[int, ...] = ()
 
 
 def version() -> int:
-    """Return the version of the kernel's interface, 0 without one."""
+    """Return the version of the kernel's interface, or 0 if there is none."""
     if sys.platform != "linux":
         return 0
     return max(0, _call(_CREATE, None, 0, _ABI_QUESTION))
 
 
 def enter(policy: Policy) -> int:
-    """Restrict this thread, and those that it starts, to the policy. Returns the interface's version. Raises SandboxUnavailable.
+    """Restrict this thread and its later threads to the policy. Return the interface's version. Raises SandboxUnavailable.
 
-    Ports are limited from version 4 on.
+    Ports are restricted from version 4 on.
     """
     abi = version()
     if abi == 0:

@@ -1,4 +1,4 @@
-"""Distinguish a Ray cluster that is gone from one that is too busy to answer."""
+"""Distinguish a dead Ray cluster from one that is too busy to answer."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable
 from typing import Final
 
 UNREACHABLE_SECONDS: Final = 15.0
-"""Silence after which a cluster is gone if its control store accepts no connections."""
+"""Time without an answer after which a cluster is dead if its control store refuses connections."""
 BUSY_SECONDS: Final = 60.0
-"""Silence after which a cluster is gone although its control store accepts connections. Ray itself also gives up after 60 s."""
+"""Time without an answer after which a cluster is dead even if its control store accepts connections. Same as Ray's own."""
 CONNECT_SECONDS: Final = 5.0
-"""Time that a connection may take. Packets to a machine that was cut off get no answer at all."""
+"""Timeout of a connection. Packets to an unreachable machine get no answer at all."""
 RETRY_SECONDS: Final = 0.1
 
 
 class Liveness:
-    """The silence of one cluster, by the monotonic `clock`, since its last answer or since this object was made.
+    """Time since the last answer of a cluster, or since this object was created, by the monotonic `clock`.
 
-    A control store that was restarted needs no care here: Ray ends a process that asks it.
+    A restarted control store needs no handling: Ray ends every process that is connected to it.
     """
 
     def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,11 +27,11 @@ class Liveness:
         self._heard = clock()
 
     def heard(self) -> None:
-        """Take note of an answer."""
+        """Record an answer of the cluster."""
         self._heard = self._clock()
 
     async def is_gone(self) -> bool:
-        """Return True if the cluster has been silent for too long. Connects to its control store only if that can decide."""
+        """Return True if the cluster is dead. Connect to its control store only if its silence alone does not decide."""
         silence = self._clock() - self._heard
         if silence < UNREACHABLE_SECONDS:
             return False
@@ -41,7 +41,7 @@ class Liveness:
 async def wait_until_reachable(address: str, seconds: float) -> None:
     """Wait until the control store at `host:port` accepts connections. Raises TimeoutError after `seconds`.
 
-    Ray itself would wait for minutes, and cannot be stopped.
+    Ray's own wait takes minutes and cannot be cancelled.
     """
     async with asyncio.timeout(seconds):
         while True:
@@ -55,7 +55,7 @@ async def _accepts(address: str) -> bool:
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(host, int(port))
-    except OSError:  # TimeoutError is one of them
+    except OSError:  # includes TimeoutError
         return False
     writer.close()
     return True

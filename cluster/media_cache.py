@@ -1,4 +1,4 @@
-"""Documents and media of jobs on a worker's own disk, by the hash of their content, within a budget."""
+"""Cache of documents and media on a worker's disk, keyed by content hash and limited in size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BYTES_MAX: Final = 2_000_000_000
 
 
 class MediaCache:
-    """Files fetched from storage, kept until the budget is spent, the least recently used going first."""
+    """LRU cache of files from storage."""
 
     def __init__(self, storage: Storage, folder: Path, bytes_max: int = BYTES_MAX) -> None:
         self._storage = storage
@@ -23,7 +23,7 @@ class MediaCache:
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
-        """Return the object as a file that exists until it is trimmed. Raises ObjectMissing."""
+        """Return the path of the object's file, which exists until it is trimmed. Raises ObjectMissing."""
         path = self._folder / Path(key).name
         if key in self._sizes:
             self._sizes.move_to_end(key)
@@ -33,11 +33,11 @@ class MediaCache:
         return path
 
     def resolver(self, media: Mapping[str, str]) -> Callable[[str], Path | None]:
-        """Return a function from a document's source to its file, or None for a source without media."""
+        """Return a function that maps a document's source to its file, or to None for a source without media."""
         return lambda source: self.path(media[source]) if source in media else None
 
     def trim(self, in_use: Collection[str]) -> None:
-        """Delete the files above the budget that were used longest ago, but none whose key is `in_use`."""
+        """Delete the least recently used files until the rest fits the budget. Keep files whose keys are `in_use`."""
         surplus_bytes = sum(self._sizes.values()) - self._bytes_max
         for key in [key for key in self._sizes if key not in in_use]:
             if surplus_bytes <= 0:

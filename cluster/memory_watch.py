@@ -1,7 +1,7 @@
-"""Watch the memory of a worker's process while it draws, and act if it exceeds the limit.
+"""Watch a worker's memory while it draws, and react if it exceeds the limit.
 
-A resource limit (RLIMIT_AS, RLIMIT_DATA) fails allocations inside the driver or a library, which ends the process
-without a reason that could be reported. Control groups need a privilege that a worker does not have.
+A resource limit (RLIMIT_AS, RLIMIT_DATA) would make allocations fail inside the driver or a library and end the process
+without a reason to report. Control groups need privileges that a worker does not have.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ EVERY_SECONDS: Final = 0.05
 SLOWLY_SECONDS: Final = 1.0
 """Pause between two checks while the process is far below the limit: a check takes up to 0.2 ms of processor time."""
 GROWTH_BYTES_PER_SECOND: Final = 10e9
-"""More than a process takes in a second: the kernel hands out memory at some GB a second."""
+"""Upper bound of a process's growth: the kernel allocates a few GB per second."""
 _STATM: Final = Path("/proc/self/statm")
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use."""
+    """Return the resident memory of this process."""
     try:
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -31,9 +31,9 @@ def resident_bytes() -> int:
 
 
 class MemoryWatch:
-    """Call `exceeded` once, from a thread of its own, when the process has more than `bytes_max`.
+    """Call `exceeded` once, on a separate thread, when the process uses more than `bytes_max`.
 
-    Looks every `every_seconds`, or later if the process cannot reach the limit sooner.
+    Check every `every_seconds`, or less often while the process is far below the limit.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Calls to a Ray cluster. They block, so each runs on a thread."""
+"""Asynchronous calls to a Ray cluster. Ray's own calls block, so each runs on a thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONNECT_SECONDS: Final = 20.0
 NODES_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 5.0
 QUESTION_THREADS: Final = 8
-"""Threads for Ray's blocking calls: more than can wait for a busy cluster before it is given up."""
+"""Threads for Ray's blocking calls: more than can wait for a busy cluster until it counts as dead."""
 START_THREADS: Final = 8
 
 
@@ -33,7 +33,7 @@ class RayCluster:
         self._settings = settings
         self._address = address
         self._liveness = Liveness(address)
-        # Separate threads: slow starts must not delay the questions that show whether the cluster lives.
+        # Separate threads: slow actor starts must not delay the calls that show if the cluster is alive.
         self._questions = ThreadPoolExecutor(QUESTION_THREADS, "ray-question")
         self._starts = ThreadPoolExecutor(START_THREADS, "worker-start")
 
@@ -43,24 +43,24 @@ class RayCluster:
         await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
 
     async def leave(self) -> None:
-        """Disconnect within a bounded time. Actors stay for other schedulers, and end with the cluster."""
+        """Disconnect within a bounded time. Actors stay for other schedulers until the cluster ends."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._ask(ray.shutdown), LEAVE_SECONDS)
         for pool in (self._questions, self._starts):
             pool.shutdown(wait=False, cancel_futures=True)
 
     async def is_gone(self) -> bool:
-        """Return True if the cluster has not answered for too long."""
+        """Return True if the cluster counts as dead."""
         return await self._liveness.is_gone()
 
     async def nodes(self) -> Sequence[Mapping[str, Any]]:
-        """Return all nodes as Ray lists them, dead ones too. Raises RayError, ConnectionError."""
+        """Return Ray's list of all nodes, including dead ones. Raises RayError, ConnectionError."""
         nodes: Sequence[Mapping[str, Any]] = await self._ask(ray.nodes)
         self._liveness.heard()
         return nodes
 
     async def has_node(self, node_id: str) -> bool:
-        """Return True if the node lives. A cluster that does not answer has none."""
+        """Return True if the node is alive. Return False if the cluster does not answer."""
         try:
             nodes = await asyncio.wait_for(self._ask(ray.nodes), NODES_SECONDS)
         except (TimeoutError, RayError, ConnectionError):
@@ -68,19 +68,19 @@ class RayCluster:
         return any(node["NodeID"] == node_id and node["Alive"] for node in nodes)
 
     async def actor_names(self) -> set[str]:
-        """Return the names of all live actors, whichever scheduler started them."""
+        """Return the names of all live actors of all schedulers."""
         return set(await self._ask(_actor_names))
 
     async def actor(self, slot: Slot) -> Any:
-        """Return the slot's actor: the one that has its name, or a new one. It outlives this scheduler."""
+        """Return the slot's actor. Start it if no actor has the slot's name. The actor outlives this scheduler."""
         return await asyncio.get_running_loop().run_in_executor(self._starts, _actor, slot, self._settings)
 
     async def kill(self, actor: Any) -> None:
-        """End the actor's process at once. Its calls fail, and their error names `ray.kill`."""
+        """Kill the actor's process. Its pending calls fail with an error that contains `ray.kill`."""
         await self._ask(ray.kill, actor)
 
     async def request_workers(self, count: int) -> None:
-        """Ask the autoscaler for nodes that have room for so many workers."""
+        """Ask the autoscaler for nodes with room for `count` workers."""
         await self._ask(_request_workers, count, self._settings)
 
     async def _ask(self, question: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The scheduler's executor on Ray: named, long-lived actors with a warm renderer, any number of schedulers on the same ones.
+"""The scheduler's executor on Ray. Schedulers share named, long-lived actors with a warm renderer.
 
-`ray_cluster.py` makes Ray's own calls, `ray_workers.py` keeps the actors, and this module carries assignments to them. They hold
-no state that must last: when the cluster is gone, `gone` is set, and the process starts again; Postgres knows what was running.
+`ray_cluster.py` calls Ray, `ray_workers.py` manages the actors, and this module sends assignments to them. None of them has
+durable state: when the cluster dies, `gone` is set and the process restarts. Postgres stores the running tasks.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RayExecutor:
         return [worker.state for worker in self._workers if not (worker.condemned or worker.leaving)]
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Send the assignment to the actor. Its report comes when it ends."""
+        """Send the assignment to the actor. `reports` returns its report when it ends."""
         worker = self._workers.get(worker_id)
         if worker is None:
             self._reports.put(Ended(assignment.token, _lost(worker_id)))
@@ -62,7 +62,7 @@ class RayExecutor:
         self._spawn(self._execute(assignment, worker))
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draw a still at the actor. A lost actor is a failure of kind `lost`; it has ended by itself if no scheduler has killed it."""
+        """Draw a still on the actor. A dead actor gives a failure of kind `lost`. Set `worker_ends` if no scheduler killed it."""
         worker, ended = self._workers.get(worker_id), False
         try:
             if worker is not None:
@@ -80,13 +80,13 @@ class RayExecutor:
         return await self._reports.take(wait_seconds)
 
     def cancel(self, token: str) -> None:
-        """Ask the actor that has the assignment to stop at its next frame."""
+        """Ask the assignment's actor to stop it at the next frame."""
         for worker in self._workers:
             if token in worker.tokens:
                 worker.actor.cancel.remote(token)
 
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """Kill the actor; its slot is filled again."""
+        """Kill the actor. A new actor takes its slot."""
         worker = self._workers.get(worker_id)
         if worker is not None:
             worker.condemned = True
@@ -94,13 +94,13 @@ class RayExecutor:
             self._spawn(self._cluster.kill(worker.actor))
 
     def demand(self, open_tasks: int) -> None:
-        """Ask the cluster's autoscaler for as many workers as the queue needs. Surplus workers leave once they are idle."""
+        """Request the workers that the queue needs from the autoscaler. Surplus workers end once they are idle."""
         count = self._workers.workers_to_request(open_tasks)
         if count is not None:
             self._spawn(self._cluster.request_workers(count))
 
     async def close(self) -> None:
-        """Leave the cluster; the actors stay for other schedulers, and end with the cluster."""
+        """Leave the cluster. Actors stay for other schedulers until the cluster ends."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -123,7 +123,7 @@ class RayExecutor:
         self._reports.put(report)
 
     async def _failure(self, worker: RayWorker, token: str, error: RayActorError) -> Failure:
-        """Return why an assignment ended with its worker: it killed or hung it, it waited there, or the machine or cluster is gone."""
+        """Return the failure of an assignment whose worker died: crash or stall if the assignment is to blame, otherwise lost."""
         if worker.fatal is None:
             worker.fatal = _culprit(worker)
         self._workers.remove(worker)
@@ -150,14 +150,14 @@ def _lost(worker_id: str) -> Failure:
 
 
 def _was_killed(error: RayError) -> bool:
-    """Return True if a scheduler has killed the actor. If it was another one, that one knows why, and nothing of this one's is to blame."""
+    """Return True if a scheduler killed the actor. If another scheduler did, no assignment of this one is to blame."""
     return "ray.kill" in str(error)
 
 
 def _culprit(worker: RayWorker) -> str:
-    """Return the token of the assignment that a worker died of: the active one, else the oldest.
+    """Return the token of the assignment that probably killed the worker: the active one, otherwise the oldest.
 
-    Empty if it is another scheduler's, or a still.
+    Return an empty string if the active assignment is a still or belongs to another scheduler.
     """
     if worker.active is None or worker.active in worker.tokens:
         return worker.active or next(iter(worker.tokens))
@@ -165,7 +165,7 @@ def _culprit(worker: RayWorker) -> str:
 
 
 def _title(assignment: TaskAssignment) -> str:
-    """Return the assignment's name in Ray's dashboard."""
+    """Return the assignment's title for Ray's dashboard."""
     if isinstance(assignment, SegmentAssignment):
         last = assignment.first_frame + assignment.frame_count - 1
         return f"{assignment.job_id} frames {assignment.first_frame}-{last}"

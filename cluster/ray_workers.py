@@ -1,4 +1,4 @@
-"""The workers of a Ray cluster as one scheduler sees them: an actor in every slot, asked for its progress, and released."""
+"""Workers of a Ray cluster: start an actor in every slot, poll its progress, and release surplus actors."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ _log = logs.logger(__name__)
 RECONCILE_SECONDS: Final = 1.0
 POLL_SECONDS: Final = 0.25
 IDLE_POLL_SECONDS: Final = 1.0
-"""Time between two polls of an actor that holds no assignment of this scheduler, and the longest time between two of any."""
+"""Poll interval of an actor without assignments of this scheduler. It is also the longest interval of any actor."""
 POLLS_PER_SECOND: Final = 64
-"""Polls of actors at work. Each costs the scheduler and the actor about 1 ms of processor time."""
+"""Total rate at which busy actors are polled. A poll costs the scheduler and the actor about 1 ms each."""
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
 REQUEST_SECONDS: Final = 30.0
-"""Time after which a request to the autoscaler is repeated: it forgets requests when the head restarts."""
+"""Interval at which a request to the autoscaler is repeated, because it is lost when Ray's head restarts."""
 ANSWER_SECONDS: Final = 15.0
-"""Time that an actor or the cluster has for one answer."""
+"""Timeout of one call to an actor or the cluster."""
 
 
 @dataclass(slots=True)
 class RayWorker:
-    """An actor that is ready, and the assignments of this scheduler that it holds."""
+    """A ready actor, with the assignments that this scheduler has sent to it."""
 
     slot: Slot
     actor: Any
     state: WorkerState
     tokens: dict[str, int] = field(default_factory=dict)
-    """Frames shown by each assignment, in the order in which they were submitted."""
+    """Frames done by the token of each assignment, in order of submission."""
     active: str | None = None
-    """The assignment whose frame was being drawn when the actor was last asked, perhaps another scheduler's."""
+    """Token of the assignment that was being drawn at the last poll. It may belong to another scheduler."""
     fatal: str | None = None
-    """Token of the assignment that killed it, empty for none of this scheduler's. Those that waited behind it are lost without fault."""
+    """Token of the assignment that killed the actor, empty if this scheduler sent none. Other assignments are not to blame."""
     condemned: bool = False
-    """True once this scheduler has killed it because it hung."""
+    """True after this scheduler has killed the actor because it hung."""
     leaving: bool = False
-    """True while the queue is too short for it: it gets no more assignments, and ends when it is idle."""
+    """True while the actor is surplus. It gets no assignments and ends when it is idle."""
     asked: float = 0.0
-    """When the actor was last asked for its progress."""
+    """Time of the last poll, on the monotonic clock."""
     answered: bool = True
-    """False while that question is open."""
+    """False while the last poll has no answer."""
 
 
 class RayWorkers:
-    """Keep an actor in every slot of the cluster or, in a fleet that follows the queue, in as many as it needs.
+    """Keep an actor in every slot of the cluster. An autoscaled fleet fills only the slots that the queue needs.
 
-    Progress goes to `reports`. `gone` is set when the cluster is.
+    Progress goes to `reports`. `gone` is set when the cluster is dead.
     """
 
     def __init__(self, settings: Settings, cluster: RayCluster, reports: ReportQueue, gone: asyncio.Event) -> None:
@@ -72,7 +72,7 @@ class RayWorkers:
         self._workers: dict[str, RayWorker] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._start_turns: dict[str, asyncio.Semaphore] = {}
-        """By node: bounds the workers that start at a time."""
+        """Limit of concurrent worker starts, by node."""
         self._loops: list[asyncio.Task[None]] = []
         self._polls: set[asyncio.Task[None]] = set()
         self._growth: Growth | None = None
@@ -87,12 +87,12 @@ class RayWorkers:
         return self._workers.get(worker_id)
 
     def remove(self, worker: RayWorker) -> None:
-        """Forget a worker whose actor has ended, unless another actor has taken its slot. The slot is filled again."""
+        """Remove a worker whose actor has ended, unless a new actor has its slot already. The slot is filled again."""
         if self._workers.get(worker.state.id) is worker:
             del self._workers[worker.state.id]
 
     async def start(self) -> None:
-        """Begin to fill the slots and to ask the actors."""
+        """Start the loops that fill the slots and poll the actors."""
         if self._settings.workers_max is not None:
             living = len(await self._cluster.actor_names())
             self._growth = Growth(self._settings, living, time.monotonic())
@@ -100,14 +100,14 @@ class RayWorkers:
         self._loops = [asyncio.create_task(self._keep_reconciled()), asyncio.create_task(self._keep_polling())]
 
     async def close(self) -> None:
-        """Stop asking and starting actors. Those that live stay."""
+        """Stop polling and starting actors. Live actors stay."""
         running = [*self._loops, *self._starting.values(), *self._polls]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
     def workers_to_request(self, open_tasks: int) -> int | None:
-        """Take note of the queue's length. Return the number of workers to request from the autoscaler, if it is time to."""
+        """Record the queue's length. Return the number of workers to request from the autoscaler if a request is due."""
         if self._growth is None:
             return None
         now = time.monotonic()
@@ -129,7 +129,7 @@ class RayWorkers:
                     self._gone.set()
 
     async def _reconcile(self) -> None:
-        """Compare the slots that should have an actor with those that have, start what is missing, and let surplus actors go."""
+        """Start missing actors and release surplus ones."""
         nodes = await self._cluster.nodes()
         slots = {slot.name: slot for slot in slots_of(nodes, self._settings)}
         kept = slots if self._growth is None else await self._slots_to_keep(slots, self._growth.target_workers)
@@ -145,14 +145,17 @@ class RayWorkers:
             self._gone.set()
 
     async def _slots_to_keep(self, slots: dict[str, Slot], target_workers: int) -> dict[str, Slot]:
-        """Return the slots that should have an actor in a fleet that follows the queue. Join actors of ended schedulers, so that they can leave."""
+        """Return the slots of an autoscaled fleet that should have an actor.
+
+        Connect to actors that ended schedulers have left, so that they can be released.
+        """
         taken = await self._cluster.actor_names()
         for name in taken & set(slots):
             self._begin_start(slots[name])
         return {slot.name: slot for slot in kept_slots(list(slots.values()), target_workers, taken)}
 
     async def _release_if_idle(self, worker: RayWorker) -> None:
-        """End a surplus actor unless it holds assignments of any scheduler."""
+        """End a surplus actor unless it has assignments of any scheduler."""
         if worker.tokens:
             return
         with contextlib.suppress(TimeoutError, RayError):
@@ -161,7 +164,7 @@ class RayWorkers:
                 _log.info("worker released", worker=worker.state.id)
 
     def _begin_start(self, slot: Slot) -> None:
-        """Start the slot's actor, unless it is there or is being started."""
+        """Start the slot's actor unless it exists or is being started."""
         if slot.name not in self._workers and slot.name not in self._starting:
             self._starting[slot.name] = asyncio.create_task(self._start_worker(slot), name=slot.name)
 
@@ -182,12 +185,14 @@ class RayWorkers:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             for worker in self._due(time.monotonic()):
-                poll = asyncio.create_task(self._poll(worker))  # nobody waits for an actor that does not answer
+                poll = asyncio.create_task(
+                    self._poll(worker)
+                )  # a separate task: an actor that does not answer must not delay the others
                 self._polls.add(poll)
                 poll.add_done_callback(self._polls.discard)
 
     def _due(self, now: float) -> list[RayWorker]:
-        """Return the actors to ask now. The more actors work, the less often each is asked: at least once a second, like idle ones."""
+        """Return the actors to poll now. Busy actors share POLLS_PER_SECOND; each is polled at least once a second."""
         workers = list(self._workers.values())
         at_work = sum(1 for worker in workers if worker.tokens)
         pause = min(IDLE_POLL_SECONDS, max(POLL_SECONDS, at_work / POLLS_PER_SECOND))
@@ -198,7 +203,7 @@ class RayWorkers:
         return due
 
     async def _poll(self, worker: RayWorker) -> None:
-        """Ask an actor for its progress. Replace an idle actor that uses too much memory."""
+        """Poll an actor's progress. Replace an idle actor that uses too much memory."""
         try:
             report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
         except RayActorError:

@@ -1,7 +1,7 @@
-"""The render actor: one process with one GL context on one thread, kept warm between assignments.
+"""The render actor: a long-lived process with one GL context on one thread.
 
-Frames never pass through Ray: documents and media come from storage, segments go there. Schedulers import this module to start
-actors, so only an actor imports the renderer.
+Frames never pass through Ray: the actor reads documents and media from storage and writes segments to it. Schedulers import
+this module to start actors, so the renderer is imported only inside an actor.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from cluster.task_runner import TaskRunner
 
 NICENESS: Final = 10
-"""Rendering yields the processor to those who answer requests; it uses what they leave."""
+"""Niceness of render workers, so that processes that answer requests come first."""
 LAST_WORDS_SECONDS: Final = 0.3
-"""Time for an actor that ends to hand over why."""
+"""Time in which an ending actor can still send its failure report."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActorReport:
-    """State of an actor. `progress` is frames done by token of the assignments that have begun; `active` is the token of the one whose
-    frame is being drawn, for `quiet_seconds` by now."""
+    """State of an actor.
+
+    `progress` is the frames done by the token of each started assignment. `active` is the token of the assignment or id
+    of the still that is being drawn. `quiet_seconds` is the time since a frame last ended."""
 
     renderer: str
     device: str
@@ -57,17 +59,19 @@ class ActorReport:
 
 @ray.remote(concurrency_groups={"assignments": 8, "control": 4, "stills": 4})
 class RenderActor:
-    """A worker. Assignments wait in its own queue; questions and cancellations are answered while one is under way."""
+    """A worker with a queue of assignments. It answers polls and cancellations while it renders."""
 
     def __init__(self, worker_id: str, settings: Settings, raster_threads: int) -> None:
         from cluster.render_thread import RenderThread  # noqa: PLC0415 - see above
 
         logs.set_up(settings.log_level)
-        traces.set_up(settings, "worker")  # its thread must begin before the drawing thread enters the sandbox
+        traces.set_up(
+            settings, "worker"
+        )  # before the drawing thread enters the sandbox, which new threads would inherit
         self._worker_id = worker_id
         self._scratch = Scratch("worker")
         self._process = psutil.Process()
-        self._process.nice(max(NICENESS, self._process.nice()))  # only root may take back what Ray has given up
+        self._process.nice(max(NICENESS, self._process.nice()))  # only root can lower the niceness that Ray has set
         scratch = self._scratch.path
         self._writer = ProgressWriter(settings.redis_url)
         make = partial(_sandboxed_runner, worker_id, settings, scratch, _cuda_index(), raster_threads)
@@ -77,17 +81,17 @@ class RenderActor:
         self._leaving = False
         self._lock = threading.Lock()
         self._work_count = 0
-        """Assignments and stills that are here. They are taken in, and the actor ends, under the lock."""
+        """Number of accepted assignments and stills. The lock guards their acceptance and the actor's end."""
         self._memory_max = settings.segment_memory_bytes_max
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
 
     def __repr__(self) -> str:
-        """Name of the actor in Ray's dashboard and logs."""
+        """Return the actor's name for Ray's dashboard and logs."""
         return self._worker_id
 
     @ray.method(concurrency_group="control")
     def describe(self) -> ActorReport:
-        """Wait until the renderer is ready. If it cannot start, the actor ends, and a fresh one replaces it."""
+        """Wait until the renderer is ready and describe it. If it cannot start, the actor ends and a new one replaces it."""
         try:
             return self._report()
         except Exception:
@@ -119,7 +123,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="stills", enable_task_events=False)
     def still(self, assignment: StillAssignment) -> DrawnStill:
-        """A picture file, drawn between two frames of the segments under way."""
+        """Draw a still between two frames of the running segments."""
         with self._admitted() as admitted:
             if admitted:
                 return self._thread.still(assignment)
@@ -127,7 +131,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
-        """Stop an assignment soon."""
+        """Stop an assignment at its next frame."""
         self._thread.cancel(token)
 
     @ray.method(concurrency_group="control")
@@ -136,7 +140,7 @@ class RenderActor:
         return os.getpid()
 
     def _out_of_memory(self) -> None:
-        """Fail the job that is being drawn, then end the process: nothing else gives its memory back for sure."""
+        """Fail the active assignment, then end the process: only its end surely frees the memory."""
         self._leaving = True
         megabytes = self._memory_max // 1_000_000
         message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
@@ -156,7 +160,7 @@ class RenderActor:
 
     @ray.method(concurrency_group="control")
     def leave_if_idle(self) -> bool:
-        """Refuse with False if an assignment of any scheduler is here. Otherwise take no more, and end after the answer."""
+        """Return False if the actor has work of any scheduler. Otherwise accept no more work, return True and end."""
         with self._lock:
             self._leaving = self._leaving or not self._work_count
             if not self._leaving:
@@ -178,7 +182,7 @@ class RenderActor:
 def _sandboxed_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
 ) -> TaskRunner:
-    """Make the renderer on the calling thread, which then drops what drawing does not need."""
+    """Create the renderer on the calling thread, then restrict the thread to the sandbox."""
     from cluster import sandbox  # noqa: PLC0415 - see above
     from cluster.segment_maker import task_runner  # noqa: PLC0415
 
@@ -188,6 +192,6 @@ def _sandboxed_runner(
 
 
 def _cuda_index() -> int | None:
-    """Return CUDA's number, among all GPUs of the machine, of the GPU that Ray assigned to this actor."""
+    """Return the CUDA index, among all GPUs of the machine, of the GPU that Ray assigned to this actor."""
     ids = ray.get_runtime_context().get_accelerator_ids().get("GPU", [])
     return int(ids[0]) if ids and ids[0].isdigit() else None

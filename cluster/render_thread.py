@@ -24,9 +24,9 @@ OnProgress = Callable[[str, int], None]
 
 
 class RenderThread(Generic[RunnerT]):
-    """The drawing thread. `make` makes the runner on it, because a GL context belongs to one thread.
+    """The drawing thread. It calls `make` to create the runner, because a GL context belongs to one thread.
 
-    `on_progress` gets token and frames done, on this thread. `may_pause` returns True if accounts can take turns between frames.
+    It calls `on_progress` with a token and its frames done. `may_pause` returns True if accounts can take turns between frames.
     """
 
     def __init__(
@@ -39,9 +39,9 @@ class RenderThread(Generic[RunnerT]):
     ) -> None:
         self._writer, self._on_progress, self._may_pause, self._clock = writer, on_progress, may_pause, clock
         self._arriving: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
-        """Submitted entries. None only ends the wait of an idle thread."""
+        """Submitted entries. None only wakes an idle thread."""
         self._awaited: Entry | None = None
-        """Entry that ended the wait of an idle thread: the first of the next arrivals."""
+        """Entry that woke an idle thread. It is the first of the next arrivals."""
         self._entries: dict[str, Entry] = {}
         self._ready: Future[RunnerT] = Future()
         self._turns: Turns | None = None
@@ -49,23 +49,23 @@ class RenderThread(Generic[RunnerT]):
         self._stills = StillQueue(lambda: self._arriving.put(None), clock)
         self.frames_done = 0
         self.progress: dict[str, int] = {}
-        """Frames done by token, of the assignments that have begun."""
+        """Frames done by the token of each started assignment."""
         self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
         self._thread.start()
 
     def runner(self) -> RunnerT:
-        """Return the runner, once it is ready. Raises the error of `make`."""
+        """Wait for the runner and return it. Raises the error of `make`."""
         return self._ready.result()
 
     def submit(self, assignment: TaskAssignment) -> Future[Finished | Ended]:
-        """Queue the assignment. Its report comes through the future."""
+        """Queue the assignment. Return a future of its report."""
         entry = Entry(assignment)
         self._entries[assignment.token] = entry
         self._arriving.put(entry)
         return entry.result
 
     def still(self, assignment: StillAssignment) -> DrawnStill:
-        """Draw a still between the frames of the segments under way, and wait for it. Nothing is raised."""
+        """Draw a still between frames of the running segments and wait for it. Raises nothing."""
         return self._stills.draw(assignment, self.runner())
 
     def cancel(self, token: str) -> None:
@@ -76,7 +76,7 @@ class RenderThread(Generic[RunnerT]):
 
     @property
     def active(self) -> str | None:
-        """Id of the still, or token of the assignment, whose frame is being drawn."""
+        """Return the id of the still or the token of the assignment that is being drawn."""
         if (still := self._stills.active) is not None:
             return still[0]
         entry = self._turns.active if self._turns is not None else None
@@ -84,13 +84,13 @@ class RenderThread(Generic[RunnerT]):
 
     @property
     def quiet_seconds(self) -> float:
-        """Time since a frame, a still or an assignment last ended here; 0 while there is nothing to do."""
+        """Return the time since a frame, a still or an assignment last ended, or 0 if the thread is idle."""
         if (still := self._stills.active) is not None:
             return still[1]
         return 0.0 if self._turns is None or self.active is None else self._clock() - self._turns.moved
 
     def fail_active(self, failure: Failure) -> None:
-        """Report the active still or assignment as failed, from another thread: the process is about to end."""
+        """Fail the active still or assignment from another thread before the process ends."""
         if self._stills.fail_active(failure):
             return
         entry = self._turns.active if self._turns is not None else None
@@ -99,7 +99,7 @@ class RenderThread(Generic[RunnerT]):
                 entry.result.set_result(Ended(entry.assignment.token, failure, worker_ends=True))
 
     def close(self) -> None:
-        """Let the assignments under way end, within a bounded time."""
+        """Wait a bounded time for the running assignments, then stop."""
         self._closing = True
         self._arriving.put(None)
         self._thread.join(CLOSE_SECONDS)
@@ -124,7 +124,7 @@ class RenderThread(Generic[RunnerT]):
         self._ready.set_result(runner)
         while not (turns.is_idle and self._closing and self._arriving.empty() and self._stills.is_empty):
             if turns.is_idle:
-                if self._stills.is_empty:  # else the wake-up of a waiting still may be spent already
+                if self._stills.is_empty:  # a still may have used up its wake-up before this wait
                     self._await_arrival()
                 self._stills.draw_next(runner, beside_segments=False)
             turns.run_next()

@@ -1,4 +1,4 @@
-"""Execute an assignment and report its progress: the same for every executor."""
+"""Execute an assignment and report its progress, for every executor."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Runner(Drawer, Protocol):
     """Execute assignments on the calling thread (`TaskRunner`)."""
 
     def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
-        """Return the assignment's one report; nothing is raised."""
+        """Execute the assignment and return its report. Raises nothing."""
         ...
 
 
 def execute_and_report(
     runner: Runner, assignment: TaskAssignment, writer: ProgressWriter, on_progress: OnProgress, should_stop: ShouldStop
 ) -> Finished | Ended:
-    """Execute the assignment; its progress goes to `on_progress` and, at a bounded rate, to Redis.
+    """Execute the assignment. Report its progress to `on_progress` and, at a bounded rate, to Redis.
 
-    Its beginning and its first frames are written at once.
+    The start and the first frames are written to Redis at once.
     """
     now = _begun(runner.worker_id, assignment)
     writer.show(now, at_once=True)
@@ -51,7 +51,7 @@ def execute_and_report(
 def _traced(
     runner: Runner, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop
 ) -> Finished | Ended:
-    """Execute the assignment as a span of its job's trace, and log its end."""
+    """Execute the assignment in a span of its job's trace. Log its end."""
     name = "segment" if isinstance(assignment, SegmentAssignment) else "assembly"
     frames = assignment.frame_count if isinstance(assignment, SegmentAssignment) else None
     about: dict[str, Any] = {
@@ -84,5 +84,5 @@ def _begun(worker_id: str, assignment: TaskAssignment) -> SegmentProgress:
 
 
 def _frames(assignment: TaskAssignment) -> int:
-    """Return the number of frames that the assignment adds to the job's."""
+    """Return the number of frames that the assignment adds to its job."""
     return assignment.frame_count if isinstance(assignment, SegmentAssignment) else 0

@@ -1,7 +1,7 @@
-"""Access rights of a render thread while it draws: its scratch folder, storage, and files of Python, fonts and drivers.
+"""Sandbox of a render thread: access to its scratch folder, storage, and files of Python, fonts and drivers.
 
-The sandbox keeps libraries that read foreign files (decoders, SVG, fonts) from opening other files and connections. It
-is one of several walls: it restricts the render thread and its helpers, not the threads that talk to Ray and Redis.
+The sandbox prevents libraries that parse user files (decoders, SVG, fonts) from opening other files and connections. It is
+one of several defences: it restricts the render thread and its helper threads, not the threads that talk to Ray and Redis.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def policy_of(settings: Settings, scratch: Path) -> Policy:
 
 
 def enter(settings: Settings, scratch: Path) -> bool:
-    """Restrict this thread; return whether the kernel could. Without Landlock drawing goes on without the sandbox."""
+    """Restrict this thread. Return False if the kernel has no Landlock; drawing then continues without a sandbox."""
     if not settings.drawing_sandbox:
         return False
     policy = policy_of(settings, scratch)
@@ -60,7 +60,7 @@ def enter(settings: Settings, scratch: Path) -> bool:
 
 
 def _without(path: Path, secret: list[Path]) -> list[Path]:
-    """Return the path, or its parts that contain nothing secret. Never `/`, which would allow everything."""
+    """Return the path, or the entries of it that contain no secret. Never return `/`, which would allow everything."""
     resolved = path.resolve()
     if resolved == Path("/") or any(resolved.is_relative_to(hidden) for hidden in secret):
         return []
@@ -70,14 +70,14 @@ def _without(path: Path, secret: list[Path]) -> list[Path]:
 
 
 def _credentials(settings: Settings) -> list[Path]:
-    """Files from which credentials of the bucket are read again when they expire."""
+    """Return the files with the bucket's credentials, which are read again when they expire."""
     if settings.s3_bucket is None:
         return []
     return [Path(name).expanduser() for name in _CREDENTIALS] + [Path("/var/run/secrets")]
 
 
 def _ports(settings: Settings) -> tuple[int, ...]:
-    """Return the ports of the bucket's server, or AWS's own without one. Proxies are not supported."""
+    """Return the ports of the S3 endpoint, or AWS's default ports. Proxies are not supported."""
     if settings.s3_bucket is None:
         return ()
     server = urlsplit(settings.s3_endpoint_url or "https://s3")

@@ -1,4 +1,4 @@
-"""Render segments with the real renderer. One per process: it owns the GL context."""
+"""Render segments with the real renderer. A process has one renderer, which owns the GL context."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from scheduler.ports import SegmentAssignment, StillAssignment, VideoFormat
 
 _log = logs.logger(__name__)
 OPENED_MAX: Final = 4
-"""Documents kept open: a worker mostly gets segments of the same few jobs."""
+"""Open documents to cache: a worker mostly gets segments of the same few jobs."""
 
 
 class _DocumentKey(NamedTuple):
-    """Identity of an open document. `media`: the assignment's pairs of sources and storage keys, sorted."""
+    """Key of an open document. `media` is the assignment's sorted pairs of source and storage key."""
 
     document_key: str
     video_format: VideoFormat
@@ -40,7 +40,7 @@ class _DocumentKey(NamedTuple):
 
 
 class SessionSegmentMaker:
-    """`SegmentMaker` by a render session, with the documents that are open in it."""
+    """`SegmentMaker` with a render session and its open documents."""
 
     def __init__(self, settings: Settings, cuda_index: int | None = None, raster_threads: int | None = None) -> None:
         self._session = RenderSession(
@@ -68,7 +68,7 @@ class SessionSegmentMaker:
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
         """Return a digest of the frames' keys and the encoder's settings.
 
-        Sources named by content are in the frames' keys already.
+        The frames' keys already include media that are named by content hash.
         """
         opened = self._open(assignment, media)
         frames = [opened.frame_key(assignment.first_frame + index) for index in range(assignment.frame_count)]
@@ -101,14 +101,14 @@ class SessionSegmentMaker:
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
         """Draw one frame.
 
-        Stills have their own open documents, so that one can be drawn during a segment of the same document.
+        Stills have separate open documents, so that a still can be drawn during a segment of the same document.
         """
         opened = self._open(assignment, media)
         return StillPicture(self._session.still(opened, frame_index), opened.warnings)
 
     @property
     def may_pause(self) -> bool:
-        """Frames that stay on the GPU lie in memory that a session has once (`gpu_renderer/backends/gl/handover.py`)."""
+        """Return False if frames stay on the GPU: their buffers exist once per session (`gpu_renderer/backends/gl/handover.py`)."""
         return not self._session.from_gpu.works
 
     def _open(self, assignment: SegmentAssignment | StillAssignment, media: MediaCache) -> OpenDocument:
@@ -134,7 +134,7 @@ class SessionSegmentMaker:
         return documents[key]
 
     def _close_surplus(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> None:
-        """Make room for one more document. Those of paused segments stay open."""
+        """Close documents to make room for one more. Documents of paused segments stay open."""
         idle = [key for key, opened in documents.items() if opened not in self._in_use]
         for key in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
             documents.pop(key).close()
@@ -143,15 +143,15 @@ class SessionSegmentMaker:
 def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
 ) -> TaskRunner:
-    """Return a worker's runner. Its GL context belongs to the calling thread, which must execute all assignments."""
+    """Return a worker's runner. The calling thread owns the GL context and must execute all assignments."""
     storage = storage_of(settings, Links(farm_secret(settings)))
     return TaskRunner(worker_id, SessionSegmentMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 
 def _warm(session: RenderSession) -> None:
-    """Let the driver compile what most documents need before the worker is ready."""
+    """Compile the shaders that most documents need before the worker is ready."""
     try:
         _log.info("renderer is warm", seconds=round(warm_up(session), 3))
     except Exception as error:
-        # Warming up is for speed alone: a worker whose driver fails here takes jobs all the same, and the first that fails reports why.
+        # Warming up only saves time. A worker whose driver fails here still takes jobs, and the first failing job reports why.
         _log.warning("renderer could not be warmed up", error=f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""Slots of render actors: a number of them on every live node. Pure."""
+"""Slots of render actors on every live node, as pure functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from farm_core.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for one actor. Its name is the same for every scheduler, so that they share the actor."""
+    """A place for one actor. All schedulers use the same name for it, so that they share the actor."""
 
     name: str
     node_id: str
@@ -21,13 +21,13 @@ class Slot:
     cpus: float
     gpus: float
     raster_threads: int
-    """Threads that software GL may use beside the actor's own."""
+    """Additional threads for software GL."""
     starts_max: int
-    """Actors of the node that start at the same time: each keeps a core busy until it is ready."""
+    """Limit of concurrent starts on the node. A starting actor keeps a core busy until it is ready."""
 
 
 def slots_of(nodes: Sequence[Mapping[str, Any]], settings: Settings) -> Iterator[Slot]:
-    """Yield the slots of all live nodes, given as Ray lists them: per GPU, or per processor core without a GPU."""
+    """Yield the slots of all live nodes of Ray's node list: some per GPU, or one per core without a GPU."""
     for node in nodes:
         if node["Alive"]:
             yield from _slots_of_node(node, settings)
@@ -50,21 +50,23 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
 
 
 def raster_share(cores: float, workers: int) -> int:
-    """Return the threads of software GL for each worker. With one core its own thread rasterises: a second one would only
-    take turns with it."""
+    """Return the threads of software GL for each worker.
+
+    With one core, return 0: the worker's own thread rasterises, and a second one would only compete with it.
+    """
     share = int(cores // workers)
     return share if share > 1 else 0
 
 
 TASKS_PER_WORKER: Final = 4
-"""Waiting segments for each worker of a fleet that follows the queue. A segment is about a second of output."""
+"""Open segments for each worker of an autoscaled fleet. A segment is about a second of output."""
 
 
 class Growth:
-    """Number of workers that a queue needs. It grows at once and shrinks after a while.
+    """Number of workers that a queue needs. It grows at once and shrinks after `workers_keep_seconds`.
 
-    `workers_max` must be set. `workers` is the number that lives already: a scheduler that has just started releases
-    none before `workers_keep_seconds`.
+    `workers_max` must be set. `workers` is the number of live workers: a new scheduler releases none of them before
+    `workers_keep_seconds` have passed.
     """
 
     def __init__(self, settings: Settings, workers: int, now: float) -> None:
@@ -75,11 +77,11 @@ class Growth:
 
     @property
     def target_workers(self) -> int:
-        """The most workers that the queue was worth lately."""
+        """Return the largest number of workers that the queue has recently needed."""
         return self._peaks[0][1]
 
     def demand(self, open_tasks: int, now: float) -> None:
-        """Take note of the queue's length at a moment. Moments never go back."""
+        """Record the queue's length at a time. Times must not decrease."""
         worth = self._bounded(math.ceil(open_tasks / TASKS_PER_WORKER))
         while self._peaks and self._peaks[-1][1] <= worth:
             self._peaks.pop()
@@ -92,8 +94,8 @@ class Growth:
 
 
 def kept_slots(slots: Sequence[Slot], target_workers: int, taken: Collection[str]) -> list[Slot]:
-    """The slots that should have a worker: `target_workers` of them, first those whose names are `taken`, which have one.
+    """Return `target_workers` slots that should have a worker, first those whose names are `taken` by a live worker.
 
-    All schedulers keep the same ones, because all see the same names.
+    All schedulers choose the same slots, because all see the same names.
     """
     return sorted(slots, key=lambda slot: (slot.name not in taken, slot.name))[:target_workers]

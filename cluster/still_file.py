@@ -1,4 +1,4 @@
-"""Frames as one picture file."""
+"""Encode frames as one picture file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "jpeg": {"quality": 88},
     "webp": {"quality": 85, "method": 2},
 }
-"""Quick to write: a person waits for the picture."""
+"""Encoder options that favour speed, because a person waits for the picture."""
 
 
 def still_file(frames: Sequence[npt.NDArray[np.uint8]], columns: int, format: Literal["png", "jpeg", "webp"]) -> bytes:

@@ -1,7 +1,7 @@
-"""Stills at a worker: frames that wait for a gap between two frames of the segments under way.
+"""Queue of a worker's stills. Their frames are drawn between two frames of the running segments.
 
-A frame cannot be stopped. One that draws for long holds the worker, and the scheduler that sent it ends the process then
-(`scheduler/still_drawing.py`); until then the queue says which still is being drawn, so that no segment is blamed.
+A frame cannot be interrupted. If a still's frame takes too long, the scheduler that sent the still ends the worker
+(`scheduler/still_drawing.py`). `StillQueue.active` names the still, so that no segment is blamed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 
 BURST_SECONDS: Final = 1.0
-"""Drawing time by which an account's stills may be ahead of the segments here: a contact sheet is drawn at once."""
+"""Lead in drawing time that an account's stills can have over segments. It lets a contact sheet be drawn at once."""
 
 TOO_LATE: Final = "No render worker answered in time. Try again."
 
@@ -30,7 +30,7 @@ class Drawer(Protocol):
 
     @property
     def worker_id(self) -> str:
-        """Name of the worker."""
+        """Return the worker's id."""
         ...
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
@@ -39,7 +39,7 @@ class Drawer(Protocol):
 
 
 class StillFailed(Exception):
-    """The still ends with a failure that is known already. `worker_ends`: and so does the worker's process."""
+    """The still failed for a known reason. `worker_ends` is True if the worker's process also ends."""
 
     def __init__(self, failure: Failure, *, worker_ends: bool = False) -> None:
         super().__init__(failure.public_message)
@@ -49,7 +49,7 @@ class StillFailed(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
-    """A frame that waits."""
+    """A waiting frame."""
 
     assignment: StillAssignment
     index: int
@@ -57,9 +57,9 @@ class _Frame:
 
 
 class StillQueue:
-    """Frames of stills, in the order in which they were asked for. `wake` ends the wait of an idle drawing thread.
+    """First-in, first-out queue of frames of stills. `wake` wakes an idle drawing thread.
 
-    Beside segments, the stills of an account take half of the drawing time at most, beyond BURST_SECONDS.
+    While segments run, an account's stills take at most half of the drawing time, after a burst of BURST_SECONDS.
     """
 
     def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -69,7 +69,7 @@ class StillQueue:
         self._active: _Frame | None = None
         self._began = 0.0
         self._ahead: dict[str, float] = {}
-        """By account: the moment at which segments have had as much time as its stills."""
+        """Time, by account, at which segments will have had as much drawing time as the account's stills."""
 
     @property
     def is_empty(self) -> bool:
@@ -78,12 +78,12 @@ class StillQueue:
 
     @property
     def active(self) -> tuple[str, float] | None:
-        """Id of the still whose frame is being drawn, and for how many seconds by now. None between stills."""
+        """Return the id of the still that is being drawn and its seconds so far, or None."""
         frame, began = self._active, self._began
         return None if frame is None else (frame.assignment.id, self._clock() - began)
 
     def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
-        """Wait for each frame, and encode the picture on the calling thread. Nothing is raised."""
+        """Wait for each frame, then encode the picture on the calling thread. Raises nothing."""
         began = time.perf_counter()
         deadline = self._clock() + assignment.seconds_max
         try:
@@ -98,9 +98,9 @@ class StillQueue:
         return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
 
     def draw_next(self, drawer: Drawer, *, beside_segments: bool) -> float:
-        """Draw at most one waiting frame; return the seconds that it took. Call it on the drawing thread.
+        """Draw at most one waiting frame and return the seconds that it took. Call this on the drawing thread.
 
-        `beside_segments`: a segment continues afterwards, and an account that is ahead of it waits.
+        If a segment is running (`beside_segments`), skip accounts whose stills have had too much drawing time.
         """
         frame = self._next(beside_segments=beside_segments)
         if frame is None:
@@ -110,7 +110,7 @@ class StillQueue:
         try:
             picture = drawer.still(frame.assignment, frame.index)
         except Exception as error:
-            # Handed over to the thread that waits for the frame.
+            # The waiting thread receives the error.
             with suppress(InvalidStateError):
                 frame.picture.set_exception(error)
         else:
@@ -120,7 +120,7 @@ class StillQueue:
         return self._count(frame)
 
     def fail_active(self, failure: Failure) -> bool:
-        """Fail the still whose frame is being drawn, from another thread: the process is about to end. False without one."""
+        """Fail the active still from another thread before the process ends. Return False if no still is being drawn."""
         frame = self._active
         if frame is None:
             return False
@@ -151,7 +151,7 @@ class StillQueue:
         return None
 
     def _count(self, frame: _Frame) -> float:
-        """Count the drawing time against the frame's account, and return it in seconds."""
+        """Charge the drawing time to the frame's account. Return it in seconds."""
         now = self._clock()
         took, account = now - self._began, frame.assignment.account_id
         ahead = max(self._ahead.get(account, 0.0), self._began) + 2 * took

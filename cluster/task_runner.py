@@ -1,4 +1,4 @@
-"""Execute an assignment on a worker: render and store a segment, or join the segments of a job. Knows no Ray."""
+"""Execute an assignment on a worker: render and store a segment, or join a job's segments. Independent of Ray."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _log = logs.logger(__name__)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
 OnProgress = Callable[[int], None]
-"""Called with the frames done of a segment."""
+"""Callback with a segment's frames done."""
 
 ShouldStop = Callable[[], bool]
-"""Called between frames. Returns True if the assignment must stop."""
+"""Callback between frames. It returns True if the assignment must stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class StillPicture:
-    """A frame: opaque RGBA of shape (height, width, 4), encoded sRGB, and what it leaves out."""
+    """A frame as opaque sRGB RGBA of shape (height, width, 4), with warnings about omitted content."""
 
     pixels: npt.NDArray[np.uint8]
     warnings: tuple[str, ...]
@@ -51,31 +51,31 @@ class SegmentMissing(Exception):
 
 
 class SegmentMaker(Protocol):
-    """Render segments: the part that needs a GPU. Tests replace it by something faster."""
+    """Renderer of segments. Tests replace it with a faster one."""
 
     @property
     def renderer(self) -> str:
-        """Build, GL renderer and encoder: everything that bytes depend on besides the assignment."""
+        """Return build, GL renderer and encoder. Together with the assignment they determine the output bytes."""
         ...
 
     @property
     def backend(self) -> str:
-        """Backend that composites: `gl` or `cpu`."""
+        """Return the name of the compositing backend: `gl` or `cpu`."""
         ...
 
     @property
     def device(self) -> str:
-        """Device that draws, for operators."""
+        """Return the rendering device's name, for operators."""
         ...
 
     @property
     def encoder(self) -> str:
-        """Encoder, for operators."""
+        """Return the encoder's name, for operators."""
         ...
 
     @property
     def may_pause(self) -> bool:
-        """True if another segment can be rendered between two frames of one."""
+        """Return True if another segment can be rendered between two frames of a segment."""
         ...
 
     def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
@@ -90,7 +90,7 @@ class SegmentMaker(Protocol):
         on_progress: OnProgress,
         should_stop: ShouldStop,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Write the segment; return milliseconds of each stage, and warnings. Raises RenderError, DocumentError."""
+        """Write the segment. Return the milliseconds of each stage and warnings. Raises RenderError, DocumentError."""
         ...
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
@@ -99,7 +99,7 @@ class SegmentMaker(Protocol):
 
 
 class TaskRunner:
-    """Execute assignments, one after the other, on one thread. `media_bytes_max`: budget of the media on disk."""
+    """Execute assignments one at a time on one thread. `media_bytes_max` limits the media cache on disk."""
 
     def __init__(
         self, worker_id: str, maker: SegmentMaker, storage: Storage, scratch: Path, media_bytes_max: int = BYTES_MAX
@@ -112,7 +112,7 @@ class TaskRunner:
         self._storage_lines = logs.OnceAMinute()
 
     def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
-        """Execute the assignment and return its one report. Nothing is raised."""
+        """Execute the assignment and return its report. Raises nothing."""
         try:
             if should_stop():
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
@@ -210,7 +210,7 @@ class TaskRunner:
 
 
 def failure_of(error: Exception, worker_id: str) -> Failure:
-    """Translate an error to the failure to report: its kind, which decides about another try, and its public message."""
+    """Convert an error to a failure: its kind, which decides if the task is retried, and its public message."""
     match error:
         case RenderStopped():
             return Failure(FailureKind.lost, "The render was stopped.", worker_id)

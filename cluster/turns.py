@@ -1,8 +1,8 @@
-"""Assignments of several accounts take turns on one worker's thread, at frame boundaries.
+"""Let assignments of several accounts take turns on one worker's thread, at frame boundaries.
 
-Each assignment runs in a greenlet of its own. Between two frames the running one gives way if another account waits and the one has
-had its slice. A paused assignment keeps its decoder, its encoder and its frames, so its bytes are the same as without a pause, and no
-work is lost. The account that has used the least time of this worker goes next. Within an account assignments run in their order.
+Each assignment runs in its own greenlet. After its time slice, the running assignment pauses at the next frame boundary if another
+account waits. A paused assignment keeps its decoder, encoder and frames, so a pause changes no bytes and loses no work. The account
+that has used the least time of this worker goes next. Within an account, assignments run in order of arrival.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 
 SLICE_SECONDS: Final = 1.0
-"""Time that an assignment has before it gives way to another account: much more than a change of turns costs."""
+"""Time slice of an assignment. It is much longer than the cost of a switch."""
 
 PAUSED_MAX: Final = 4
-"""Paused assignments: each holds a document, an encoder and some frames in memory."""
+"""Limit of paused assignments. Each keeps a document, an encoder and some frames in memory."""
 
 Boundary = Callable[[], bool]
-"""Called between frames, on the worker's thread. Returns True if the assignment must stop."""
+"""Callback between frames, on the worker's thread. It returns True if the assignment must stop."""
 
 Execute = Callable[[TaskAssignment, Boundary], Finished | Ended]
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """An assignment at this worker. `seconds` is the time it has run, without its pauses."""
+    """An assignment on this worker. `seconds` is its running time without pauses."""
 
     assignment: TaskAssignment
     result: Future[Finished | Ended] = field(default_factory=Future)
@@ -44,12 +44,12 @@ class Entry:
 
     @property
     def account_id(self) -> str:
-        """Account of the assignment's job."""
+        """Return the account of the assignment's job."""
         return self.assignment.account_id
 
     @property
     def seconds_max(self) -> float:
-        """Time limit, seconds."""
+        """Return the time limit in seconds."""
         limit = self.assignment.time_limit if isinstance(self.assignment, SegmentAssignment) else None
         return float("inf") if limit is None else limit.seconds
 
@@ -70,7 +70,7 @@ class Turns:
         self._used: dict[str, float] = {}
         self._began = 0.0
         self.active: Entry | None = None
-        """Entry whose frame is being drawn."""
+        """Entry that is being drawn."""
         self.moved = clock()
         """Time of the last finished frame or assignment, on the clock."""
 
@@ -80,7 +80,7 @@ class Turns:
         return not self._entries
 
     def run_next(self) -> None:
-        """Let one entry run until it ends or gives way. Does nothing if there is none."""
+        """Run one entry until it ends or pauses. Do nothing if there is no entry."""
         self._take_arrivals()
         if not self._entries:
             return
@@ -95,7 +95,7 @@ class Turns:
             self._entries.remove(entry)
 
     def leave_out(self, seconds: float) -> None:
-        """Count no time of a still that was drawn between two frames as time of the running entry."""
+        """Subtract the time of a still, drawn between two frames, from the running entry's time."""
         self._began += seconds
 
     def _run(self, entry: Entry) -> None:
@@ -104,11 +104,11 @@ class Turns:
         except BaseException as error:
             entry.result.set_exception(error)
             return
-        with suppress(InvalidStateError):  # failed from outside, because the process is about to end
+        with suppress(InvalidStateError):  # `fail_active` may have set a result already
             entry.result.set_result(self._judged(entry, report))
 
     def _boundary(self, entry: Entry) -> bool:
-        """Give way between two frames if another account's turn has come. Return True if the entry must stop."""
+        """Pause between two frames if it is another account's turn. Return True if the entry must stop."""
         self.moved = self._clock()
         if entry.is_cancelled:
             return True
@@ -143,7 +143,7 @@ class Turns:
         return min(candidates, key=lambda entry: self._used.get(entry.account_id, 0.0))
 
     def _take_arrivals(self) -> None:
-        """Take new entries. An account that had none here begins at the time of the one that has used the least."""
+        """Take new entries. A new account starts with the least time that any present account has used."""
         for entry in self._arrivals():
             present = {other.account_id for other in self._entries}
             if entry.account_id not in present:
@@ -163,7 +163,7 @@ class Turns:
         return self._clock() - self._began
 
     def _judged(self, entry: Entry, report: Finished | Ended) -> Finished | Ended:
-        """Turn the report of an entry that reached its time limit into a failure of the document."""
+        """Replace the report of an entry that reached its time limit with a failure of the document."""
         assignment = entry.assignment
         if not (entry.is_overdue and isinstance(report, Ended) and isinstance(assignment, SegmentAssignment)):
             return report

@@ -1,9 +1,9 @@
 """Layout of a backup archive: an uncompressed tar file whose first member is the manifest.
 
 manifest.json     format, time of creation, schema revision, object count
-database.dump     `pg_dump` in its custom format (compressed)
+database.dump     output of `pg_dump` in its custom format (compressed)
 jwt-secret        key of session tokens and file links, absent if the settings hold it
-storage/...       objects and their content types, as `farm_core.storage.local` lays them out; absent with S3
+storage/...       objects and their content types, laid out as in `farm_core.storage.local`; absent with S3
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DUMP: Final = "database.dump"
 SECRET: Final = "jwt-secret"  # noqa: S105 - a file name
 STORAGE: Final = "storage"
 STORED: Final = ("objects", "types")
-"""Folders of the local storage that a backup holds. Partial files stay out."""
+"""Folders of the local storage that a backup contains. Partial files are left out."""
 
 
 class BadBackup(Failure):

@@ -1,4 +1,4 @@
-"""Restore a backup of the embedded stores into those of a cluster: an empty database and a bucket."""
+"""Restore a backup of the embedded stores into a cluster's stores: an empty database and a bucket."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class NotEmpty(reader.RestoreFailed):
 
 
 def restore_to_stores(source: Path, database_url: str, storage: Storage, progress: Progress) -> layout.Manifest:
-    """Copy the objects to the storage, then load the database, whose rows name them. Raises BadBackup or RestoreFailed.
+    """Copy the objects to the storage, then load the database that refers to them. Raises BadBackup or RestoreFailed.
 
-    The backup is unpacked in the temporary folder (`TMPDIR`). The restore may be repeated until the database is loaded.
+    The backup is unpacked in the temporary folder (`TMPDIR`). A failed restore can be repeated.
     """
     url = libpq_url(database_url)
     _check_empty(url)
@@ -53,5 +53,5 @@ def _copy_objects(folder: Path, storage: Storage, size: int, progress: Progress)
 
 
 def _half(progress: Progress, *, first: bool) -> Callable[[int, int], None]:
-    """Unpacking and copying are half of the bar each."""
+    """Return a callback that fills the first or the second half of the progress bar."""
     return lambda done, total: progress(done if first else total + done, 2 * total)

@@ -27,13 +27,13 @@ Server = Callable[[], postgres.EmbeddedPostgres]
 
 
 class RestoreFailed(Failure):
-    """The backup could not be restored; the data folder is as it was."""
+    """The backup could not be restored. The data folder is unchanged."""
 
 
 def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout.Manifest, Path | None]:
-    """Restore a backup and return its manifest and where the former data folder was moved, if there was one.
+    """Restore a backup. Return its manifest and the new path of the former data folder, or None if there was none.
 
-    The backup is restored to a new folder beside the data folder, which takes its place only when everything has worked.
+    The backup is unpacked beside the data folder. It replaces the data folder only after every step has succeeded.
     Raises BadBackup or RestoreFailed.
     """
     data_folder.parent.mkdir(parents=True, exist_ok=True)
@@ -44,11 +44,11 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
         manifest = unpack(source, folder, progress)
         check_schema(manifest)
         _restore_database(folder, source, manifest)
-        os.sync()  # a loss of power would leave objects empty, with the backup perhaps deleted by then
+        os.sync()  # a power loss could otherwise leave empty objects after the backup was deleted
         former = None if is_new else _move_away(data_folder)
         try:
             folder.rename(data_folder)
-        except OSError as error:  # a farm has begun there meanwhile, say
+        except OSError as error:  # for example, another farm has started on the folder
             raise RestoreFailed(f"{data_folder} cannot be made: {error}") from error
     return manifest, former
 
@@ -80,7 +80,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
         raise layout.BadBackup(f"the backup holds {member.name!r}, which no backup has")
     if ".." in PurePosixPath(member.name).parts or not (member.isfile() or member.isdir()):
         raise layout.BadBackup(f"the backup holds {member.name!r}, which is no plain file or folder")
-    # Python 3.11.2, which Debian 12 has, knows neither the filter nor the argument that names it.
+    # Python 3.11.2 (Debian 12) has neither the filter nor the `filter` argument.
     archive.extraction_filter = getattr(tarfile, "data_filter", None)
     archive.extract(member, folder)
 
@@ -111,9 +111,9 @@ def _restore_database(folder: Path, source: Path, manifest: layout.Manifest) -> 
 
 
 def load_database(url: str, dump: Path, source: Path, manifest: layout.Manifest) -> None:
-    """Load the dump of the backup `source` into an empty database, bring it up to date, and say so in the audit log.
+    """Load the backup's dump into an empty database, run the migrations, and add an entry to the audit log.
 
-    A restore that is cut off leaves the database empty: without its last statements it has rows, but no index and no trigger.
+    An interrupted restore leaves the database empty. A partial one would have rows without indexes and triggers.
     Raises RestoreFailed.
     """
     command = [postgres.binary("pg_restore"), "--no-owner", "--single-transaction", f"--dbname={url}", str(dump)]
@@ -127,7 +127,7 @@ def load_database(url: str, dump: Path, source: Path, manifest: layout.Manifest)
 
 
 async def _record(url: str, source: Path, manifest: layout.Manifest) -> None:
-    """The log is the backup's own: without this entry it would end at the backup and go on after the restore."""
+    """Record the restore in the audit log, which comes from the backup and would otherwise show only a gap."""
     database = Database(url, pool_connections=2)
     try:
         async with database.work() as session:

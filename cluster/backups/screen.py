@@ -13,7 +13,7 @@ from cluster.backups.writer import Progress as Advance
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Advance]:
-    """Show a bar on standard error; the yielded function takes bytes done and bytes in total."""
+    """Show a progress bar on standard error. Yield a function that takes bytes done and total bytes."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)

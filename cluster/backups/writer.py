@@ -1,7 +1,7 @@
 """Write a backup while the farm runs.
 
-The database is dumped first, in one snapshot. Objects are immutable and written before the rows that name them, so every object
-that the dump names exists when its file is copied, unless it has expired in between.
+The database is dumped first, in one snapshot. Objects are immutable and are written before the rows that refer to them.
+Every object in the dump therefore exists when its file is copied, unless it has expired meanwhile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OBJECTS: Final = "SELECT DISTINCT key FROM object_charges WHERE key !~ '^(prese
 """The others lie in the database."""
 
 Progress = Callable[[int, int], None]
-"""Bytes copied so far, bytes in total."""
+"""Callback with the bytes copied and the total bytes."""
 
 
 class BackupFailed(Failure):
@@ -47,7 +47,7 @@ def missing_objects(data_folder: Path, database_url: str) -> list[str]:
 
 
 def write(data_folder: Path, database_url: str, target: Path, progress: Progress) -> layout.Manifest:
-    """Write a backup of the data folder to `target`, which appears only when complete. Raises BackupFailed."""
+    """Write a backup of the data folder. `target` appears only when it is complete. Raises BackupFailed."""
     with scratch.beside(target) as folder:
         dump = folder / layout.DUMP
         _dump(database_url, dump)
@@ -75,7 +75,7 @@ def _dump(database_url: str, target: Path) -> None:
 
 
 def _stored_files(storage: Path) -> list[tuple[Path, int]]:
-    """Files of the local storage with their sizes in bytes, in order of their names."""
+    """Return the files of the local storage with their sizes in bytes, sorted by name."""
     found = []
     for path in sorted(path for part in layout.STORED for path in (storage / part).rglob("*")):
         with _expired_is_fine():
@@ -111,7 +111,7 @@ def _add_objects(
 
 @contextmanager
 def _expired_is_fine() -> Iterator[None]:
-    """Ignore a file that was deleted since the folder was listed: what it held has expired."""
+    """Ignore a missing file: its object has expired since the folder was listed."""
     try:
         yield
     except FileNotFoundError:

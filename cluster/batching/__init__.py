@@ -1,1 +1,1 @@
-"""Videos from the rows of a table."""
+"""Render one video for each row of a table."""

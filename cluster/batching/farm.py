@@ -22,7 +22,7 @@ from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
 
 ROWS_MAX: Final = 1000
 FILE_GONE: Final = (403, 404, 409)
-"""Answers for a video that is no longer there, or whose link has expired. The command, begun again, renders the row again."""
+"""HTTP statuses of a deleted video or an expired link. The next run of the command renders the row again."""
 
 
 class BatchFailed(Failure):
@@ -30,9 +30,10 @@ class BatchFailed(Failure):
 
 
 class FarmRenderer:
-    """A template's inputs are columns; media cells that are files are uploaded, once each.
+    """Render rows with a template of the farm. Columns are the template's inputs.
 
-    Rows that an interrupted command left to the farm are awaited, not queued and charged again.
+    A media cell can name a local file. Each file is uploaded once. Rows that an interrupted command has queued are
+    awaited, not queued and charged again.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class FarmRenderer:
         self._farm.close()
 
     def faults(self, rows: Sequence[Row]) -> list[str]:
-        """Columns, numbers and files that are wrong. The farm checks the rest before it queues a row."""
+        """Return messages about wrong columns, numbers and files. The farm checks the rest before it queues a row."""
         if not self._kinds.keys() & {name for row in rows for name in row.cells}:
             return [f"no column is an input; the template offers {', '.join(sorted(self._kinds)) or 'none'}"]
         faults = [f"line {row.number}: {fault}" for row in rows for fault in self._row_faults(row)]
@@ -79,7 +80,7 @@ class FarmRenderer:
         return []
 
     def render(self, rows: Sequence[Row]) -> Iterator[Outcome]:
-        """Each row when its video is there, or with why it is not. Raises BatchFailed where rows are refused."""
+        """Yield the outcome of each row as it ends. Raises BatchFailed if the farm refuses rows."""
         try:
             resumed = {} if self._begins_again else self._under_way(rows)
             for batch_id, found in resumed.items():
@@ -93,7 +94,7 @@ class FarmRenderer:
             raise BatchFailed(f"{error}") from error
 
     def _under_way(self, rows: Sequence[Row]) -> dict[str, dict[int, Row]]:
-        """Return the rows whose renders the farm still has, but for those that were cancelled, by batch and by their place in it."""
+        """Return the rows that the farm still renders or keeps, by batch id and index in the batch. Skip cancelled rows."""
         found: dict[str, dict[int, Row]] = {}
         for batch_id, places in self._manifest.under_way(rows, self.identity).items():
             try:
@@ -107,9 +108,9 @@ class FarmRenderer:
         return found
 
     def _begun(self, rows: Sequence[Row]) -> str:
-        """Create a batch of the rows, or find the one that this command had begun; return its id.
+        """Create a batch of the rows and return its id. An interrupted call finds its earlier batch.
 
-        Rows that were rendered before, and failed, say, are another request.
+        The idempotency key includes the rows' earlier batches, so a retry of failed rows creates a new batch.
         """
         output = {**self._output, **_format_of(rows, self._format)}
         bodies = [{"inputs": self._inputs(row), "metadata": {"line": row.number}} for row in rows]
@@ -120,7 +121,7 @@ class FarmRenderer:
         return batch.batch_id
 
     def _awaited(self, batch_id: str, rows: Mapping[int, Row]) -> Iterator[Outcome]:
-        """Each row of the batch when it has ended."""
+        """Yield the outcome of each row of the batch as it ends."""
         waiting = dict(rows)
         for pause in poll_pauses():
             for item in self._farm.batch_rows(batch_id):
@@ -171,13 +172,13 @@ class FarmRenderer:
         return self._uploads[path]
 
     def _path(self, text: str) -> Path:
-        """Return the file, of the media folder if it is there."""
+        """Return the path of the file in the media folder if it exists there, otherwise `text` as a path."""
         inside = None if self._folder is None else self._folder / text
         return inside if inside is not None and inside.is_file() else Path(text)
 
 
 def _reason(template: str, error: ApiError | NoAnswer) -> str:
-    """Return why the template cannot be read from the farm."""
+    """Return a message that explains why the template could not be fetched."""
     if isinstance(error, NoAnswer):
         return f"the farm does not answer: {error}"
     if error.status == 404:
@@ -188,7 +189,7 @@ def _reason(template: str, error: ApiError | NoAnswer) -> str:
 
 
 def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
-    """Return the faults of the rows' file endings: a batch has one format, whose files have one ending."""
+    """Return messages about wrong file extensions. A batch has one format, and a format has one extension."""
     endings = {row.path.suffix.lower() for row in rows}
     if len(endings) > 1:
         return [f"--out: one batch has one format, not {', '.join(sorted(endings))}"]
@@ -204,7 +205,7 @@ def _format_faults(rows: Sequence[Row], wanted: str | None) -> list[str]:
 
 
 def _format_of(rows: Sequence[Row], wanted: str | None) -> dict[str, str]:
-    """Return the output's format, by name or by the ending of the rows' files; nothing for MP4."""
+    """Return the output format, given by name or by the file extension. Return an empty dict for MP4."""
     ending = rows[0].path.suffix.lower()
     found = wanted or next(
         output_format.name for output_format in OUTPUT_FORMATS.values() if output_format.ending == ending

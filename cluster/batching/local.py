@@ -24,7 +24,7 @@ from motion.errors import DocumentError
 
 
 class LocalRenderer:
-    """Columns that are no inputs are left alone, so that they can name files."""
+    """Render rows of a project file in this process. Other columns than inputs are ignored; the file name can use them."""
 
     def __init__(self, arguments: argparse.Namespace, output: Mapping[str, int]) -> None:
         self._document = read_local(Path(arguments.template))
@@ -46,7 +46,7 @@ class LocalRenderer:
         self._stack.close()
 
     def faults(self, rows: Sequence[Row]) -> list[str]:
-        """Return the faults of each row."""
+        """Return messages about wrong cells."""
         if not self._inputs.keys() & {name for row in rows for name in row.cells}:
             return [f"no column is an input; the document offers {', '.join(sorted(self._inputs)) or 'none'}"]
         found = []
@@ -60,7 +60,7 @@ class LocalRenderer:
         return found
 
     def render(self, rows: Sequence[Row]) -> Iterator[Outcome]:
-        """Each row when its video is there, or with why it is not."""
+        """Yield the outcome of each row as it ends."""
         if not rows:
             return
         session = self._stack.enter_context(RenderSession(options.default_session_options(self._arguments.machine())))
@@ -88,7 +88,7 @@ class LocalRenderer:
         return []
 
     def _write(self, session: RenderSession, row: Row) -> Sequence[str]:
-        """Write the row's video; return the warnings."""
+        """Render the row's video. Return the warnings."""
         size = (self._output.get("width"), self._output.get("height"), self._output.get("fps"))
         job = LocalJob(
             file=Path(self._arguments.template), format_name=format_of(row.path, self._format),

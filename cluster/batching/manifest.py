@@ -1,4 +1,4 @@
-"""Results of the rows: a JSON file beside the videos, written after every row."""
+"""Manifest of a batch: a JSON file beside the videos with the result of each row, written after every row."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cluster.batching.rows import Outcome, Row
 
 
 class Manifest:
-    """Results by the video's path: the row's cells, the identity of the renderer, and `rendering`, `done` or the error.
+    """Results by video path: the row's cells, the renderer's identity, and `rendering`, `done` or the error.
 
-    Rows that a farm renders have their batch there and their place in it.
+    Rows that a farm renders also have their batch id and their index in the batch.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,12 +30,12 @@ class Manifest:
         return cls(rows[0].path.parent / "manifest.json")
 
     def has(self, row: Row, identity: str) -> bool:
-        """True if the row's video is there, made of the same cells by the same template and output."""
+        """Return True if the row's video exists and was rendered from the same cells, template and output settings."""
         entry = self._rows.get(str(row.path), {})
         return entry.get("digest") == _digest(row, identity) and entry.get("status") == "done" and row.path.is_file()
 
     def under_way(self, rows: Sequence[Row], identity: str) -> dict[str, dict[int, Row]]:
-        """Return the rows that a farm was rendering when the command ended, by batch and by their place in it."""
+        """Return the rows that a farm was rendering when the command ended, by batch id and index in the batch."""
         found: dict[str, dict[int, Row]] = {}
         for row in rows:
             entry = self._rows.get(str(row.path), {})
@@ -44,7 +44,7 @@ class Manifest:
         return found
 
     def batches(self, rows: Sequence[Row]) -> list[str]:
-        """Return the batches in which the rows were rendered last."""
+        """Return the ids of the batches that rendered the rows last."""
         return sorted({batch for row in rows if (batch := self._rows.get(str(row.path), {}).get("batch"))})
 
     def begin(self, rows: Sequence[Row], identity: str, batch: str) -> None:

@@ -1,4 +1,4 @@
-"""Rows of a CSV file, and the file that each one's video goes to."""
+"""Rows of a CSV file and the output path of each row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAULTS_SHOWN_MAX: Final = 20
 
 
 class RowsRefused(Failure):
-    """Rows that cannot be rendered: every fault."""
+    """The rows cannot be rendered. The message lists every fault."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         shown = list(faults[:FAULTS_SHOWN_MAX])
@@ -28,7 +28,7 @@ class RowsRefused(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the file: the number of its line (2 is the first below the names), its cells that are not empty, and its video's path."""
+    """A row of the file: line number (the header is line 1), non-empty cells and output path."""
 
     number: int
     cells: Mapping[str, str]
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A row whose video is there, or why it is not; the warnings say what the video leaves out."""
+    """Result of a row: an error, or a video with warnings about content that it leaves out."""
 
     row: Row
     error: str | None = None
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def unused_columns(rows: Sequence[Row], pattern: str, inputs: Collection[str]) -> list[str]:
-    """Return a remark on each column that is neither an input nor part of the pattern: a misspelled name changes no video."""
+    """Return a warning for each column that is neither an input nor part of the pattern, such as a misspelled name."""
     used, columns = {*inputs, *_names(pattern)}, dict.fromkeys(name for row in rows for name in row.cells)
     remarks = []
     for name in columns.keys() - used:
@@ -61,7 +61,7 @@ def read_rows(path: Path, pattern: str) -> list[Row]:
         reader = csv.DictReader(file, strict=True)
         try:
             names = list(reader.fieldnames or [])
-            lines = [(reader.line_num, line) for line in reader if any(line.values())]  # spreadsheets leave empty rows
+            lines = [(reader.line_num, line) for line in reader if any(line.values())]  # spreadsheets export empty rows
         except UnicodeDecodeError as error:
             raise RowsRefused([f"{path} is not in UTF-8: save it as 'CSV UTF-8'"]) from error
         except csv.Error as error:
@@ -105,6 +105,6 @@ def _row(index: int, number: int, line: Mapping[str, str | None], pattern: str) 
 
 
 def _as_file_name(text: str) -> str:
-    """Return the text without characters that a file name cannot contain or that lead to another folder."""
+    """Return the text without characters that are invalid in a file name or could lead to another folder."""
     kept = "".join("-" if one in "/\\:\0" or not one.isprintable() else one for one in text.strip())
     return kept.strip(". ")[:100] or "empty"

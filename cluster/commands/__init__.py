@@ -1,1 +1,1 @@
-"""Commands that start the farm or look at its machines."""
+"""Commands that start the farm, use it, or check its machine."""

@@ -18,7 +18,7 @@ from farm_core.failure import Failure
 
 
 class CannotBackUp(Failure):
-    """There is nothing that this command could back up."""
+    """This farm has no embedded stores to back up."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,11 +28,11 @@ from motion.errors import DocumentError
 
 
 class NoProject(Failure):
-    """The project's file is not there, or is no project."""
+    """The project file is missing or invalid."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Template or file, rows, pattern."""
+    """Add the template or file, the rows, the output pattern and the options."""
     parser.add_argument(
         "template", metavar="TEMPLATE_OR_FILE", help="a template's id, or a .motion folder, zip or file"
     )
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Render every row; return 1 if one of them failed. Raises RowsRefused, NoProject and NoFarm."""
+    """Render every row. Return 1 if a row failed. Raises RowsRefused, NoProject and NoFarm."""
     rows = read_rows(arguments.rows, arguments.out)
     manifest = Manifest.beside(rows)
     with _renderer(arguments, _output(arguments), manifest) as renderer:
@@ -72,7 +72,7 @@ def _renderer(
             return LocalRenderer(arguments, output)
         except DocumentError as error:
             raise NoProject(f"{arguments.template}: {error.message}") from error
-    if Path(arguments.template).suffix or "/" in arguments.template:  # no template's id has a dot or a slash
+    if Path(arguments.template).suffix or "/" in arguments.template:  # template ids contain neither dots nor slashes
         raise NoProject(f"{arguments.template} does not exist")
     return FarmRenderer(connecting.client(arguments), arguments, output, manifest)
 
@@ -84,7 +84,7 @@ def _output(arguments: argparse.Namespace) -> dict[str, int]:
 
 
 def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest: Manifest) -> int:
-    """Render the rows with a progress bar; return the number of failed ones. A warning is printed once, for its first row."""
+    """Render the rows with a progress bar. Return the number of failed rows. Print each warning once."""
     columns = (
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f} videos"),

@@ -16,15 +16,15 @@ from farm_core.failure import Failure
 from farm_core.settings import settings
 
 LOCAL: Final = "local"
-"""Account of those who name none."""
+"""Default account."""
 
 
 class NoFarm(Failure):
-    """There is no farm to talk to; the message says how to name one."""
+    """No farm was named and none runs here. The message says how to name one."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--server`, `--key`, `--account`, `--data`."""
+    """Add `--server`, `--key`, `--account` and `--data`."""
     parser.add_argument(
         "--server", type=_origin, metavar="URL", help="the farm's origin (default: the farm that runs here)"
     )
@@ -36,11 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _origin(text: str) -> str:
-    """Type of `--server`."""
+    """Parse the value of `--server`."""
     try:
         parts = urlsplit(text)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or half an IPv6 address
+    except ValueError:  # the port is not a number, or the IPv6 address is incomplete
         usable = False
     if not usable:
         raise argparse.ArgumentTypeError(f"{text!r} is not an address such as https://farm.example.com")
@@ -48,7 +48,7 @@ def _origin(text: str) -> str:
 
 
 def credential(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Origin and credential. Names the account on stderr if the command did not. Raises NoFarm, NoAccount."""
+    """Return the farm's origin and a credential. Print the account if it is the default. Raises NoFarm, NoAccount."""
     if arguments.server is not None:
         if arguments.key is None:
             raise NoFarm("--server needs --key, an API key of that farm")
@@ -62,13 +62,13 @@ def credential(arguments: argparse.Namespace) -> tuple[str, str]:
         return found.origin, arguments.key
     local = chosen.model_copy(update={"data_folder": folder})
     name = arguments.account or LOCAL
-    if arguments.account is None:  # on stderr: stdout is the template, or the agent's protocol
+    if arguments.account is None:  # use stderr: stdout carries the template or the agent's protocol
         print(f"farm: works as the account {name}; --account NAME names another", file=sys.stderr)
     return found.origin, session_token(local, found.database_url, name, make=arguments.account is None)
 
 
 def client(arguments: argparse.Namespace) -> FarmClient:
-    """A client of the farm. Raises NoFarm."""
+    """Return a client of the farm. Raises NoFarm."""
     server, key = credential(arguments)
     return FarmClient(server, key)
 

@@ -36,15 +36,15 @@ RENDER_SECONDS_MAX: Final = 600.0
 EMBEDDED: Final = dict.fromkeys(
     ("database_url", "redis_url", "s3_bucket", "ray_address", "public_origin", "jwt_jwks_url")
 )
-"""A real deployment's parts are left alone, and its addresses are not the demo's."""
+"""Settings that the demo clears, so that it never uses the servers or addresses of a real deployment."""
 
 
 class DemoFailed(Failure):
-    """The demo did not get its video; the message says why."""
+    """The demo's render failed. The message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Output file and data folder."""
+    """Add the output file and the data folder."""
     parser.add_argument("-o", "--output", type=Path, default=Path("out/demo.mp4"), metavar="FILE")
     parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="data folder (.farm/demo)")
 
@@ -84,9 +84,8 @@ def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
             farm.wait_ready()
         yield farm
     finally:
-        signal.pthread_sigmask(
-            signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM)
-        )  # half an end would leave parts running
+        # An interrupted stop would leave parts of the farm running.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         farm.stop()
 
 
@@ -98,7 +97,7 @@ def _imported(client: FarmClient, console: Console) -> Template:
 
 
 def _rendered(client: FarmClient, farm: LocalFarm, template: Template, output: Path, console: Console) -> float:
-    """Render the template with a text, a colour and an uploaded picture, and download it; return the seconds taken."""
+    """Render the template with a text, a colour and an uploaded picture. Download it and return the seconds taken."""
     inputs = {
         "headline": "Hello from the farm",
         "subtitle": f"rendered here on {datetime.now():%d %B %Y at %H:%M:%S}",
@@ -115,7 +114,7 @@ def _rendered(client: FarmClient, farm: LocalFarm, template: Template, output: P
 
 
 def _followed(client: FarmClient, farm: LocalFarm, job: Job, console: Console) -> Job:
-    """Wait for the job, and restart dead parts of the farm meanwhile."""
+    """Wait for the job. Restart dead parts of the farm meanwhile."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip

@@ -20,12 +20,12 @@ MARKS = {"good": "[green]ok  [/]", "poor": "[yellow]note[/]", "bad": "[red]BAD [
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--data DIR`."""
+    """Add `--data`."""
     parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="data folder (.farm)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a line for each finding, and the remedy below it."""
+    """Print each finding, with its remedy on the next line."""
     chosen = settings() if arguments.data is None else settings().model_copy(update={"data_folder": arguments.data})
     console = Console(highlight=False)
     works = True

@@ -18,7 +18,7 @@ from farm_core.release import version
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--http`, and which farm."""
+    """Add `--http` and the options that select the farm."""
     parser.add_argument("--http", action="store_true", help="serve over HTTP instead of standard input and output")
     parser.add_argument("--host", default="127.0.0.1", help="address for --http (127.0.0.1)")
     parser.add_argument("--port", type=whole(1, 65535), default=8765, help="port for --http (8765)")
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"serves http://{arguments.host}:{arguments.port}/mcp until Ctrl-C", file=sys.stderr)
         made.run("streamable-http", host=arguments.host, port=arguments.port)
     else:
-        # There is nothing to tidy up, and the thread that reads would hold the process.
+        # There is nothing to clean up, and the blocked reader thread would keep the process alive.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         made.run("stdio")

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _to_stores(source: Path, chosen: Settings) -> int:
     if chosen.database_url is None or chosen.s3_bucket is None:
         raise CannotRestore("--to-stores needs DATABASE_URL and S3_BUCKET")
-    storage = storage_of(chosen, Links(b""))  # a bucket signs its own links
+    storage = storage_of(chosen, Links(b""))  # S3 signs its own links, so no secret is needed
     with progress_bar("restoring") as progress:
         manifest = restore_to_stores(source, chosen.database_url, storage, progress)
     print(f"{chosen.s3_bucket}: {manifest.object_count} objects, as of {manifest.created_at}")
@@ -65,7 +65,7 @@ def _to_stores(source: Path, chosen: Settings) -> int:
 
 @contextmanager
 def _reserved(data: Path, *, replace: bool) -> Iterator[None]:
-    """Keep farms off an existing data folder until it has been moved aside. Raises unless none runs there and the caller agreed."""
+    """Lock an existing data folder until it has been moved aside. Raises if a farm runs there or `replace` is False."""
     if not data.exists():
         yield
         return

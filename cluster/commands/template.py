@@ -27,15 +27,15 @@ from motion.schema.stored import Document, copied, record, records
 from motion.template import InputField
 
 BODY_BYTES_MAX: Final = 10_000_000
-"""The API's limit of a request body."""
+"""The API's limit for a request body."""
 
 
 class NotPublished(Failure):
-    """The project cannot be published; the message says why."""
+    """The project cannot be published. The message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`add FILE`."""
+    """Add the subcommand `add FILE` and its options."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="add")
     add = actions.add_parser("add", help="publish a project", description=__doc__)
     add.add_argument("file", type=Path, metavar="FILE", help="a .motion folder, zip or single file")
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the template. Raises NotPublished and NoFarm."""
+    """Publish the project and print the template. Raises NotPublished and NoFarm."""
     try:
         body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
         with connecting.client(arguments) as farm:
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def publication(document: Document, name: str | None, folders: Iterable[Path]) -> dict[str, Any]:
-    """Return the request that publishes a document with every input it offers. Raises DocumentError, NotPublished."""
+    """Return the request body that publishes a document with all of its inputs. Raises DocumentError, NotPublished."""
     composition = chosen(document, None)
     folders = list(folders)
     document = with_sounds(document, folders)
@@ -89,7 +89,7 @@ def publication(document: Document, name: str | None, folders: Iterable[Path]) -
 
 
 def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
-    """A copy of the document whose sounds are embedded, where a folder holds a file of the name of their source."""
+    """Return a copy of the document with its sounds embedded, if a folder contains a file of the same name."""
     copy = cast(Document, copied(document))
     for node in records(record(copy, "scene"), "nodes"):
         for component in records(node, "components"):
@@ -101,7 +101,7 @@ def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
 
 
 def _named(source: str, folders: Sequence[Path]) -> Path | None:
-    """Return the file with a source's name."""
+    """Return the first file with the name of the source, or None."""
     name = unquote(urlsplit(source).path).rsplit("/", 1)[-1]
     found = (folder / name for folder in folders if name not in ("", ".", ".."))
     return next((path for path in found if path.is_file()), None)
@@ -119,7 +119,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict[str, str | float], list[InputField]]:
-    """Replace each media input without a public source by the file of its name, as a data URL."""
+    """Return data URLs by input id for the required media inputs that have a local file, and all fields."""
     pictures: dict[str, str | float] = {}
     fields_with_media = list(fields)
     for field in fields_with_media:

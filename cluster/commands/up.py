@@ -19,11 +19,11 @@ from farm_core.cli.words import whole
 from farm_core.telemetry import logs
 
 API_WORKERS_MAX: Final = 6
-"""Each holds up to 24 connections to Postgres, and the embedded one has 200."""
+"""Limit of API processes. Each uses up to 24 of the embedded Postgres's 200 connections."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Address, data folder, number of workers and schedulers."""
+    """Add the address, the data folder and the numbers of workers and schedulers."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=whole(1, 65535), default=8000, help="port to listen on (8000)")
     parser.add_argument(
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until a signal; return 0 after a clean end. Raises Failure if the farm cannot start."""
+    """Run until a signal arrives. Return 0 after a clean stop. Raises Failure if the farm cannot start."""
     chosen = data_folder.settings_of(arguments)
     logs.set_up(chosen.log_level)
     ended = threading.Event()
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a terminal that closes; nohup has it ignored
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal sends SIGHUP; nohup ignores it
         signal.signal(signal.SIGHUP, end)
     options = Options(arguments.host, arguments.port, arguments.workers, arguments.schedulers, arguments.api_workers)
     return _looked_after(LocalFarm(chosen, options), ended)

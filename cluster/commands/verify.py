@@ -35,25 +35,25 @@ from scheduler.ports import SegmentAssignment, VideoFormat
 
 
 class NothingToVerify(Failure):
-    """There is no completed job of that id."""
+    """No completed job has this id."""
 
 
 class Unverifiable(Exception):
-    """The job is there, but this machine cannot compare it; the message says why."""
+    """The job exists, but this machine cannot compare it. The message says why."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`JOB [--segments N]`."""
+    """Add `JOB` and `--segments`."""
     parser.add_argument("job", metavar="JOB")
     parser.add_argument("--segments", type=whole(1), default=3, metavar="N", help="how many to render again (3)")
     data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0 where all compared segments have the same bytes, 1 where not, 2 where this machine cannot tell. Raises NothingToVerify."""
+    """Return 0 if the segments are equal, 1 if they differ, 2 if they cannot be compared. Raises NothingToVerify."""
     chosen = data_folder.settings_of(arguments)
     job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))
-    # Storage comes after the job: it makes what a data folder lacks.
+    # Open the storage after the job was found, because it creates missing folders in the data folder.
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     try:
         receipt = _receipt(storage, job)

@@ -10,7 +10,7 @@ Grade = Literal["good", "poor", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about a subject. `poor`: it works, but not as well as it could; `bad`: the farm could not work."""
+    """A fact about a subject. `poor` means that it works, but not well. `bad` means that the farm cannot work."""
 
     subject: str
     grade: Grade

@@ -1,4 +1,4 @@
-"""Checks of the machine: OpenGL, GPUs and their EGL devices, encoders that really encode, fonts."""
+"""Checks of the machine: OpenGL, GPUs and their EGL devices, a test of each encoder, fonts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gpu_renderer.opengl.painter import Painter
 
 SQUARE = Region(0, 0, 16, 16)
 CORES_PER_WORKER = 2
-"""Cores worth another worker of a GPU without NVENC: on a H200 with 16 cores, 8 workers rendered 3.9 times as fast as one."""
+"""Cores per worker on a GPU without NVENC. On an H200 with 16 cores, 8 workers were 3.9 times as fast as one."""
 KERNELS = (
     "The native kernels make drawing without a GPU faster. In the checkout: "
     f"{shlex.quote(sys.executable)} -m pip install --no-deps ./native, then see its message."
@@ -45,7 +45,7 @@ ENCODERS = "Unset ENCODER to use the first that works; libx264 comes with the fa
 
 
 def machine_findings(settings: Settings) -> Iterator[Finding]:
-    """Every finding about the machine itself."""
+    """Yield the findings about the machine itself."""
     machine = this_machine()
     yield _size(machine, settings)
     gpus = nvidia_gpus()
@@ -59,7 +59,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
 
 
 def _size(machine: Machine, settings: Settings) -> Finding:
-    """Return what a farm can use of the machine, and whether that is enough where it starts its own workers."""
+    """Report the cores, memory and threads that a farm can use, and whether they suffice for local workers."""
     fact = f"{machine.cores} processor cores, {machine.memory_bytes / 1e9:.1f} GB of memory"
     try:
         if settings.ray_address is None:
@@ -70,7 +70,7 @@ def _size(machine: Machine, settings: Settings) -> Finding:
 
 
 def nvidia_gpus() -> list[str]:
-    """Return the GPUs of the NVIDIA driver in CUDA's order, or nothing without its tool."""
+    """Return one line per NVIDIA GPU in CUDA's order, or an empty list if `nvidia-smi` is missing."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
@@ -144,7 +144,7 @@ def _colours(painter: Painter) -> Finding:
 
 
 def _finished_by() -> Finding:
-    """Return what executes the last steps of frames that the processor draws."""
+    """Report whether native kernels or shaders finish the frames that the CPU draws."""
     try:
         loaded(installed()[-1])
     except KernelsUnavailable as error:
@@ -153,7 +153,7 @@ def _finished_by() -> Finding:
 
 
 def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
-    """Report if frames stay on the GPU. Without a working encoder report nothing: another check does."""
+    """Report if frames stay on the GPU. Report nothing without a working encoder: another check covers that."""
     with suppress(EncoderUnavailable):
         verdict, handover = probed(
             painter,
@@ -177,7 +177,7 @@ def _encoders(settings: Settings) -> Iterator[Finding]:
 
 
 def workers_findings(gpus: int, cores: int, settings: Settings) -> Iterator[Finding]:
-    """Yield advice if the processor encodes for GPUs, and more workers would have cores to encode with."""
+    """Advise more workers per GPU if the CPU encodes and has idle cores."""
     worth = cores // (CORES_PER_WORKER * gpus) if gpus else 0
     if settings.workers is None and worth > settings.workers_per_gpu:
         fact = f"{settings.workers_per_gpu} for each GPU, each of which encodes on two to three of {cores} cores"
@@ -188,7 +188,7 @@ def workers_findings(gpus: int, cores: int, settings: Settings) -> Iterator[Find
 
 
 def _sandbox(settings: Settings) -> Finding:
-    """Report if a render thread can be restricted to the files and connections that drawing needs."""
+    """Report if the kernel can restrict render threads to the files and connections that they need."""
     abi = landlock.version()
     if not settings.drawing_sandbox:
         return Finding("sandbox", "poor", "off, as DRAWING_SANDBOX says")

@@ -1,6 +1,6 @@
 """Checks of Postgres, Redis, storage and Ray.
 
-Those of the settings, and those of a farm that runs on the data folder, are asked. Other embedded ones are tried out.
+Stores of the settings and of a running farm are asked. Embedded stores that do not run are started for the check.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FREE_BYTES_LEAST = 2_000_000_000
 
 
 def store_findings(settings: Settings) -> Iterator[Finding]:
-    """A finding for each store."""
+    """Yield a finding for each store."""
     examinations: tuple[tuple[str, Callable[[Settings], str], str], ...] = (
         ("postgres", _postgres, _remedy(settings, settings.database_url, "DATABASE_URL")),
         ("redis", _redis, _remedy(settings, settings.redis_url, "REDIS_URL")),
@@ -55,7 +55,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
             yield Finding(subject, "good", examine(settings))
         except Exception as error:
             # The boundary of a check: any error of a store is a finding, and the next store is checked.
-            first_line = str(error).strip().partition("\n")[0]  # some errors, timeouts say, carry no message
+            first_line = str(error).strip().partition("\n")[0]  # some errors, such as timeouts, have no message
             yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
     yield from _clock(settings)
     yield _disk(settings)
@@ -64,7 +64,7 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
 
 
 def _running(settings: Settings) -> running.Running | None:
-    """Return the farm that runs on the data folder."""
+    """Return the farm that runs on the data folder, or None."""
     found = running.read(settings.data_folder)
     return found if found is not None and psutil.pid_exists(found.pid) else None
 
@@ -189,7 +189,7 @@ def _temporary_files() -> Iterator[Finding]:
 
 
 def _metrics(settings: Settings) -> Iterator[Finding]:
-    """Report an address of the metrics that this machine cannot listen on. Schedulers work without their metrics."""
+    """Report a metrics address that this machine cannot listen on. Schedulers also work without metrics."""
     if settings.metrics_port is None:
         return
     try:

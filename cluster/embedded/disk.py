@@ -1,4 +1,4 @@
-"""Free space of the data folder's disk: what the farm needs to start, and a word in the log when it runs out."""
+"""Free space on the data folder's disk: the minimum to start, and a log warning when it runs out."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 NEW_BYTES: Final = 100_000_000
-"""Space of a new data folder: Postgres' cluster takes 50 MB."""
+"""Free space that a new data folder needs. A new Postgres cluster takes 50 MB."""
 KEPT_BYTES: Final = 32_000_000
-"""Space that Postgres needs to start on its data. Not more: a farm removes what has expired only while it runs."""
+"""Free space to start on existing data. The limit is low because only a running farm removes expired files."""
 LOW_BYTES: Final = 200_000_000
 LOOK_SECONDS: Final = 5.0
 
 
 class DiskFull(Failure):
-    """The disk has too little space to start on; the message says how much it needs."""
+    """The disk has too little free space to start. The message says how much is needed."""
 
 
 def check_free(folder: Path, needed_bytes: int) -> None:
-    """Raise DiskFull if the disk of a folder, which need not exist yet, has less space."""
+    """Raise DiskFull if the folder's disk has less free space. The folder may be missing."""
     total, free = _room(folder)
     if not total:  # /proc, for example
         raise DiskFull(f"{folder} cannot hold files. Name another folder with --data or DATA_FOLDER.")
@@ -37,19 +37,19 @@ def check_free(folder: Path, needed_bytes: int) -> None:
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that this user can still write on the folder's disk."""
+    """Return the bytes that this user can still write to the folder's disk."""
     return _room(folder)[1]
 
 
 def _room(folder: Path) -> tuple[int, int]:
-    """Return the size of the folder's disk, and what is free of it, in bytes."""
+    """Return the size and the free space of the folder's disk, in bytes."""
     there = next(path for path in (folder, *folder.parents) if path.exists())
     usage = shutil.disk_usage(there)
     return usage.total, usage.free
 
 
 class DiskWatch:
-    """Logs once that the disk is nearly full, and once that it has space again."""
+    """Log a warning once when the disk is nearly full, and a message once when it has space again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class DiskWatch:
         self._is_low = False
 
     def look(self) -> None:
-        """Look at the disk, if it is time to."""
+        """Check the disk if the check is due."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + LOOK_SECONDS

@@ -1,4 +1,4 @@
-"""Write a migration from the difference between the tables and the newest schema, on an embedded Postgres of its own.
+"""Generate a migration from the difference between the models and the newest schema, in a temporary Postgres.
 
 `python -m cluster.embedded.new_migration "what changes"` prints the file. Read it before you commit it.
 """
@@ -14,7 +14,7 @@ from farm_core.db import migrate
 
 
 def main(words: list[str]) -> int:
-    """Write one migration. Returns 2 without a message."""
+    """Write one migration. Return 2 if the message is missing."""
     if len(words) != 1:
         sys.stderr.write(f"{__doc__}\n")
         return 2

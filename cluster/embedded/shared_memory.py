@@ -1,4 +1,4 @@
-"""Shared memory for servers: the system's folder, unless it is missing or small, as in containers."""
+"""Shared memory of the system, which can be missing or small in containers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BYTES_LEAST: Final = 100 * 1024 * 1024
 
 
 def is_fit(folder: Path = SYSTEM, bytes_least: int = BYTES_LEAST) -> bool:
-    """Return True if servers can keep so much shared memory in the folder."""
+    """Return True if the folder has `bytes_least` of free space for shared memory."""
     try:
         room = os.statvfs(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Folders for the sockets of servers whose data folder has too long a path for them."""
+"""Short folders for sockets of servers whose data folder has a long path."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 SOCKET_PATH_MAX: Final = 100
-"""Bytes of a socket's path. Systems allow 103 at least."""
+"""Maximum bytes of a socket's path. Every system allows at least 103."""
 PATH_BYTES_MAX: Final = 60
-"""Bytes of a temporary folder's path that leave room for the names of sockets (107 in all)."""
+"""Maximum bytes of a temporary folder's path. A socket's path below it can have 107."""
 
 
 def temporary_folder(user: str | None = None) -> Path:
-    """Return the folder for temporary files, or /tmp where that is too long a path or `user`, who runs the server, cannot enter it."""
+    """Return the folder for temporary files. Return /tmp if its path is too long or the server's `user` cannot enter it."""
     folder = Path(tempfile.gettempdir())
     is_short = len(os.fsencode(folder)) <= PATH_BYTES_MAX
     is_open = user is None or all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))

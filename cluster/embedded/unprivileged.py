@@ -1,8 +1,8 @@
-"""A system user for servers that refuse to run as root, and a copy of their programs that this user can reach.
+"""System user for servers that refuse to run as root, and copies of their programs for this user.
 
-The user owns nothing but the data of its servers, and gets no capability. A server finds its data folder through its working
-directory (`/proc/self/cwd`), so the data may stay below folders that only root can enter. The programs cannot: Postgres
-resolves its own path, so root copies them to `/var/lib/render-farm`.
+The user owns only the data of its servers and has no capabilities. A server finds its data folder through its working
+directory (`/proc/self/cwd`), so the data can stay below folders that only root can enter. The programs cannot stay there,
+because Postgres resolves its own path. Root therefore copies them to `/var/lib/render-farm`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NEEDED: Final = (
 
 
 class NoUnprivilegedUser(Failure):
-    """The system user or its copy of the programs cannot be made."""
+    """The system user or the copy of the programs cannot be created."""
 
 
 def server_user() -> str | None:
-    """Return the name of the system user that runs servers, made if it is missing; None unless this process is root's.
+    """Return the name of the system user that runs servers. Create it if missing. Return None unless this process is root.
 
     Raises NoUnprivilegedUser.
     """
@@ -45,14 +45,14 @@ def server_user() -> str | None:
 
 
 def give(path: Path, user: str | None) -> None:
-    """Make the user the owner of a file or folder, itself and not what a link names. None leaves it alone."""
+    """Make the user the owner of a file or folder, without following links. Do nothing if `user` is None."""
     if user is not None:
         entry = pwd.getpwnam(user)
         os.chown(path, entry.pw_uid, entry.pw_gid, follow_symlinks=False)
 
 
 def give_all(folder: Path, user: str | None) -> None:
-    """Make the user the owner of a folder and everything in it, unless the folder is the user's already."""
+    """Make the user the owner of a folder and its content, unless the user owns the folder already."""
     if user is None or folder.stat().st_uid == pwd.getpwnam(user).pw_uid:
         return
     for parent, folders, files in os.walk(folder):
@@ -62,7 +62,7 @@ def give_all(folder: Path, user: str | None) -> None:
 
 
 def reachable(program: Path, user: str | None) -> Path:
-    """Return where the user can start one of the wheel's programs: `program` itself unless this process is root's.
+    """Return a path at which the user can execute the program: `program` itself unless this process is root.
 
     Raises NoUnprivilegedUser.
     """
@@ -95,7 +95,7 @@ def _add_user() -> None:
         reason = done.stderr.strip()
     except OSError as error:
         reason = f"useradd: {error.strerror}"
-    try:  # another process may have made it meanwhile
+    try:  # another process may have created it meanwhile
         pwd.getpwnam(USER)
     except KeyError:
         raise NoUnprivilegedUser(
@@ -105,7 +105,7 @@ def _add_user() -> None:
 
 
 def _copy(packages: Path, target: Path) -> None:
-    """Fill a folder aside and rename it, so that it appears whole or not at all. Names and modes are for everyone to read."""
+    """Copy the packages, readable by everyone, to a temporary folder. Rename it so that `target` is never partial."""
     with tempfile.TemporaryDirectory(dir=PROGRAMS, prefix=".copying-") as scratch:
         draft = Path(scratch) / "programs"
         for part in NEEDED:
@@ -117,5 +117,5 @@ def _copy(packages: Path, target: Path) -> None:
         try:
             draft.rename(target)
         except OSError:
-            if not target.exists():  # else another process was faster
+            if not target.exists():  # otherwise another process was faster
                 raise

@@ -1,4 +1,4 @@
-"""Valkey from a wheel: speaks the Redis protocol, on a Unix socket."""
+"""Valkey from a wheel: a server for the Redis protocol, on a Unix socket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILES = "appendonlydir"
 
 @dataclass(slots=True)
 class EmbeddedValkey:
-    """A running server; `process` is None where another one started it."""
+    """A running server. `process` is None for an adopted server."""
 
     folder: Path
     url: str
@@ -34,7 +34,7 @@ class EmbeddedValkey:
 
     @property
     def alive(self) -> bool:
-        """True if the server runs."""
+        """Return True if the server runs."""
         return self.process.poll() is None if self.process else _answers(self.url)
 
     def stop(self) -> None:
@@ -44,17 +44,17 @@ class EmbeddedValkey:
 
 
 def url_of(folder: Path) -> str:
-    """Return the URL of the server that runs on the folder, or will."""
+    """Return the URL of the folder's server, running or not."""
     return f"unix://{quote(str(_socket_path(folder.resolve())), safe='/')}"
 
 
 def start(folder: Path) -> EmbeddedValkey:
-    """Start a server whose files are in the folder: its log, its socket and what it must know again after a kill.
+    """Start a server with its log, its socket and its append-only file in the folder.
 
-    The progress of running jobs is kept nowhere else, and must not go back when the server and the API end together.
+    The server alone stores the progress of running jobs, which must survive a kill of the server and the API.
 
-    Files that the server refuses, as after a loss of power, are set aside: they hold nothing durable. A server that runs
-    there already is adopted. Raises ServerFailed. Call it from a thread that outlives the server.
+    If the server refuses its files, as after a power loss, they are moved aside: they contain nothing durable. Adopt a
+    server that runs there already. Raises ServerFailed. Call this from a thread that outlives the server.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -75,7 +75,7 @@ def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
         files.rename(damaged)
         try:
             server = _launched(folder, url)
-        except process.ServerFailed:  # the files were not the reason
+        except process.ServerFailed:  # the files were not the cause
             shutil.rmtree(files, ignore_errors=True)
             damaged.rename(files)
             raise

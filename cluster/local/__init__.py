@@ -1,1 +1,1 @@
-"""The whole farm on one machine, every part a process of its own under one supervisor."""
+"""The whole farm on one machine: one process for each part, under one supervisor."""

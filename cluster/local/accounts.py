@@ -1,4 +1,4 @@
-"""An account of the local farm, for commands that call its API themselves."""
+"""Sign commands in to the local farm's API."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from farm_core.settings import Settings
 from farm_core.sign_in.repository import console_url, create_link
 
 TOKEN_SECONDS = 365 * 24 * 3600
-"""Lifetime of a command's token, which stays in its memory: an agent's server or a large batch goes on for days."""
+"""Lifetime of a command's token. Batches and MCP servers run for days, and the token stays in memory."""
 OPERATOR = "operator"
-"""Name of the account that a new farm's operator signs in with."""
+"""Account name of a new farm's operator."""
 
 
 class NoAccount(Failure):
-    """The farm has no account of the name that was given."""
+    """The farm has no account of this name."""
 
 
 def session_token(settings: Settings, database_url: str, name: str, *, make: bool = True) -> str:
-    """A session token of the account of that name. A missing one is made, or with `make=False` raises NoAccount.
+    """Return a session token of the named account. Create a missing account, or raise NoAccount if `make` is False.
 
     Raises DatabaseFailed.
     """
@@ -39,7 +39,7 @@ def session_token(settings: Settings, database_url: str, name: str, *, make: boo
 
 
 def console_link(database_url: str, origin: str) -> str:
-    """A one-time link that signs the farm's first operator in to the console. A farm without an operator gets one.
+    """Return a one-time link that signs the first operator in to the console. Create an operator if there is none.
 
     Raises DatabaseFailed.
     """

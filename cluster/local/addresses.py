@@ -1,4 +1,4 @@
-"""Addresses that programs of this machine listen on."""
+"""Check addresses before a program listens on them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from farm_core.failure import Failure
 
 
 class AddressUnusable(Failure):
-    """A program cannot listen where it is asked to."""
+    """A program cannot listen on the requested address."""
 
 
 def check_free(host: str, port: int) -> None:
-    """Raise AddressUnusable unless a program can listen there now."""
+    """Raise AddressUnusable unless a program can listen on the address now."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -1,4 +1,4 @@
-"""The local farm: which parts there are, how they find each other, when it is ready."""
+"""The local farm: its parts, their addresses, and its readiness."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = logs.logger(__name__)
 
 READY_SECONDS: Final = 120.0
 SILENT_SECONDS: Final = 10.0
-"""A slow start says so often what it still waits for."""
+"""Interval at which a slow start prints the parts that it waits for."""
 INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 
@@ -55,10 +55,10 @@ class DataFolderBusy(Failure):
 
 
 class LocalFarm:
-    """The farm of `up`: start it, restart dead parts, stop it. All calls come from one thread."""
+    """The farm of `up`: start it, restart dead parts, stop it. Call all methods from one thread."""
 
     def __init__(self, settings: Settings, options: Options) -> None:
-        """Start nothing. Raises TooLittleMemory, TooFewThreads, DiskFull, DataFolderBusy, ServerFailed."""
+        """Prepare the parts without starting them. Raises TooLittleMemory, TooFewThreads, DiskFull, DataFolderBusy, ServerFailed."""
         host = f"[{options.host}]" if ":" in options.host else options.host
         self.origin = f"http://{host}:{options.port}"
         self._settings = settings
@@ -80,13 +80,13 @@ class LocalFarm:
         self._logs = LogWatch(self._data / name for name in ("logs", "postgres", "valkey"))
 
     def start(self, ended: Callable[[], bool] = lambda: False) -> None:
-        """Start every part without waiting for the farm to be ready; nothing where `ended` came first. Raises Failure."""
+        """Start every part without waiting until the farm is ready. Start nothing if `ended` returns True. Raises Failure."""
         check_free(self._options.host, self._options.port)
         wait_for_servers(self._settings, ended)
         if ended():
             return
-        self._cluster.start()  # first, because it takes longest and needs none of the others
-        self._services.start()  # they import their code while the stores start, and then wait for the tables
+        self._cluster.start()  # first: it takes longest and depends on nothing
+        self._services.start()  # they import code while the stores start, then wait for the tables
         self._stores.start()
         if (version := schema.version(self.database_url)) not in (None, schema.newest()):
             _log.info("brings the database up to date, which takes minutes with millions of jobs", schema=version)
@@ -94,7 +94,7 @@ class LocalFarm:
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
-        """Look after the parts until the API says that it can take requests; False where `ended` came first.
+        """Restart dead parts until the API is ready. Return False if `ended` returns True before that.
 
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
@@ -118,7 +118,7 @@ class LocalFarm:
         return False
 
     def look(self) -> None:
-        """Restart what has died, and look at the disks and the logs."""
+        """Restart dead parts. Check the disks and the logs."""
         self._cluster.look()
         self._stores.look()
         self._services.look()
@@ -127,12 +127,12 @@ class LocalFarm:
         self._logs.look()
 
     def _check_disk(self) -> None:
-        """Raise DiskFull before Ray is started, which takes longest. Postgres checks again, for other commands."""
+        """Raise DiskFull before the slow start of Ray. Postgres repeats the check for other commands."""
         is_new = self._settings.database_url is None and not (self._data / "postgres" / "PG_VERSION").exists()
         disk.check_free(self._data, disk.NEW_BYTES if is_new else disk.KEPT_BYTES)
 
     def _check_parts(self) -> None:
-        """Give up on Ray early. The other parts may die while they wait for Ray on a slow machine."""
+        """Raise if Ray keeps failing. Other parts can die on a slow machine while they wait for Ray, so they are retried."""
         part = self._cluster.failing("ray")
         if part is not None:
             raise ServerFailed(
@@ -140,22 +140,22 @@ class LocalFarm:
             )
 
     def stop(self) -> None:
-        """Drain and end every part, first those that depend on the others."""
+        """Drain and stop every part, dependent parts first."""
         self._services.stop()
         self._cluster.stop()
-        (self._data / "logs" / "workers").unlink(missing_ok=True)  # Ray's folder, which it leads to, is gone
+        (self._data / "logs" / "workers").unlink(missing_ok=True)  # the link's target, Ray's folder, is gone
         self._stores.stop()
-        scratch.remove_left()  # Ray ends its workers by force, and they hold pictures and texts of customers
+        scratch.remove_left()  # killed workers leave scratch files with customers' data
         running.remove(self._data)
         os.close(self._lock)
 
     @property
     def database_url(self) -> str:
-        """URL of the farm's Postgres."""
+        """Return the URL of the farm's Postgres."""
         return self._settings.database_url or self._urls["DATABASE_URL"]
 
     def _store_parts(self) -> list[Part]:
-        """Embedded stores, where the settings name none."""
+        """Return the embedded stores that replace missing settings."""
         parts: list[Part] = []
         if self._settings.database_url is None:
             parts.append(ServerPart("postgres", lambda: postgres.start(self._data / "postgres", adopt=False)))
@@ -164,7 +164,7 @@ class LocalFarm:
         return parts
 
     def _store_urls(self) -> dict[str, str]:
-        """Return the addresses of the embedded stores, which are known before they run."""
+        """Return the URLs of the embedded stores. They are known before the stores run."""
         urls: dict[str, str] = {}
         if self._settings.database_url is None:
             urls["DATABASE_URL"] = postgres.url_of(self._data / "postgres")
@@ -173,7 +173,7 @@ class LocalFarm:
         return urls
 
     def _cluster_parts(self) -> list[Part]:
-        """Return the embedded Ray, where the settings name none."""
+        """Return the embedded Ray cluster if the settings name none."""
         workers = self._options.workers or self._settings.workers
         self._environment = _chosen_settings(self._settings) | {"PYTHONPATH": str(ROOT), "DATA_FOLDER": str(self._data)}
         if workers is not None:
@@ -189,10 +189,10 @@ class LocalFarm:
         return [head.part]
 
     def _link_worker_logs(self, logs: Path) -> None:
-        """Show the workers' logs, which Ray keeps elsewhere, among the others: `logs/workers`."""
+        """Link Ray's folder of worker logs as `logs/workers`."""
         link = self._data / "logs" / "workers"
         link.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # a file system without links
+        with contextlib.suppress(OSError):  # the file system has no links
             link.symlink_to(logs)
 
     def _service_parts(self) -> list[Part]:
@@ -205,7 +205,7 @@ class LocalFarm:
         return [*parts, *self._api_parts(environment)]
 
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
-        """Return the API's processes. Several share the port and their metrics."""
+        """Return the API's processes. They share the port and the metrics."""
         address = ("--host", self._options.host, "--port", str(self._options.port))
         command = (sys.executable, "-P", "-m", "api", "--wait-for-schema", *address)
         if self._options.api_workers == 1:
@@ -218,7 +218,7 @@ class LocalFarm:
         return [ProcessPart(name, (*command, "--share-port"), shared, self._log(name)) for name in names]
 
     def _running(self) -> running.Running:
-        """Return the data that other commands need to find this farm."""
+        """Return the connection data that other commands read."""
         redis_url = self._settings.redis_url or self._urls["REDIS_URL"]
         return running.Running(self.database_url, redis_url, self.origin, os.getpid())
 
@@ -227,7 +227,7 @@ class LocalFarm:
 
 
 def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
-    """Return the schedulers by name, with their arguments. Each Ray cluster that RAY_ADDRESS names has its own."""
+    """Return each scheduler's arguments by its name. Each Ray cluster of RAY_ADDRESS has schedulers of its own."""
     if clusters <= 1:
         return {f"scheduler-{number}": () for number in range(1, schedulers + 1)}
     places = [(cluster, number) for cluster in range(1, clusters + 1) for number in range(1, schedulers + 1)]
@@ -235,14 +235,14 @@ def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]
 
 
 def _chosen_settings(settings: Settings) -> dict[str, str]:
-    """Settings that were chosen, for the parts to read. Secrets are inherited with the environment, never written out."""
+    """Return the explicit settings as environment variables for the parts. Secrets are left out: they are inherited."""
     chosen = {name: getattr(settings, name) for name in settings.model_fields_set - INHERITED}
     return {name.upper(): "" if value is None else str(value) for name, value in chosen.items()}
 
 
 def _lacking(host: str, port: int) -> str:
-    """Return what the farm at the address still lacks before it can take requests, empty when it is ready."""
-    # Asked five times a second while the machine is busy: httpx takes 20 ms of processor time for it.
+    """Return the failing readiness checks of the farm at the address, or an empty string if it is ready."""
+    # This runs five times a second on a busy machine. httpx would take 20 ms of processor time each time.
     connection = HTTPConnection(host, port, timeout=2.0)
     try:
         connection.request("GET", "/api/ready")

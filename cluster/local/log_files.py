@@ -1,4 +1,4 @@
-"""Bounded logs: a farm that runs for months must not fill its disk with them."""
+"""Log rotation, so that logs of a long-running farm do not fill the disk."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LOOK_SECONDS: Final = 60.0
 
 
 class LogWatch:
-    """Move a log that has grown beyond LOG_BYTES to `NAME.1`, in place of the one that was moved before.
+    """Copy a log larger than LOG_BYTES to `NAME.1`, replacing the former copy, and truncate the log.
 
-    Processes hold their logs open and append, so the content is copied and the file is emptied.
+    The log cannot be renamed, because processes keep it open and append to it.
     """
 
     def __init__(self, folders: Iterable[Path], clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +28,7 @@ class LogWatch:
         self._due = clock()
 
     def look(self) -> None:
-        """Look at the logs, if it is time to."""
+        """Check the logs if the check is due."""
         if self._clock() < self._due:
             return
         self._due = self._clock() + LOOK_SECONDS
@@ -43,7 +43,7 @@ class LogWatch:
 def _move_content(path: Path) -> None:
     if path.stat().st_size > LOG_BYTES:
         former = path.with_name(f"{path.name}.1")
-        former.unlink(missing_ok=True)  # first, for its space
+        former.unlink(missing_ok=True)  # first, to free its space
         shutil.copy(path, former)
         with path.open("r+b") as file:
             file.truncate()

@@ -13,24 +13,24 @@ from typing import Final
 from farm_core.failure import Failure
 
 BASE_BYTES: Final = 800_000_000
-"""Memory of everything but the render workers: stores, Ray, scheduler and API use 650 MB at rest."""
+"""Memory for everything except render workers. Stores, Ray, scheduler and API use 650 MB when idle."""
 WORKER_BYTES: Final = 500_000_000
-"""Memory of a render worker at 1080p; 150 MB at rest."""
+"""Memory of a render worker at 1080p; 150 MB when idle."""
 BASE_THREADS: Final = 200
-"""Threads of everything but the render workers. 180 run at rest; processes count as threads."""
+"""Threads for everything except render workers, 180 when idle. Processes count as threads."""
 WORKER_THREADS: Final = 60
-"""Threads of a render worker that draws and encodes; 44 at rest."""
+"""Threads of a render worker that draws and encodes; 44 when idle."""
 SEGMENT_BYTES_LEAST: Final = 500_000_000
 GROUPS: Final = Path("/sys/fs/cgroup")
 PROCESS: Final = Path("/proc")
 
 
 class TooLittleMemory(Failure):
-    """The farm cannot run in so little memory; the message says how much it needs."""
+    """The machine has too little memory. The message says how much the farm needs."""
 
 
 class TooFewThreads(Failure):
-    """The farm cannot run with so few threads; the message says how many it needs, and what limits them."""
+    """The machine allows too few threads. The message says how many the farm needs and how to raise the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def this_machine(groups: Path = GROUPS, process: Path = PROCESS) -> Machine:
 
 
 def worker_count(machine: Machine, wanted: int | None = None) -> int:
-    """Return how many render workers to start: `wanted`, else one for each core as far as memory and threads allow.
+    """Return the number of render workers: `wanted`, or one per core, limited by memory and threads.
 
     Raises TooLittleMemory, TooFewThreads.
     """
@@ -76,9 +76,9 @@ def worker_count(machine: Machine, wanted: int | None = None) -> int:
 
 
 def segment_bytes_max(machine: Machine, chosen: int) -> int:
-    """Return the memory that one render may use: as `chosen`, or less where the machine has less.
+    """Return the memory limit of one render: `chosen`, or less if the machine has less.
 
-    A render that exceeds it fails; without the limit the kernel would end any process of the farm.
+    A render above the limit fails. Without a limit the kernel could kill any process of the farm.
     """
     return max(SEGMENT_BYTES_LEAST, min(chosen, machine.memory_bytes - BASE_BYTES))
 
@@ -92,7 +92,7 @@ def _total_memory(process: Path) -> int:
 
 
 def _folders(groups: Path, process: Path) -> Iterator[Path]:
-    """Every folder of a control group that limits this process, from its own group up to the root."""
+    """Yield the folders of the control groups that limit this process, from its own group up to the root."""
     for line in _words(process / "self/cgroup", lines=True):
         _, names, path = line.split(":", 2)
         controllers = names.split(",")
@@ -104,14 +104,14 @@ def _folders(groups: Path, process: Path) -> Iterator[Path]:
 
 
 def _quota(folder: Path) -> Iterator[float]:
-    """Cores by the group's processor quota."""
+    """Yield the cores of the group's CPU quota, if it has one."""
     words = _words(folder / "cpu.max") or [*_words(folder / "cpu.cfs_quota_us"), *_words(folder / "cpu.cfs_period_us")]
     if len(words) == 2 and words[0].isdigit() and int(words[1]) > 0:
         yield int(words[0]) / int(words[1])
 
 
 def _threads_of_user() -> int:
-    """Return the number of threads that the user of this process can have. Root is not limited."""
+    """Return the thread limit of this process's user. Root has no limit."""
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     return sys.maxsize if limit == resource.RLIM_INFINITY or os.geteuid() == 0 else limit
 
@@ -122,7 +122,7 @@ def _limit(folder: Path, *names: str) -> Iterator[int]:
 
 
 def _words(file: Path, *, lines: bool = False) -> list[str]:
-    """Return the file's words, or its lines; none if it cannot be read."""
+    """Return the file's words or lines. Return an empty list if it cannot be read."""
     try:
         text = file.read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""Parts of the local farm, as the supervisor sees them: started, alive or not, stopped."""
+"""Parts of the local farm that the supervisor starts, checks and stops."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ERROR = re.compile(r"(Error|Exception|Failure|[Ff]ailed)\b.*\S")
 
 
 class Server(Protocol):
-    """An embedded server."""
+    """A running embedded server."""
 
     @property
     def alive(self) -> bool:
-        """True if the server runs."""
+        """Return True if the server runs."""
         ...
 
     def stop(self) -> None:
@@ -42,7 +42,7 @@ class Part(Protocol):
 
     @property
     def alive(self) -> bool:
-        """True if the part runs."""
+        """Return True if the part runs."""
         ...
 
     @property
@@ -57,24 +57,24 @@ class Part(Protocol):
 
 @dataclass(slots=True)
 class ServerPart:
-    """A server with a start function of its own."""
+    """A part that is an embedded server, started by a function."""
 
     name: str
     starter: Callable[[], Server]
     server: Server | None = None
 
     def start(self) -> None:
-        """Start the server, or adopt the one that runs."""
+        """Start the server, or adopt a running one."""
         self.server = self.starter()
 
     @property
     def alive(self) -> bool:
-        """True if the server runs."""
+        """Return True if the server runs."""
         return self.server is not None and self.server.alive
 
     @property
     def reason(self) -> str:
-        """Empty: starting such a server raises the reason."""
+        """Return an empty string. The start function raises an error with the reason instead."""
         return ""
 
     def stop(self) -> None:
@@ -85,9 +85,9 @@ class ServerPart:
 
 @dataclass(slots=True)
 class ProcessPart:
-    """A process of a session of its own, its output in a log.
+    """A part that is a process in its own session, with its output in a log.
 
-    `sweep` removes what it may have left behind; `prepare` makes what it needs, and raises ServerFailed.
+    `prepare` runs before each start and can raise ServerFailed. `sweep` removes files and processes of a former run.
     """
 
     name: str
@@ -96,13 +96,13 @@ class ProcessPart:
     log_path: Path
     stop_seconds: float = 30.0
     death_signal: str = "KILL"
-    """What the process gets when the supervisor is killed."""
+    """Signal that the process receives when the supervisor is killed."""
     sweep: Callable[[], None] = field(default=lambda: None)
     prepare: Callable[[], None] = field(default=lambda: None)
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process, after removing what a killed predecessor has left. Raises ServerFailed."""
+        """Clean up after a killed predecessor, then start the process. Raises ServerFailed."""
         self.sweep()
         self.prepare()
         assignments = [f"{name}={value}" for name, value in sorted(self.environment.items())]
@@ -110,12 +110,12 @@ class ProcessPart:
 
     @property
     def alive(self) -> bool:
-        """True if the process runs."""
+        """Return True if the process runs."""
         return self.process is not None and self.process.poll() is None
 
     @property
     def reason(self) -> str:
-        """The last line of its log that names an error, else the last line."""
+        """Return the last error line of the log, or its last line."""
         try:
             lines = [line.strip() for line in process.tail(self.log_path).splitlines() if line.strip()]
         except OSError:
@@ -124,7 +124,7 @@ class ProcessPart:
         return (named or lines or [""])[-1][:REASON_MAX]
 
     def stop(self) -> None:
-        """Ask the process to end, then end its whole session by force."""
+        """Send the stop signal to the process, then kill its whole session."""
         if self.process is not None:
             if self.process.poll() is None:
                 self.process.send_signal(signal.SIGTERM)

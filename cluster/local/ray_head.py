@@ -1,4 +1,4 @@
-"""A Ray cluster of one node, for this farm alone: its own folder, a token that others do not have, no telemetry."""
+"""A private Ray cluster of one node, with its own folder and access token and without telemetry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cluster.local.parts import ProcessPart
 from farm_core.failure import Failure
 
 TEMPORARY_PATH_MAX: Final = 30
-"""Bytes of a temporary folder's path that leave room for the names of Ray's sockets (107 in all)."""
+"""Maximum bytes of a temporary folder's path. A socket's path below it can have 107."""
 
 _LINK: Final = "environment"
 
@@ -34,7 +34,7 @@ class NoLoopback(Failure):
 
 @dataclass(frozen=True, slots=True)
 class RayHead:
-    """Address of the cluster, the folder with the logs of its workers, and the environment of its members."""
+    """Address of the cluster, folder of its workers' logs, and environment of its processes."""
 
     address: str
     logs: Path
@@ -43,10 +43,10 @@ class RayHead:
 
 
 def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path) -> RayHead:
-    """A head that is not started yet. Raises NoLoopback. Its start raises ServerFailed if somebody else holds its folder."""
+    """Return a head that is not started yet. Raises NoLoopback. Its start raises ServerFailed if another user owns its folder."""
     folder = _folder(data)
     token_path = data / "ray-token"
-    if not token_path.exists() or not token_path.stat().st_size:  # a kill or a loss of power can leave it empty
+    if not token_path.exists() or not token_path.stat().st_size:  # a kill or a power loss can leave it empty
         token_path.touch(mode=0o600)
         token_path.write_text(secrets.token_hex(32))
     port = free_port()
@@ -55,20 +55,20 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_AUTH_TOKEN_PATH": str(token_path),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DEDUP_LOGS": "0",
-        # Ray writes 120 MB a day into the temporary folder while nothing is rendered. It would keep six files of 512 MB of each log.
+        # An idle Ray logs 120 MB a day to the temporary folder. By default it keeps six files of 512 MB of each log.
         "RAY_ROTATION_MAX_BYTES": "20000000",
         "RAY_ROTATION_BACKUP_COUNT": "1",
         "RAY_enable_metrics_collection": "0",
-        "RAY_agent_register_timeout_ms": "100000",  # as long as the farm waits to be ready
-        "RAY_worker_niceness": "0",  # workers give way by themselves, by less than Ray would have them
-        # A cluster that never has another machine: only then does Ray leave the node at 127.0.0.1 and listen there alone.
+        "RAY_agent_register_timeout_ms": "100000",  # as long as the farm's own start timeout
+        "RAY_worker_niceness": "0",  # workers set their own niceness, lower than Ray's default
+        # A single-machine cluster: only then does Ray listen on 127.0.0.1 alone.
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     }
     command = [
         _python(folder.parent), "-m", "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", f"--cores={cores}",
         f"--store={shared_memory.SYSTEM if shared_memory.is_fit() else folder.parent}",
     ]  # fmt: skip
-    # Workers inherit it. Their threads are many and allocate little: arenas of their own would only keep memory.
+    # Workers inherit this. They have many threads that allocate little, and an arena for each would waste memory.
     inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
     part = ProcessPart(
         "ray", command, inherited, log_path, stop_seconds=1, death_signal="TERM", sweep=lambda: _sweep(folder),
@@ -78,7 +78,7 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
 
 
 def free_port() -> int:
-    """Return a port that no program listens on now. Raises NoLoopback."""
+    """Return a free port. Raises NoLoopback."""
     _check_loopback()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -87,11 +87,11 @@ def free_port() -> int:
 
 
 def _check_loopback() -> None:
-    """Raise NoLoopback unless a datagram could be sent from 127.0.0.1 to itself."""
+    """Raise NoLoopback unless 127.0.0.1 can send datagrams to itself."""
     with socket.socket(type=socket.SOCK_DGRAM) as probe:
         try:
             probe.bind(("127.0.0.1", 0))
-            probe.connect(probe.getsockname())  # binding also works while the interface is down
+            probe.connect(probe.getsockname())  # binding alone also works while the interface is down
         except OSError as error:
             raise NoLoopback(
                 f"the parts of the farm talk over 127.0.0.1, which cannot be used: {error.strerror}. "
@@ -100,7 +100,7 @@ def _check_loopback() -> None:
 
 
 def _folder(data: Path) -> Path:
-    """Return a short path, because Ray puts sockets below it."""
+    """Return Ray's folder. Its path is short, because Ray creates sockets below it."""
     name = f"ray-{hashlib.sha256(f'{os.geteuid()} {data}'.encode()).hexdigest()[:10]}"
     temporary = Path(tempfile.gettempdir())
     parent = (temporary if len(str(temporary)) <= TEMPORARY_PATH_MAX else Path("/tmp")) / name  # noqa: S108
@@ -108,7 +108,7 @@ def _folder(data: Path) -> Path:
 
 
 def _prepare(parent: Path) -> None:
-    """Make the folder for this user alone: Ray opens its own folder in it to everyone. Raises ServerFailed."""
+    """Create the folder, accessible only to this user: Ray makes its folder inside world-writable. Raises ServerFailed."""
     try:
         parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -124,7 +124,7 @@ def _prepare(parent: Path) -> None:
 
 
 def _python(parent: Path) -> str:
-    """This Python. Ray does not quote its paths in shells, so one with a space is reached through a link in the folder."""
+    """Return the path of this Python, or of a link to it if the path has spaces: Ray does not quote paths in shells."""
     if not _needs_link():
         return sys.executable
     return str(parent / _LINK / Path(sys.executable).relative_to(sys.prefix))
@@ -135,10 +135,7 @@ def _needs_link() -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the folder and its parent, and kill what still runs from it: a killed head leaves its servers behind.
-
-    Workers end with them.
-    """
+    """Kill the servers of a killed head, which end its workers too. Remove the folder and its parent."""
     left = []
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []

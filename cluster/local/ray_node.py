@@ -1,7 +1,7 @@
 """A Ray head node of one machine: `python -m cluster.local.ray_node --port P --folder F --cores N --store S`.
 
-`ray start --head` also runs a dashboard, an autoscaler and a client proxy, one after another. A local farm uses none of them:
-they take two thirds of the time to start, 2 s of processor time and 300 MB of memory.
+`ray start --head` also runs a dashboard, an autoscaler and a client proxy. A local farm uses none of them. They take two
+thirds of the start time, 2 s of processor time and 300 MB of memory.
 
 Prints `ray is ready` when actors can be started. If Ray cannot start or one of its processes ends, prints one line
 `ray failed: REASON` and ends with status 1.
@@ -30,17 +30,17 @@ from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: 
 ADDRESS: Final = "127.0.0.1"
 LOOK_SECONDS: Final = 0.5
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
-"""Ray's least: frames never pass through it."""
+"""Ray's minimum. Frames never pass through the object store."""
 AGENT_PORTS: Final = (
     "metrics_agent_port",
     "metrics_export_port",
     "dashboard_agent_listen_port",
     "runtime_env_agent_port",
 )
-"""Ports of the node's agents, chosen here. For ports that the agents choose themselves the raylet waits 15 s and then aborts,
+"""Ports of the node's agents, chosen here. If the agents chose them, the raylet would wait 15 s for them and then abort,
 which is too short on a busy machine or with a slow disk."""
 _ENDED_WELL: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-"""Ends of a process that was asked to end. The raylet ends so too after it has lost one of its agents."""
+"""Exit statuses of a process after SIGTERM. A raylet that has lost an agent also exits with one of them."""
 _REASON: Final = re.compile(r"(?i)\b(error|exception|failed|failure|cannot|unable|denied|no space)\b")
 _LOG_PREFIX: Final = re.compile(
     r"^\[?\d{4}-\d\d-\d\d[^\]]*\]?\s*(\([^)]*\))?\s*\S+\.(cc|h|py):\d+:?\s*|^\[[^\]]*\]\s*\S+:\d+:\s*"
@@ -48,22 +48,22 @@ _LOG_PREFIX: Final = re.compile(
 
 
 class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
-    """A node without a dashboard, that ends the program as soon as one of its processes ends."""
+    """A node without a dashboard. It ends the program as soon as one of its processes ends."""
 
     def __init__(self, parameters: RayParams, folder: Path) -> None:
         self._folder = folder
         super().__init__(parameters, head=True, shutdown_at_exit=False, spawn_reaper=True)
 
     def start_api_server(self, *, include_dashboard: bool | None, raise_on_failure: bool) -> None:
-        """Start nothing: the farm's console shows the workers."""
+        """Start no dashboard: the farm's console shows the workers."""
 
     def start_gcs_server(self) -> None:
-        """Start the first process, and a thread that watches all of them: Ray waits for dead ones for 30 s and more."""
+        """Start the first process and a thread that watches all processes. Ray itself notices a dead one after 30 s or more."""
         super().start_gcs_server()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def start_raylet(self, *words: object, **options: object) -> None:
-        """Record the one agent port that Ray does not pass on to the raylet, and start it."""
+        """Record the one agent port that Ray does not pass to the raylet, then start the raylet."""
         port = self._ray_params.dashboard_agent_listen_port
         persist_port(self.get_session_dir_path(), self.node_id, DASHBOARD_AGENT_LISTEN_PORT_NAME, port)
         super().start_raylet(*words, **options)
@@ -73,7 +73,7 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
             for name, processes in list(self.all_processes.items()):
                 status = processes[0].process.poll()
                 if status in _ENDED_WELL:
-                    time.sleep(LOOK_SECONDS)  # a SIGTERM to the whole group ends this process too, and well
+                    time.sleep(LOOK_SECONDS)  # a SIGTERM to the whole group also ends this process, with status 0
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
             time.sleep(LOOK_SECONDS)
@@ -91,7 +91,7 @@ def main(words: list[str]) -> None:
         _check_port(arguments.port)
         node = HeadNode(_parameters(arguments), arguments.folder)
         write_ray_address(node.gcs_address, str(arguments.folder))
-    except Exception as error:  # Ray raises whatever its parts raise
+    except Exception as error:  # Ray raises errors of any type
         _fail(str(error) or type(error).__name__, arguments.folder)
     print("ray is ready", flush=True)  # noqa: T201 - the log of this process
     while True:
@@ -99,7 +99,7 @@ def main(words: list[str]) -> None:
 
 
 def _check_port(port: int) -> None:
-    """Raise OSError if another program listens on the port; Ray would wait for it."""
+    """Raise OSError if another program listens on the port. Ray would wait instead."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -128,14 +128,14 @@ def _parameters(arguments: argparse.Namespace) -> RayParams:
 
 
 def _free_ports(number: int) -> list[int]:
-    """Return ports that no program listens on now."""
+    """Return free ports."""
     with contextlib.ExitStack() as probes:
         servers = [probes.enter_context(socket.create_server((ADDRESS, 0))) for _ in range(number)]
         return [server.getsockname()[1] for server in servers]
 
 
 def _fail(what: str, folder: Path) -> NoReturn:
-    """Print why in one line and end the process with everything that it has started."""
+    """Print the reason in one line. End this process and its children."""
     lines = [line.strip().rstrip(":.") for line in what.splitlines() if line.strip()]
     logged = _logged(folder)
     reason = ": ".join(dict.fromkeys(part for part in (lines[0] if lines else "", logged) if part))
@@ -144,7 +144,7 @@ def _fail(what: str, folder: Path) -> NoReturn:
 
 
 def _logged(folder: Path) -> str:
-    """Return the newest line of Ray's own logs that names an error, without its time and place; empty if there is none."""
+    """Return the newest error line of Ray's own logs without time and location, or an empty string."""
     logs = [*folder.glob("session_latest/logs/*.out"), *folder.glob("session_latest/logs/*.err")]
     logs = [log for log in logs if log.name.startswith(("gcs_server", "raylet"))]
     for log in sorted(logs, key=lambda path: path.stat().st_mtime, reverse=True):
@@ -155,10 +155,10 @@ def _logged(folder: Path) -> str:
 
 
 def _end_all(status: int) -> NoReturn:
-    """End at once: nothing that Ray holds is worth saving."""
+    """Kill all processes at once. Ray stores nothing that must be saved."""
     own = os.getpid()
     started = {child.pid for child in psutil.Process().children(recursive=True)}
-    # Agents and workers of a raylet that has died are no descendants any more.
+    # Agents and workers of a dead raylet are no longer descendants.
     started |= {pid for pid in psutil.pids() if _session(pid) == own}
     for pid in started - {own}:
         with contextlib.suppress(ProcessLookupError):

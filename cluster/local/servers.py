@@ -1,7 +1,7 @@
-"""Checks of the servers that the settings name, before a farm starts: it would wait for them in vain.
+"""Check the servers that the settings name before a farm starts.
 
-After a power cut, or where one service manager starts everything, they may still be starting: those that do not answer yet get
-STARTING_SECONDS in all. Wrong passwords and missing buckets are refused at once.
+The servers may still be starting, for example after a power cut, so the checks wait up to STARTING_SECONDS in total. Wrong
+passwords and missing buckets fail at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logs.logger(__name__)
 
 
 class _Server(NamedTuple):
-    """A server of the operator's own. `fault` returns why it does not answer yet, and raises ServerFailed for other faults."""
+    """An external server. `fault` returns a reason to wait, or None if it is usable. It raises ServerFailed for other faults."""
 
     name: str
     settings: str
@@ -34,7 +34,7 @@ class _Server(NamedTuple):
 
 
 def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: float = STARTING_SECONDS) -> None:
-    """Wait until every server that the settings name can be used, or until `ended`. Raises ServerFailed with the reason."""
+    """Wait until all servers of the settings are usable or `ended` returns True. Raises ServerFailed with the reason."""
     deadline = time.monotonic() + seconds
     for server in _servers(settings):
         waits = False
@@ -94,7 +94,7 @@ def _bucket_fault(settings: Settings) -> str | None:
 
 
 def _ray_fault(addresses: tuple[str, ...]) -> str | None:
-    """Return None if one of the clusters accepts connections: the farm works with those that it reaches."""
+    """Return None if at least one cluster accepts connections. The farm works with the reachable ones."""
     faults = []
     for address in addresses:
         if address == RAY_FINDS_IT:

@@ -15,11 +15,11 @@ _log = logs.logger(__name__)
 LOOK_SECONDS: Final = 0.2
 RESTART_SECONDS_MAX: Final = 10.0
 FAILURES_MAX: Final = 3
-"""A part that dies so often while the farm starts will not come up."""
+"""Number of deaths during the start after which a part is given up."""
 
 
 class Supervisor:
-    """Start parts in order, restart dead ones, stop them in reverse. All calls come from the thread that started it."""
+    """Start parts in order, restart dead ones, stop them in reverse order. Call all methods from one thread."""
 
     def __init__(self, parts: Sequence[Part], clock: Callable[[], float] = time.monotonic) -> None:
         self._parts = parts
@@ -35,7 +35,7 @@ class Supervisor:
             part.start()
 
     def look(self) -> None:
-        """Restart parts that have died: at once the first time, later and later if it happens again soon."""
+        """Restart dead parts: at once the first time, then with increasing delays if they die again soon."""
         now = self._clock()
         for part in self._started:
             if part.alive:
@@ -46,12 +46,12 @@ class Supervisor:
                 self._restart(part, now)
 
     def failing(self, name: str) -> Part | None:
-        """The part of this name, if it has died FAILURES_MAX times without running for RESTART_SECONDS_MAX in between."""
+        """Return the named part if it died FAILURES_MAX times without running for RESTART_SECONDS_MAX in between."""
         is_failing = self._failures.get(name, 0) >= FAILURES_MAX
         return next((part for part in self._started if part.name == name), None) if is_failing else None
 
     def stop(self) -> None:
-        """Stop every part, the last one first."""
+        """Stop every part in reverse order."""
         while self._started:
             self._started.pop().stop()
 

@@ -15,7 +15,7 @@ import yaml
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One rule. `lasting`: time for which the expression must hold before the alert fires. `runbook`: what to do."""
+    """One rule. The alert fires after the expression has held for `lasting`. `runbook` says how to react."""
 
     name: str
     severity: str

@@ -1,4 +1,7 @@
-"""The Grafana board, made from a table: `python -m cluster.observing.board > cluster/observing/grafana.json`; a test compares."""
+"""Grafana dashboard, generated from a table by `python -m cluster.observing.board > cluster/observing/grafana.json`.
+
+A test compares the file with the table.
+"""
 
 from __future__ import annotations
 

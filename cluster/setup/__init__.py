@@ -1,1 +1,1 @@
-"""Set-up: what `./farm` does before Python, and what the installed command does instead."""
+"""Set-up of a checkout (`./farm`) and of the installed command `farm`."""

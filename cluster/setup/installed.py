@@ -16,17 +16,17 @@ from gpu_renderer.content.text.folders import fonts_folder
 from gpu_renderer.content.text.packages import MANIFEST, fetch, missing
 
 LIBRARIES: Final = {"EGL": "libegl1", "GL": "libgl1", "magic": "libmagic1", "fontconfig": "libfontconfig1"}
-"""Libraries that no wheel brings, and Debian's packages of them."""
+"""System libraries that no wheel contains, with their Debian packages."""
 PACKAGES: Final = "libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
 
 class LibrariesMissing(Failure):
-    """The system lacks libraries; the message says how to install them."""
+    """System libraries are missing. The message says how to install them."""
 
 
 def prepare() -> None:
-    """Check and install what is missing. After the first use this reads two small files. Raises LibrariesMissing."""
-    # Fonts come from the farm's own folder, never from the machine's font configuration.
+    """Check the libraries and install missing fonts. Later calls only read two small files. Raises LibrariesMissing."""
+    # Fonts come from the farm's folder, never from the machine's font configuration.
     choose_font_configuration(Path(__file__).with_name("fontconfig"))
     folder = fonts_folder()
     stamp = folder / "packages.installed"

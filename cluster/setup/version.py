@@ -1,4 +1,4 @@
-"""Version of the farm, with everything that decides how its frames look."""
+"""Version of the farm and of everything that affects its frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def line() -> str:
 
 
 def _commit() -> str:
-    """Return the commit of a checkout, or nothing for an installation."""
+    """Return the commit of a checkout, or an empty string for an installation."""
     if not (ROOT / ".git").exists():
         return ""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
