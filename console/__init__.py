@@ -1,1 +1,1 @@
-"""Web console: pages over the same services as the API, for people who are signed in."""
+"""Web console for signed-in users, built on the same services as the API."""

@@ -49,7 +49,7 @@ ROUTERS: Final = (
 
 
 def create_console(state: AppState) -> FastAPI:
-    """Return the console on the API's parts, to be mounted at `/console`."""
+    """Return the console app, which shares the API's state. Mount it at `/console`."""
     app = FastAPI(
         openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=[Middleware(Guard)]
     )
@@ -59,7 +59,7 @@ def create_console(state: AppState) -> FastAPI:
     app.add_exception_handler(errors.SignInNeeded, errors.to_sign_in)
     for kind in (FarmError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, errors.shown)
-    # `include_router` would make every route again for each app, in 0.1 s of processor time.
+    # `include_router` would build every route again, which takes 0.1 s of processor time.
     app.router.routes += [route for router in ROUTERS for route in router.routes]
     app.mount("/static/{version}", StaticFiles(directory=STATIC), name="static")
     return app

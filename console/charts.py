@@ -1,4 +1,4 @@
-"""Bars of charts, ready to be drawn."""
+"""Bar charts of renders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from farm_core.statistics.repository import Bar
 
 HEIGHT_MIN: Final = 2.0
-"""Height of a bar that is not empty, in percent of the chart."""
+"""Minimum height of a non-empty part of a bar, in percent of the chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Chart:
 
     @property
     def top(self) -> int:
-        """Most renders that ended in one step; at least 1."""
+        """Return the largest number of renders in one bar, at least 1."""
         return max(1, *(bar.completed + bar.failed + bar.cancelled for bar in self.bars)) if self.bars else 1
 
     def heights(self, bar: Bar) -> tuple[float, float, float]:
-        """Return the heights of completed, failed and cancelled renders, in percent of the chart.
+        """Return the heights of completed, failed and cancelled renders in percent of the chart.
 
-        One failure stays visible beside thousands of other renders.
+        A non-empty part has at least HEIGHT_MIN, so that one failure among thousands of renders is visible.
         """
         counts = (bar.completed, bar.failed, bar.cancelled)
         room = 100 - len(counts) * HEIGHT_MIN
@@ -40,17 +40,17 @@ class Chart:
 
     @property
     def completed(self) -> int:
-        """All completed renders of the chart."""
+        """Return the number of completed renders."""
         return sum(bar.completed for bar in self.bars)
 
     @property
     def failed(self) -> int:
-        """All failed renders of the chart."""
+        """Return the number of failed renders."""
         return sum(bar.failed for bar in self.bars)
 
     @property
     def cancelled(self) -> int:
-        """All cancelled renders of the chart."""
+        """Return the number of cancelled renders."""
         return sum(bar.cancelled for bar in self.bars)
 
 
@@ -68,7 +68,7 @@ _USE = text(
 
 
 async def template_use(session: AsyncSession, template_id: str, now: datetime, days: int) -> Chart:
-    """Renders of a template by the day of their creation, the newest USE_MAX at most."""
+    """Return a chart of a template's renders by day of creation. Count at most the newest USE_MAX."""
     step = timedelta(days=1)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - (days - 1) * step

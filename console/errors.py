@@ -1,4 +1,4 @@
-"""Failures as pages: what happened and what to do."""
+"""Error pages, which say what happened and what to do."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SignInNeeded(Exception):
 
 
 class Refused(FarmError):
-    """The person who is signed in may not do that."""
+    """The signed-in person may not do this."""
 
     status = 403
 
 
 async def to_sign_in(request: Request, error: Exception) -> Response:
-    """Send the browser to the sign-in page, and back afterwards."""
+    """Redirect to the sign-in page, which later leads back to the current page."""
     if ASKS in request.headers:
         return PlainTextResponse("You are signed out.", 401)
     target = f"/console/sign-in?next={quote(_page_of(request), safe='')}"
@@ -49,7 +49,7 @@ async def to_sign_in(request: Request, error: Exception) -> Response:
 
 
 def _page_of(request: Request) -> str:
-    """Return the path of the page that the person sees: the one asked for, or the one with the form that was sent."""
+    """Return the path of the page that the person sees: the requested page, or the page of the submitted form."""
     shown_url = request.headers.get("hx-current-url") or request.headers.get("referer", "")
     is_page = request.method == "GET" and "hx-request" not in request.headers
     page_url = urlsplit(str(request.url) if is_page else shown_url)
@@ -57,7 +57,7 @@ def _page_of(request: Request) -> str:
 
 
 async def shown(request: Request, error: Exception) -> Response:
-    """Answer with a page, or with a notice where a part of a page was asked for."""
+    """Return an error page, or an error notice if a script asked for a part of a page."""
     status, message = _described(error)
     if status >= 500:
         log.error("page failed", exc_info=error)

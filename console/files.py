@@ -1,4 +1,4 @@
-"""Stored objects as answers of the console's own origin, with byte ranges."""
+"""Serve stored objects from the console's own origin, with byte ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from farm_core.storage.port import ObjectMissing
 
 
 async def stored(request: Request, key: str | None) -> Response:
-    """Answer with the object; raises NotFound if it is gone. The caller has checked whose it is."""
+    """Return the object. Raises NotFound if it is gone. The caller must check its owner."""
     storage = app_state_of(request).storage
     if key is None:
         raise NotFound("There is no such file yet.")

@@ -1,4 +1,4 @@
-"""Headers of every answer of the console, and checks of every request."""
+"""Security headers of the console's responses, and checks of its requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from console.viewer import CHANGES_NOTHING
 from farm_core.net.addresses import subscriber
 
 REQUESTS_PER_MINUTE: Final = 3_000
-"""Limit of one address. A page of fifty renders loads fifty posters, so the API's own limit is too low."""
+"""Rate limit of one IP address. A page of fifty renders loads fifty posters, so the API's limit is too low."""
 
 _CSP: Final = "; ".join(
     (
@@ -37,18 +37,20 @@ _HEADERS: Final = {
 
 
 class Guard:
-    """Add the security headers, refuse changes that another site's page asks for, and bound the rate of requests."""
+    """Add security headers, refuse cross-site changes, and limit the request rate."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request."""
+        """Handle the request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         is_static = "/static/" in scope["path"]
-        is_current = f"/static/{static_version()}/" in scope["path"]  # a release beside this one may have others
+        is_current = (
+            f"/static/{static_version()}/" in scope["path"]
+        )  # another release that runs at the same time may have other files
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -68,7 +70,7 @@ class Guard:
             await self._call_app(scope, receive, send_with_headers)
 
     async def _call_app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; what no handler expects becomes a page too."""
+        """Pass the request to the app. Show an error page for unexpected errors too."""
         begun = False
 
         async def send_and_note(message: Message) -> None:
@@ -85,7 +87,7 @@ class Guard:
 
 
 def _refusal(scope: Scope) -> str | None:
-    """Return why the request is refused, or None. Requests from pages of other sites are refused despite valid cookies."""
+    """Return the reason to refuse the request, or None. Cross-site requests are refused even with valid cookies."""
     if scope["method"] in CHANGES_NOTHING:
         return None
     headers = Headers(scope=scope)

@@ -1,4 +1,4 @@
-"""Keys of pages: a page begins after the last row of the page before, so its cost does not grow with its number."""
+"""Keyset pagination: a page starts after the last row of the previous page, so every page costs the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Dated(Protocol):
-    """A row that lists order by time and id, newest first."""
+    """A row of a list that is sorted by time and id, newest first."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -21,7 +21,7 @@ def key_of(row: Dated) -> str:
 
 
 def parsed(key: str) -> tuple[datetime, str] | None:
-    """Return the time and id that a key holds; None for anything else, which begins at the first page."""
+    """Return the time and id of a key, or None for an invalid key, which means the first page."""
     moment, _, row_id = key.partition("~")
     try:
         return (datetime.fromtimestamp(float(moment), UTC), row_id) if row_id else None

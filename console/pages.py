@@ -1,4 +1,4 @@
-"""Render pages and parts of pages."""
+"""Render pages and parts of pages from templates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from console import words
 ROOT: Final = Path(__file__).parent
 STATIC: Final = ROOT / "static"
 ASKS: Final = "x-console-asks"
-"""Header of scripts that renew what is shown: `part` for a part of a page, `page` for the whole of it."""
+"""Request header of scripts that refresh a page: `part` for a part of it, `page` for the whole page."""
 THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
 
 @cache
 def environment() -> Environment:
-    """Return the templates, which escape every value."""
+    """Return the Jinja environment. It escapes every value."""
     made = Environment(
         loader=FileSystemLoader(ROOT / "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
@@ -35,7 +35,7 @@ def environment() -> Environment:
 
 @cache
 def static_version() -> str:
-    """Return a hash of all static files. It is part of their addresses, so scripts import others of the same version."""
+    """Return a hash of all static files. It is part of their addresses, so scripts import scripts of the same version."""
     digest = hashlib.sha256()
     for path in sorted(one for one in STATIC.rglob("*") if one.is_file()):
         digest.update(f"{path.relative_to(STATIC)}\0".encode() + path.read_bytes())
@@ -43,19 +43,19 @@ def static_version() -> str:
 
 
 def static_url(name: str) -> str:
-    """Return the address of a static file, which browsers may keep."""
+    """Return the address of a static file. Browsers can cache the file."""
     return f"/console/static/{static_version()}/{name}"
 
 
 @cache
 def modules(folder: str) -> list[str]:
-    """Return the scripts of a folder, for pages to load all at once: a browser finds imports one after the other."""
+    """Return the scripts of a folder, so that pages can preload them. A browser alone finds imports one by one."""
     found = (STATIC / folder).glob("*.js")
     return sorted(f"{folder}{path.name}" for path in found if not path.name.endswith(".min.js"))
 
 
 def page(request: Request, template: str, /, *, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """Answer with a page, or a part of one, for the signed-in person."""
+    """Return a page, or a part of one, for the signed-in person."""
     theme = request.cookies.get(THEME_COOKIE, "system")
     given = {
         "viewer": getattr(request.state, "viewer", None), "path": request.url.path,
@@ -65,10 +65,10 @@ def page(request: Request, template: str, /, *, status_code: int = 200, **values
 
 
 def fragment(template: str, /, **values: Any) -> str:
-    """Return the HTML of a template."""
+    """Render a template to HTML."""
     return environment().get_template(template).render(**values)
 
 
 def is_part(request: Request) -> bool:
-    """Return True if a script of the page asks for a part of it."""
+    """Return True if a script asks for a part of its page."""
     return "hx-request" in request.headers or request.headers.get(ASKS) == "part"

@@ -1,4 +1,4 @@
-"""Posters and frames: drawn by a render worker on request, kept by the browser."""
+"""Posters and frames, drawn by a render worker on request and cached by the browser."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ POSTER_WIDTH: Final = 480
 FRAME_WIDTH: Final = 240
 FILMSTRIP_FRAMES: Final = 6
 DRAFT: Final = StillOptions(width=320, format="jpeg", contact_sheet=True)
-"""Contact sheet of a whole template. `static/sheets.js` plays it."""
+"""Options of a contact sheet of a whole template, which `static/sheets.js` plays."""
 WAIT_SECONDS: Final = 5.0
-"""A page does not wait longer for a picture that only decorates it. A contact sheet is asked for by a person."""
+"""Longest wait for a decorative picture. It does not limit contact sheets, which a person has requested."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
 _LATER_WIDTH: Final = 16
-"""Width of the placeholder for a picture that can still come. `static/pictures.js` asks again for pictures as wide as this."""
+"""Width of the placeholder for a pending picture. `static/pictures.js` requests pictures of this width again."""
 _NEVER_WIDTH: Final = 160
 _PLACEHOLDER: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 {height}" width="{width}" height="{rows}">'
@@ -39,21 +39,21 @@ _PLACEHOLDER: Final = (
 
 
 def filmstrip_times(duration_seconds: float) -> list[float]:
-    """Return the moments of a filmstrip, each in the middle of its part."""
+    """Return the times of a filmstrip's frames in seconds, each in the middle of an equal part."""
     return [round(duration_seconds * (2 * index + 1) / (2 * FILMSTRIP_FRAMES), 3) for index in range(FILMSTRIP_FRAMES)]
 
 
 def poster_time(duration_seconds: float) -> float:
-    """Return the moment of a poster, in seconds: at half of the duration most texts have arrived and none has left."""
+    """Return the time of a poster in seconds: half of the duration, when most texts are visible."""
     return duration_seconds / 2
 
 
 async def of_render(
     request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
 ) -> Response:
-    """Answer with a frame of a render as it was frozen, or of its template with its inputs before that.
+    """Return a frame of a render from its frozen document, or from its template and inputs if it is not frozen yet.
 
-    A render that cannot be drawn any more, because its media or its document are gone, is shown by its template.
+    If the document or its media are gone, return a frame of the template.
     """
     subject = of_job(detail.job, detail.template)
     if subject is None:
@@ -64,13 +64,13 @@ async def of_render(
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
-    """Answer with the poster of a template without inputs."""
+    """Return the poster of a template with its default inputs."""
     subject = of_template(template, {}, origin_of(request))
     return await _answer(request, state, subject, _frame_at(poster_time(template.duration_seconds), POSTER_WIDTH))
 
 
 async def draft_of(request: Request, state: AppState, template: Template) -> Response:
-    """Answer with a contact sheet of a template without inputs, which pages play as its draft."""
+    """Return a contact sheet of a template with its default inputs. Pages play it as a draft."""
     subject = of_template(template, {}, origin_of(request))
     return await _answer(request, state, subject, DRAFT)
 
@@ -78,7 +78,7 @@ async def draft_of(request: Request, state: AppState, template: Template) -> Res
 async def preview(
     request: Request, state: AppState, template: Template, inputs: Mapping[str, Any], time: float, width: int
 ) -> Still:
-    """Draw a frame of a template with inputs that were checked. Raises what `request_still` raises."""
+    """Draw a frame of a template with checked inputs. Raises the errors of `request_still`."""
     options = StillOptions(time=min(max(time, 0.0), template.duration_seconds), width=width, format="jpeg")
     return await request_still(state, of_template(template, inputs, origin_of(request)), options)
 
@@ -86,7 +86,7 @@ async def preview(
 async def _answer(
     request: Request, state: AppState, subject: StillSubject, options: StillOptions, instead: StillSubject | None = None
 ) -> Response:
-    """Return the frame, which the browser keeps; a placeholder that it does not keep while no worker draws it."""
+    """Return the frame, which the browser caches, or an uncached placeholder if no worker draws it in time."""
     tag = f'"{hashlib.sha256(f"{subject} {options}".encode()).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": f"private, max-age={CACHE_SECONDS}"}
     if is_known(request.headers, tag):
@@ -108,7 +108,7 @@ def _frame_at(time: float, width: int) -> StillOptions:
 
 
 def _placeholder(width: int, subject: StillSubject) -> Response:
-    """Answer with a picture of the subject's shape, so that nothing on the page moves when the frame comes."""
+    """Return a placeholder with the subject's aspect ratio, so that the page's layout stays when the frame arrives."""
     height = 160 * subject.height / subject.width
     picture = _PLACEHOLDER.format(width=width, height=height, rows=width * height / 160, middle=height / 2)
     return Response(picture, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""Snippets that start a render, in four languages."""
+"""Code snippets that create a render, in four languages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _READS: Final = {Scope.templates_read: "templates", Scope.renders_read: "renders
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Code in one language."""
+    """Code snippet in one language."""
 
     id: str
     language: str
@@ -25,7 +25,7 @@ class Snippet:
 def snippets(
     origin: str, template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None = None
 ) -> list[Snippet]:
-    """Return code that creates the render. The key is read from `FARM_KEY`, so that no secret gets into the code."""
+    """Return code that creates the render. The code reads the API key from `FARM_KEY`, so it contains no secret."""
     body: dict[str, Any] = {"templateId": template_id, "inputs": dict(inputs)}
     if output:
         body["output"] = dict(output)
@@ -39,7 +39,7 @@ def snippets(
 
 
 def first_call(origin: str, secret: str, scopes: Collection[str]) -> str | None:
-    """Return a command that sets FARM_KEY and reads something with it, or None if the key can read nothing."""
+    """Return a shell command that sets FARM_KEY and makes a read request, or None if the key has no read scope."""
     path = next((path for scope, path in _READS.items() if scope in scopes), None)
     if path is None:
         return None
@@ -70,7 +70,7 @@ def _python(url: str, body: Mapping[str, Any]) -> str:
 
 
 def _pretty(value: Any, depth: int = 0) -> str:
-    """A Python literal over several lines."""
+    """Return the value as a Python literal on several lines."""
     if not isinstance(value, Mapping) or not value:
         return repr(value)
     pad = "    " * (depth + 1)

@@ -1,4 +1,4 @@
-"""Uploads of an account as pages show them: by the name of their file, with a picture."""
+"""Uploads of an account for pages: file name and picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_NAME: Final = "an uploaded file"
 
 @dataclass(frozen=True, slots=True)
 class ShownUpload:
-    """An upload. `picture` is its address on the console's own origin, or empty if it is not a picture."""
+    """An upload on a page. `picture` is its address on the console's origin, or empty if it is not a picture."""
 
     name: str
     picture: str
@@ -27,7 +27,7 @@ class ShownUpload:
 async def shown_uploads(
     state: AppState, session: AsyncSession, account_id: str, origin: str, values: Iterable[Any]
 ) -> Mapping[str, ShownUpload]:
-    """Return those of the values that are addresses of the account's uploads, unless they have expired."""
+    """Return the account's unexpired uploads among the values, by their addresses."""
     origins = frozenset(filter(None, (origin, state.settings.public_origin)))
     texts = {value for value in values if isinstance(value, str)}
     keys = {url: key for url in texts if (key := assets.own_key(url, origins, state.links))}
@@ -36,6 +36,6 @@ async def shown_uploads(
 
 
 def shown_upload(state: AppState, key: str, name: str | None) -> ShownUpload:
-    """Return the upload that is stored under the key."""
+    """Return the upload with the storage key."""
     expires_at = state.links.in_seconds(_LINK_SECONDS, _LINK_SECONDS)
     return ShownUpload(name or _NO_NAME, state.links.url("", key, expires_at) if is_picture(key) else "")

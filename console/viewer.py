@@ -1,4 +1,4 @@
-"""The person who is signed in to the console, and their rights."""
+"""The signed-in person and their rights."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Account that is signed in. `account` is the one whose things are shown; `owner` differs while an operator acts as it."""
+    """Signed-in person. `account` is the account that pages show. `owner` differs while an operator acts as `account`."""
 
     account: Account
     owner: Account
@@ -39,43 +39,43 @@ class Viewer:
 
     @property
     def operator(self) -> bool:
-        """Return True if the whole farm is seen."""
+        """Return True if the viewer is an operator who sees the whole farm."""
         return self.owner.operator and not self.acting
 
     @property
     def acting(self) -> bool:
-        """Return True while an operator is signed in as another account."""
+        """Return True while an operator acts as another account."""
         return self.account.id != self.owner.id
 
     @property
     def account_id(self) -> str | None:
-        """Account that lists are limited to; None for an operator, who sees all."""
+        """Return the account that lists are limited to, or None for an operator, who sees all."""
         return None if self.operator else self.account.id
 
     @property
     def actor(self) -> Actor:
-        """Actor for the audit log."""
+        """Return the actor for the audit log."""
         return Actor(self.owner.name, Role.operator if self.owner.operator else Role.account)
 
     @property
     def caller(self) -> Caller:
-        """Account as the API's services take it."""
+        """Return the caller for the API's services."""
         return Caller(self.account, limits_of(self.account))
 
     @property
     def csrf(self) -> str:
-        """Value that every change must carry: only pages of this session can know it."""
+        """Return the CSRF token of the session, which every change must contain."""
         return hmac.digest(self.token.encode(), b"csrf", hashlib.sha256).hex()
 
     @property
     def role(self) -> str:
-        """Role in words."""
+        """Return the role as text."""
         kind = "operator" if self.operator else "account"
         return f"read-only {kind}" if self.read_only else kind
 
 
 async def signed_in(request: Request) -> Viewer:
-    """Return who is signed in; raises SignInNeeded. A change is refused without the session's CSRF value."""
+    """Return the signed-in person. Raises SignInNeeded. Refuse changes without the session's CSRF token."""
     state, token = app_state_of(request), request.cookies.get(COOKIE, "")
     digest = hash_of(token)
     HOLDER.set(state.credential_accounts.holder(digest))
@@ -89,9 +89,9 @@ async def signed_in(request: Request) -> Viewer:
 
 
 async def may_still_see(state: AppState, viewer: Viewer) -> bool:
-    """Return True if the session is open and shows the same renders.
+    """Return True if the session is valid and may see the same renders.
 
-    Without Postgres, or while other requests of the account have all its connections, nothing is known, and nothing changes.
+    Also return True if the check is not possible: without Postgres, or while the account's connections are all in use.
     """
     try:
         current = await _viewer_of(state, viewer.token)
@@ -113,8 +113,8 @@ async def _viewer_of(state: AppState, token: str) -> Viewer | None:
 
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
-    """Return who is signed in, if they may change things and the request comes from a page of their session."""
-    if request.url.path not in UPLOAD_PATHS:  # they call `check_upload`
+    """Return the signed-in person if they may make changes and the request has the session's CSRF token."""
+    if request.url.path not in UPLOAD_PATHS:  # these endpoints call `check_upload` themselves
         is_multipart = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
         form = {} if is_multipart else await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
@@ -124,25 +124,25 @@ async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in
 
 
 def check_upload(viewer: Viewer, request: Request, fields: Mapping[str, str]) -> None:
-    """Raise Refused for an upload without the session's CSRF value, which comes in a header or beside the file."""
+    """Raise Refused for an upload without the session's CSRF token in a header or a form field."""
     check_csrf(viewer, request.headers.get("x-csrf-token") or fields.get("csrf", ""))
 
 
 def check_csrf(viewer: Viewer, given: str) -> None:
-    """Raise Refused unless the value is the session's."""
+    """Raise Refused unless `given` is the session's CSRF token."""
     if not hmac.compare_digest(viewer.csrf.encode(), given.encode()):
         raise Refused("This form belongs to an earlier session. Reload the page and try again.")
 
 
 async def operating(viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
-    """Return the operator who is signed in; for others the page does not exist."""
+    """Return the signed-in operator. Raises NotFound for others."""
     if not viewer.operator:
         raise NotFound("There is no such page.")
     return viewer
 
 
 async def commanding(viewer: Annotated[Viewer, Depends(changing)]) -> Viewer:
-    """Return the operator who is signed in and may change things."""
+    """Return the signed-in operator if they may make changes."""
     return await operating(viewer)
 
 

@@ -1,4 +1,4 @@
-"""Times, sizes and counts in words: relative, with units, and exact where one looks closer."""
+"""Format times, sizes and counts for people. Relative times have the exact time as their title."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BYTES: Final = ("B", "kB", "MB", "GB", "TB")
 
 
 def ago(moment: datetime | None, now: datetime) -> Markup:
-    """A `<time>` such as *5 min ago*, with the exact moment as its title."""
+    """Return a `<time>` element, such as *5 min ago*, with the exact time as its title."""
     if moment is None:
         return Markup('<span class="none">never</span>')
     seconds = (now - moment).total_seconds()
@@ -27,17 +27,17 @@ def ago(moment: datetime | None, now: datetime) -> Markup:
 
 
 def exact(moment: datetime) -> str:
-    """A moment to the second, such as *23 Nov 2026, 18:20:05 UTC*."""
+    """Return a time to the second, such as *23 Nov 2026, 18:20:05 UTC*."""
     return moment.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
 
 
 def clock(moment: datetime) -> str:
-    """Return the time of a moment, to a tenth of a second."""
+    """Return the time of day to a tenth of a second."""
     return moment.astimezone(UTC).strftime("%H:%M:%S.") + str(moment.microsecond // 100_000)
 
 
 def span(seconds: float) -> str:
-    """A duration in its largest unit, such as *3 min*."""
+    """Return a duration in its largest unit, such as *3 min*."""
     for size, unit in _STEPS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
@@ -45,7 +45,7 @@ def span(seconds: float) -> str:
 
 
 def duration(ms: float | None) -> str:
-    """A measured duration, such as *840 ms*, *4.2 s* or *3 min 5 s*; a dash for None."""
+    """Return a measured duration, such as *840 ms*, *4.2 s* or *3 min 5 s*, or a dash for None."""
     if ms is None:
         return "–"
     if ms < 1000:
@@ -56,7 +56,7 @@ def duration(ms: float | None) -> str:
 
 
 def size(count: float | None) -> str:
-    """Bytes in their largest decimal unit."""
+    """Return bytes in their largest decimal unit."""
     if count is None:
         return "–"
     for unit in _BYTES:
@@ -67,44 +67,44 @@ def size(count: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number with thin separators and at most one decimal; a dash for None."""
+    """Return a number with thin separators and at most one decimal, or a dash for None."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:,.1f}"
 
 
 def capped(count: int) -> str:
-    """A count that was not taken further than the cap: *10,000+* above it."""
+    """Return a count that stops at a cap: *10,000+* above it."""
     return f"{COUNT_MAX:,}+" if count > COUNT_MAX else f"{count:,}"
 
 
 def minutes(ms: float | None) -> str:
-    """Milliseconds as minutes, to a hundredth."""
+    """Return milliseconds as minutes, to a hundredth."""
     return "–" if ms is None else f"{ms / 60_000:,.2f}".rstrip("0").rstrip(".") + " min"
 
 
 def pixels(value: float) -> str:
-    """A width or height, without separators."""
+    """Return a width or height without separators."""
     return f"{value:g}"
 
 
 def plural(count: int, word: str) -> str:
-    """A count with its noun, such as *1 render* or *10,000+ renders*."""
+    """Return a count with its noun, such as *1 render* or *10,000+ renders*."""
     return f"{capped(count)} {word}{'' if count == 1 else 's'}"
 
 
 def seconds(value: float) -> str:
-    """A length in seconds, such as *12.5 s*."""
+    """Return a length in seconds, such as *12.5 s*."""
     return f"{value:g} s" if value < 60 else duration(value * 1000)
 
 
 def formed(moment: datetime, form: str) -> str:
-    """A moment in UTC by a pattern of `strftime`."""
+    """Return a time in UTC in a `strftime` format."""
     return moment.astimezone(UTC).strftime(form)
 
 
 def attempt(record: Mapping[str, Any]) -> str:
-    """An attempt of a webhook, such as *answered 503 after 120 ms*."""
+    """Return the result of a webhook attempt, such as *answered 503 after 120 ms*."""
     if record.get("begun"):
         return "under way"
     status, error = record.get("status"), record.get("error")
@@ -113,22 +113,22 @@ def attempt(record: Mapping[str, Any]) -> str:
 
 
 def parsed(text: str) -> datetime:
-    """The moment of a text in ISO 8601."""
+    """Parse a time in ISO 8601."""
     return datetime.fromisoformat(text)
 
 
 def pretty(value: Any) -> str:
-    """JSON over several lines."""
+    """Return JSON on several lines."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
 def as_query(inputs: Mapping[str, Any], output: Mapping[str, str]) -> str:
-    """Inputs and output of a render as the query of the playground's address."""
+    """Return the playground's query string for the inputs and output of a render."""
     return urlencode({f"input.{name}": str(value) for name, value in inputs.items()} | dict(output))
 
 
 def as_address(values: Mapping[str, str]) -> str:
-    """Values that are not empty as the query of an address, with its question mark."""
+    """Return the non-empty values as a query string with its question mark."""
     query = urlencode({name: value for name, value in values.items() if value})
     return f"?{query}" if query else ""
 

@@ -1,4 +1,4 @@
-"""Sign in with a one-time link or a session token, sign out, choose light or dark."""
+"""Sign in with a one-time link or a session token, sign out, choose the colour theme."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def sign_in(
 
 @router.get("/enter")
 async def enter_page(request: Request, work: Work, state: AppStateOf, token: str = "") -> Response:
-    """Ask whether to sign in by the link. Programs that look at links do not use it up."""
+    """Show a button that signs in with the link. A link preview that fetches this page does not consume the link."""
     account = await repository.link_account(work, token, state.clock.now())
     if account is None:
         return page(request, "sign-in.html", status_code=410, next=HOME, fault=_SPENT)
@@ -67,7 +67,7 @@ async def enter_page(request: Request, work: Work, state: AppStateOf, token: str
 
 @router.post("/enter")
 async def enter(request: Request, work: Work, state: AppStateOf, token: Annotated[str, Form()] = "") -> Response:
-    """Use the link up and sign in."""
+    """Consume the link and sign in."""
     await _respect_tries(request)
     now = state.clock.now()
     account = await repository.link_account(work, token, now)
@@ -80,7 +80,7 @@ async def enter(request: Request, work: Work, state: AppStateOf, token: Annotate
 
 @router.post("/sign-out")
 async def sign_out(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = "") -> Response:
-    """End the session. Read-only sessions may do this too."""
+    """End the session. Read-only sessions can do this too."""
     check_csrf(viewer, csrf)
     await repository.end_session(work, viewer.token)
     answer = RedirectResponse("/console/sign-in", 303)
@@ -90,7 +90,7 @@ async def sign_out(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = 
 
 @router.post("/theme")
 async def choose_theme(request: Request, theme: Annotated[str, Form()] = "system") -> Response:
-    """Remember light or dark in this browser."""
+    """Store the colour theme in this browser."""
     back = request.headers.get("referer", "")
     answer = RedirectResponse(HOME if not back else _own("/" + back.split("/", 3)[-1]), 303)
     if theme in THEMES:
@@ -99,7 +99,7 @@ async def choose_theme(request: Request, theme: Annotated[str, Form()] = "system
 
 
 def _own(target: str) -> str:
-    """Return the target if it is a page of the console; else the first page."""
+    """Return the target if it is a page of the console, otherwise the home page."""
     plain = target.startswith("/console/") and "\\" not in target and "//" not in target and target.isprintable()
     return target if plain else HOME
 

@@ -1,4 +1,4 @@
-"""Account that is signed in: usage against limits, API keys, webhooks."""
+"""Pages of the signed-in account: usage and limits, API keys, webhooks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIFETIMES: Final = {"": None, "7": timedelta(days=7), "30": timedelta(days=30), 
 
 @router.get("")
 async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading) -> Response:
-    """Usage of this month, and the keys."""
+    """Return the page with this month's usage and the keys."""
     return await _page(request, viewer, state, work)
 
 
@@ -46,7 +46,7 @@ async def create_key(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin,
     name: Annotated[str, Form()] = "", lifetime: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
-    """Create a key and show its secret, this once."""
+    """Create a key and show its secret. The secret is shown only once."""
     _refuse_acting(viewer)
     scopes = [str(value) for value in (await request.form()).getlist("scope")]
     if not scopes or not set(scopes) <= set(Scope):
@@ -62,7 +62,7 @@ async def create_key(
 
 @router.post("/keys/{key_id}/revoke")
 async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: str) -> Response:
-    """Revoke a key, from its next request on."""
+    """Revoke a key. Its next request fails."""
     await keys.revoke(work, state, viewer.caller, key_id)
     await record(work, viewer.actor, "revoke key", f"key {key_id}")
     return RedirectResponse("/console/account#keys", 303)
@@ -70,13 +70,13 @@ async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: s
 
 @router.get("/webhooks")
 async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading) -> Response:
-    """Return the newest webhooks, with what their receivers answered."""
+    """Return the page of the newest webhooks with their receivers' responses."""
     deliveries = await _webhooks(work, viewer.account_id)
     return page(request, "account/webhooks.html", deliveries=deliveries, title="Webhooks")
 
 
 def _refuse_acting(viewer: Viewer) -> None:
-    """A secret belongs to the account alone: an operator who acts as it must not get one that outlives the visit."""
+    """Raise Refused for an operator who acts as the account: a secret would outlive the visit."""
     if viewer.acting:
         raise Refused("Keys are created by the account itself, not by an operator who is signed in as it.")
 
@@ -103,7 +103,7 @@ async def _month(state: AppStateOf, account_id: str, now: datetime) -> Chart:
 
 
 async def _webhooks(work: AsyncSession, account_id: str | None) -> list[Delivery]:
-    """Deliveries of the newest renders that have a webhook."""
+    """Return the deliveries of the newest renders with a webhook."""
     newest = select(col(Job.id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
     if account_id is not None:
         newest = newest.where(col(Job.account_id) == account_id)

@@ -1,4 +1,4 @@
-"""Accounts, for operators: list, create, change, pause, suspend, delete, sign in as."""
+"""Accounts, for operators: list, create, change, pause, suspend, delete, impersonate."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIMIT_WORDS: Final = {
     "monthlyApiRequests": "API requests a month", "maxActiveApiKeys": "API keys",
     "maxUploadBytes": "Largest upload, in bytes", "maxStorageBytes": "Storage, in bytes",
 }  # fmt: skip
-"""Limits in words, by their names in the usage record."""
+"""Labels of limits, by their names in the usage record."""
 Order = Literal["name", "minutes", "storage"]
 
 
@@ -50,7 +50,7 @@ async def accounts_page(
     text: str = "",
     order: Order = "name",
 ) -> Response:
-    """All accounts by name, with their queues and their use of this month; or those that use most, the first page of them."""
+    """Return the accounts by name, with queues and this month's usage, or the first page of those with the highest usage."""
     month = and_(col(Usage.account_id) == col(Account.id), col(Usage.period) == period_of(state.clock.now()))
     queue = col(AccountQueue.account_id) == col(Account.id)
     statement = select(Account, AccountQueue, Usage).outerjoin(AccountQueue, queue).outerjoin(Usage, month)
@@ -94,7 +94,7 @@ async def create(
 
 @router.post("/return")
 async def return_to_own(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = "") -> Response:
-    """End a visit: the operator is themselves again."""
+    """Return from the account that the operator acts as to their own account."""
     check_csrf(viewer, csrf)
     await sign_in.act_as(work, viewer.token, None)
     if viewer.acting:
@@ -108,7 +108,7 @@ async def return_to_own(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form(
 async def account_page(
     request: Request, viewer: OperatorOf, state: AppStateOf, work: Reading, account_id: str
 ) -> Response:
-    """One account: plan, limits, use, and what can be done to it."""
+    """Return the page of an account: plan, limits, usage and actions."""
     account = await _account(work, account_id)
     now = state.clock.now()
     values: dict[str, Any] = {
@@ -121,7 +121,7 @@ async def account_page(
 
 @router.post("/{account_id}/limits")
 async def change_limits(request: Request, viewer: CommanderOf, work: Work, account_id: str) -> Response:
-    """Change plan and limits. An empty field gives the plan's value back, `unlimited` lifts the limit."""
+    """Change plan and limits. An empty field restores the plan's value. `unlimited` removes the limit."""
     account, form = await _locked(work, account_id), await request.form()
     plan = str(form.get("plan") or account.plan)
     if plan not in PLANS:
@@ -147,14 +147,14 @@ async def change_limits(request: Request, viewer: CommanderOf, work: Work, accou
 async def change_priority(
     viewer: CommanderOf, work: Work, account_id: str, priority: Annotated[int, Form()] = 0
 ) -> Response:
-    """Change the account's share of the farm."""
+    """Change the account's priority, which is its share of the farm."""
     account = await controls.set_account_priority(work, viewer.actor, checked_id(account_id, "account"), priority)
     return RedirectResponse(f"/console/accounts/{account.id}", 303)
 
 
 @router.post("/{account_id}/act/{action}")
 async def act(viewer: CommanderOf, work: Work, account_id: str, action: str) -> Response:
-    """Pause, resume, suspend, unsuspend, make or unmake an operator."""
+    """Pause, resume, suspend or unsuspend the account, or grant or revoke operator rights."""
     account_id = checked_id(account_id, "account")
     if account_id == viewer.account.id and action in ("suspend", "make-ordinary"):
         raise Refused("You cannot do this to your own account; ask another operator.")
@@ -171,7 +171,7 @@ async def act(viewer: CommanderOf, work: Work, account_id: str, action: str) -> 
 
 @router.post("/{account_id}/sign-in-as")
 async def sign_in_as(viewer: CommanderOf, work: Work, account_id: str) -> Response:
-    """See and do what the account may, until *Return*."""
+    """Act as the account until the operator chooses *Return*."""
     account = await _account(work, account_id)
     await sign_in.act_as(work, viewer.token, account.id)
     await record(work, viewer.actor, "sign in as", f"account {account.id}", {"name": account.name})
@@ -180,7 +180,7 @@ async def sign_in_as(viewer: CommanderOf, work: Work, account_id: str) -> Respon
 
 @router.get("/{account_id}/delete")
 async def confirm_deletion(request: Request, viewer: OperatorOf, work: Work, account_id: str) -> Response:
-    """Say what would be deleted with the account, and ask for its name."""
+    """Show the data that would be deleted with the account. Ask for the account's name."""
     account = await _account(work, account_id)
     contents = await deletion.contents(work, account.id)
     return page(request, "accounts/delete.html", account=account, contents=contents, title=f"Delete {account.name}")
@@ -190,7 +190,7 @@ async def confirm_deletion(request: Request, viewer: OperatorOf, work: Work, acc
 async def delete(
     request: Request, viewer: CommanderOf, state: AppStateOf, account_id: str, name: Annotated[str, Form()] = ""
 ) -> Response:
-    """Delete the account and everything that belongs to it."""
+    """Delete the account and all its data."""
     async with state.database.reading() as session:
         account = await _account(session, account_id)
     if account.id == viewer.account.id:

@@ -21,7 +21,7 @@ async def audit_page(
     request: Request, viewer: OperatorOf, work: Reading, before: int | None = None, who: str = "", action: str = "",
     target: str = "",
 ) -> Response:  # fmt: skip
-    """Entries of the audit log, newest first."""
+    """Return the entries of the audit log, newest first."""
     entries = await log.page(
         work, limit=PAGE_SIZE + 1, before=before, who=who or None, action=action or None, target=target or None
     )

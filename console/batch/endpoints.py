@@ -1,4 +1,4 @@
-"""Page that renders a template once for each row of a table: checked first, then rendered."""
+"""Page that checks a table and renders a template once for each row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from motion.template import MEDIA_KINDS
 
 router = APIRouter(prefix="/templates/{template_id}/batch")
 SHOWN_MAX: Final = 50
-"""Rows that the page shows, besides those with faults."""
+"""Limit of rows without faults that the page shows."""
 PICTURES_MAX: Final = 12
 FAULTY_MAX: Final = 100
 Checked = Sequence[tuple[Row, Sequence[tuple[str, str]]]]
@@ -42,13 +42,13 @@ Checked = Sequence[tuple[Row, Sequence[tuple[str, str]]]]
 
 @router.get("")
 async def batch_page(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return the form that takes a table."""
+    """Return the form for a table."""
     return await _page(request, state, await owned(state, viewer, template_id), "")
 
 
 @router.get("/table.csv")
 async def example_table(viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return a table to fill in: a column for each input, and a row with the template's own values."""
+    """Return an example table with a column for each input and a row of the template's default values."""
     template = await owned(state, viewer, template_id)
     text = example(fields_of(template), await defaults_of(state, template))
     headers = {"Content-Disposition": disposition(f"{plain_name(template.name) or 'Table'}.csv")}
@@ -59,7 +59,7 @@ async def example_table(viewer: ViewerOf, state: AppStateOf, template_id: str) -
 async def check(
     request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, table: Annotated[str, Form()] = ""
 ) -> Response:
-    """Show the rows of a table with their faults; nothing is rendered yet."""
+    """Show the rows of a table with their faults. Render nothing."""
     template = await owned(state, viewer, template_id)
     return await _checked_page(request, state, viewer, template, table)
 
@@ -83,7 +83,7 @@ async def render(
         batch = await service.create(state, viewer.caller, wanted, key, origin)
     except InvalidInputs:
         return await _checked_page(request, state, viewer, template, table)
-    except FarmError as error:  # the table stays in the form
+    except FarmError as error:  # keep the table in the form
         return await _checked_page(request, state, viewer, template, table, error)
     detail = {"account": viewer.account.name, "rows": len(rows)}
     await record_once(work, viewer.actor, "render a table", f"batch {batch.batch_id}", detail)
@@ -92,12 +92,12 @@ async def render(
 
 @router.get("/render")
 async def rendered(template_id: str, viewer: ViewerOf, state: AppStateOf) -> Response:
-    """Redirect to the form. A browser is at this address after a table with faults."""
+    """Redirect to the form. A reload after a table with faults requests this address."""
     return RedirectResponse(f"/console/templates/{(await owned(state, viewer, template_id)).id}/batch", 303)
 
 
 def _values(template: Template, row: Row) -> dict[str, Any]:
-    """Return the inputs of a row. Those without a value stay as designed."""
+    """Return the inputs of a row. Inputs without a value keep the template's defaults."""
     return values_of(template, _form_of(row))
 
 
@@ -144,6 +144,6 @@ def _named(faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list
 
 
 def _picture(template: Template, row: Row) -> str:
-    """Return the address of a frame with the row's values; none where they make an address too long for servers."""
+    """Return the address of a frame with the row's values, or an empty string if the address would be too long."""
     query = urlencode(_form_of(row))
     return f"/console/templates/{template.id}/preview.jpg?{query}" if len(query) < 4000 else ""

@@ -1,4 +1,4 @@
-"""Tables of a template's values: CSV text, or rows that were copied from a spreadsheet."""
+"""Parse tables of input values: CSV text, or rows copied from a spreadsheet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEPARATORS: Final = "\t;,"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: the number of its last line, and its cells that are not empty, by input id."""
+    """A row of the table: the number of its last line, and its non-empty cells by input id."""
 
     line: int
     cells: Mapping[str, str]
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows, the ids of the inputs that have a column, and remarks on the other columns. With a `fault` nothing can be rendered."""
+    """Rows, ids of the inputs with a column, and warnings about other columns. A table with a `fault` cannot be rendered."""
 
     rows: Sequence[Row] = ()
     inputs: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Table:
 
 
 def read_table(text: str, fields: Sequence[InputField]) -> Table:
-    """Return the table of the text. Its first line names inputs by id or label; commas, semicolons or tabs part its cells."""
+    """Parse a table. The first line names inputs by id or label. Commas, semicolons or tabs separate cells."""
     text = text.removeprefix("\ufeff").strip("\r\n")
     if not text.strip():
         return Table(fault="The table is empty. Its first line names the inputs, and each further line is a video.")
@@ -61,7 +61,7 @@ def read_table(text: str, fields: Sequence[InputField]) -> Table:
 
 
 def example(fields: Sequence[InputField], designed: Mapping[str, str]) -> str:
-    """Return a table as CSV with a column for each input and a row with the template's own values. Spreadsheets read its encoding."""
+    """Return an example table as CSV: a column for each input, a row of default values, in an encoding for spreadsheets."""
     out = io.StringIO()
     csv.writer(out).writerows([[field.id for field in fields], [designed.get(field.id, "") for field in fields]])
     return "\ufeff" + out.getvalue()
@@ -92,7 +92,7 @@ def _cells(columns: Sequence[str | None], cells: Sequence[str]) -> Iterator[tupl
 
 
 def _separator(text: str) -> str:
-    """Return the sign that parts the names in the first line."""
+    """Return the separator of the names in the first line."""
     first = text.splitlines()[0]
     return max(_SEPARATORS, key=lambda sign: (first.count(sign), sign == ","))
 

@@ -1,4 +1,4 @@
-"""Choice of a template's inputs among those that a project offers, and their labels."""
+"""Choose the inputs of a template from those that a project offers, and their labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from farm_core.strict_json import character_fault
 from motion.template import InputField
 
 CHOICE: Final = "choice"
-"""Field of forms that hold a choice: the ids of the chosen inputs. Browsers do not send boxes without a tick."""
+"""Form field with the ids of the chosen inputs. Browsers do not send unticked boxes."""
 LABEL: Final = "label."
 
 
 def chosen(fields: Sequence[InputField], form: FormData) -> list[InputField]:
-    """Return the chosen inputs with the labels of the form; all of them if the form holds no choice.
+    """Return the chosen inputs with the form's labels. Return all inputs if the form has no choice.
 
-    Inputs that every render must supply are always among them. Raises BadRequest for a label that cannot be stored.
+    Required inputs are always included. Raises BadRequest for a label that cannot be stored.
     """
     ids = set(form.getlist("input"))
     kept = [one for one in fields if one.required or one.id in ids or CHOICE not in form]
@@ -33,7 +33,7 @@ def _label(field: InputField, form: FormData) -> str:
 
 
 def one_line(text: str, what: str, length: int) -> str:
-    """Return the beginning of a text that a person entered, in one line. Raises BadRequest for one that cannot be stored."""
+    """Return an entered text in one line, cut to `length`. Raises BadRequest if it cannot be stored."""
     if fault := character_fault(text):
         raise BadRequest(f"The {what} {fault}.")
     return " ".join(text.split())[:length].strip()

@@ -1,4 +1,4 @@
-"""Gallery of templates, one template, and the import of projects with its findings before anything is stored."""
+"""Gallery of templates, page of a template, and import of projects, which shows its findings before it stores anything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGE_SIZE: Final = 24
 USE_DAYS: Final = 30
 TEXT_MAX: Final = 200
 SEARCHED_MAX: Final = 5_000
-"""Newest templates whose names are looked at by a search, or put in order."""
+"""Number of newest templates that a search by name or a sort by name covers."""
 _LOWER: Final = func.lower(col(Template.name))
 _BY_NAME: Final[tuple[Any, ...]] = (_LOWER, col(Template.id))
 
@@ -48,7 +48,7 @@ async def gallery(
     request: Request, viewer: ViewerOf, work: Reading, after: str = "", text: Annotated[str, Query()] = "",
     order: Annotated[str, Query()] = "",
 ) -> Response:  # fmt: skip
-    """Return the gallery, newest first or by name; an operator's shows the templates of all accounts. `text` is part of a name."""
+    """Return the gallery, newest first or by name. Operators see all accounts' templates. `text` filters by name."""
     text, by_name = text.strip()[:TEXT_MAX].replace("\x00", ""), order == "name"
     inputs = func.jsonb_array_length(col(Template.inputs))
     statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
@@ -74,13 +74,13 @@ async def gallery(
 @router.get("/import")
 @router.get("/import/{upload_id}")
 async def import_again(viewer: ViewerOf) -> Response:
-    """Redirect to the gallery, where an import begins. A browser is at these addresses after it has sent a project."""
+    """Redirect to the gallery, where imports start. A reload after an upload requests these addresses."""
     return RedirectResponse("/console/templates", 303)
 
 
 @router.post("/import")
 async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
-    """Show what an import of the uploaded project would store; nothing is stored yet but the upload, for an hour."""
+    """Show the result of importing the uploaded project. Store only the upload, for an hour."""
     account_id, upload_id = viewer.account.id, ""
     async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as upload:
         check_upload(viewer, request, upload.fields)
@@ -98,7 +98,7 @@ async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -
 
 @router.get("/import/{upload_id}/picture.jpg")
 async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) -> Response:
-    """Return the frame that was drawn of an upload."""
+    """Return the preview frame of an upload."""
     picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
     return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
@@ -112,7 +112,7 @@ async def confirm_import(
     upload_id: str,
     name: Annotated[str, Form()] = "",
 ) -> Response:
-    """Store the template of an upload that was looked at, with the chosen inputs."""
+    """Store the template of a checked upload, with the chosen inputs."""
     form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
     template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form))
     await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
@@ -125,7 +125,7 @@ async def confirm_import(
 async def template_page(
     request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, template_id: str
 ) -> Response:
-    """One template: inputs, size, warnings, use over time, newest renders."""
+    """Return the page of a template: inputs, size, warnings, usage over time, newest renders."""
     row, account = await visible(work, viewer, template_id)
     now = state.clock.now()
     newest = await listing(work, viewer.account_id, Filters(template=row.id), now)
@@ -141,7 +141,7 @@ async def template_page(
 async def rename(
     viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, name: Annotated[str, Form()] = ""
 ) -> Response:
-    """Give a template another name."""
+    """Rename a template."""
     row, account = await visible(work, viewer, template_id)
     former, wanted = row.name, one_line(name, "name", NAME_LENGTH_MAX)
     if not wanted:
@@ -154,7 +154,7 @@ async def rename(
 
 @router.post("/{template_id}/delete")
 async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str) -> Response:
-    """Delete a template. Renders of it that were accepted still end."""
+    """Delete a template. Accepted renders of it continue."""
     row, account = await visible(work, viewer, template_id)
     await repository.delete(work, account.id, row.id, state.clock.now())
     await record(
@@ -166,34 +166,34 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
 @router.get("/{template_id}/poster.jpg")
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the template's picture."""
-    async with state.database.reading() as work:  # given back before a worker is waited for
+    async with state.database.reading() as work:  # released before the wait for a worker
         row, _ = await visible(work, viewer, template_id)
     return await pictures.of_gallery(request, state, row)
 
 
 @router.get("/{template_id}/draft.jpg")
 async def draft(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return frames of the whole template in one picture, which the page plays under the pointer."""
-    async with state.database.reading() as work:  # given back before a worker is waited for
+    """Return a contact sheet of the template, which the page plays on hover."""
+    async with state.database.reading() as work:  # released before the wait for a worker
         row, _ = await visible(work, viewer, template_id)
     return await pictures.draft_of(request, state, row)
 
 
 async def visible(session: AsyncSession, viewer: Viewer, template_id: str) -> tuple[Template, Account]:
-    """Return the template and its account, if the viewer may see it; raises NotFound."""
+    """Return the template and its account. Raises NotFound if the viewer may not see it."""
     statement = _visible(viewer).where(col(Template.id) == checked_id(template_id, "template"))
     row = found((await session.execute(statement)).first(), "template")
     return row[0], row[1]
 
 
 def _after_name(statement: Select[Any], after: str) -> Select[Any]:
-    """Return the templates that come after a key of the order by name: `<name in lower case>~<id>`."""
+    """Return the templates after the key `<lower-case name>~<id>`, in order of name."""
     name, _, template_id = after.replace("\x00", "").rpartition("~")
     return statement.where(tuple_(*_BY_NAME) > tuple_(name, template_id)) if template_id else statement
 
 
 def _named(viewer: Viewer, text: str) -> Select[str]:
-    """Return the ids of the templates whose name contains the text, among the newest SEARCHED_MAX."""
+    """Return the ids of the newest SEARCHED_MAX templates whose names contain the text."""
     newest = _visible(viewer).with_only_columns(col(Template.id), col(Template.name))
     searched = newest.order_by(*repository.ORDER).limit(SEARCHED_MAX).subquery()
     return select(searched.c.id).where(searched.c.name.icontains(text, autoescape=True))
@@ -206,7 +206,7 @@ def _visible(viewer: Viewer) -> Select[Template, Account]:
 
 
 async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
-    """Store the project until its import is confirmed; return its id. Raises QuotaExceeded."""
+    """Store the project until its import is confirmed. Return its id. Raises QuotaExceeded."""
     account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
     size = upload.bytes + len(found.document)
     async with state.database.reading() as reading:

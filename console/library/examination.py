@@ -1,4 +1,4 @@
-"""Examination of a project before it is stored. Runs in the sandbox: JSON in, JSON out."""
+"""Check a project before it is stored. Runs in the sandbox with JSON arguments and results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from motion.template import InputField
 
 
 def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> dict[str, Any]:
-    """Return the inputs, size, fonts and defects of a `.motion` project; `target` receives its document.
+    """Return the inputs, size, fonts and defects of a `.motion` project. Write its document to `target`.
 
-    `has_sound`: the farm renders sound, so that its absence is no defect.
+    With `has_sound` the farm renders sound, and sound is not reported as omitted.
 
     Raises BadRequest and DocumentError.
     """
@@ -40,7 +40,7 @@ def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> 
 
 
 def _exposed(document: Document) -> Sequence[InputField]:
-    """Return the inputs of a project without media: what its author has exposed, and every text."""
+    """Return the inputs of a project without media: those that its author has exposed, and every text."""
     authored = template.authored_fields(document)
     targets = {field.target for field in authored}
     found = template.discover(document, None, include_text=True).fields
@@ -48,7 +48,7 @@ def _exposed(document: Document) -> Sequence[InputField]:
 
 
 def _fonts(document: Document) -> list[str]:
-    """Return the font families that texts name."""
+    """Return the font families of the document's texts."""
     families = (properties.get("fontFamily") for properties in _properties(document))
     return sorted({family.strip() for family in families if isinstance(family, str) and family.strip()})
 

@@ -1,4 +1,4 @@
-"""Findings of an import: inputs, a frame, layers that cannot be rendered, fonts, features not drawn."""
+"""Findings of an import: inputs, preview frame, unrenderable layers, fonts, unsupported features."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from motion.timing import frame_count
 
 PICTURE_WIDTH: Final = 640
 WAIT_SECONDS: Final = 8.0
-"""Longest wait of a page for a worker: a first frame may have to fetch media."""
+"""Longest wait of a page for a worker. The first frame may need to fetch media."""
 _FONT_CODES: Final = ("font_substituted", "glyph_missing")
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """A project before it is stored. With a `fault` it cannot be imported."""
+    """Findings about a project before it is stored. A project with a `fault` cannot be imported."""
 
     name: str = ""
     width: float = 0
@@ -40,21 +40,21 @@ class Findings:
     duration_seconds: float = 0
     fields: Sequence[InputField] = ()
     unrenderable: Sequence[tuple[str, str]] = ()
-    """Layers and the reasons why they cannot be rendered."""
+    """Pairs of an unrenderable layer and the reason."""
     not_drawn: Sequence[str] = ()
     warnings: Sequence[str] = ()
     fonts: Sequence[str] = ()
     font_warnings: Sequence[str] = ()
-    """Warnings of the worker that drew the frame about missing fonts."""
+    """Warnings about missing fonts from the worker that drew the frame."""
     picture: bytes = b""
-    """A frame as JPEG; empty where no worker has drawn one."""
+    """Preview frame as JPEG. Empty if no worker has drawn it."""
     document: bytes = b""
     has_media: bool = True
     fault: str | None = None
 
 
 async def findings(state: AppState, account_id: str, path: Path, name: str = "") -> Findings:
-    """Return what an import of the file would store, and what is wrong with it, without having drawn it."""
+    """Check the file without drawing it. Return the import's result and problems."""
     with tempfile.NamedTemporaryFile(prefix="farm-import-") as target:
         options = state.settings.automation_allow_private_assets, state.settings.render_audio
         try:
@@ -71,7 +71,7 @@ async def findings(state: AppState, account_id: str, path: Path, name: str = "")
 
 
 async def draw_picture(state: AppState, subject: StillSubject, found: Findings) -> Findings:
-    """Return the findings with what a worker says that draws a frame; unchanged where none answers."""
+    """Draw a preview frame on a worker. Return the findings with it, or unchanged if no worker answers."""
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(width=PICTURE_WIDTH, format="jpeg"))
@@ -84,7 +84,7 @@ async def draw_picture(state: AppState, subject: StillSubject, found: Findings) 
 
 
 def subject_of(found: Findings, account_id: str, origin: str, document_key: str) -> StillSubject:
-    """Return the subject of a frame of the project: its document at the key, without inputs."""
+    """Return the still subject for a frame of the project: the document at the key, without inputs."""
     return StillSubject(
         account_id=account_id, origin=origin, document_key=document_key, width=found.width, height=found.height,
         fps=found.fps, frame_count=frame_count(found.duration_seconds, found.fps),
@@ -94,13 +94,13 @@ def subject_of(found: Findings, account_id: str, origin: str, document_key: str)
 
 
 def import_of(path: Path, name: str) -> Upload:
-    """Return the file as the API's import takes it, with every text as an input."""
+    """Return the import request for the file, with every text as an input."""
     fields = {"includeText": "true"} | ({"name": name.strip()} if name.strip() else {})
     return Upload(path, path.stat().st_size, None, path.name, fields)
 
 
 def publication_of(found: Findings) -> TemplateRequest:
-    """Return the publication of a project without media."""
+    """Return the template request for a project without media."""
     inputs = [
         TemplateInput.model_validate({"id": one.id, "label": one.label, "kind": one.kind, "required": one.required})
         for one in found.fields

@@ -1,4 +1,4 @@
-"""Uploaded projects whose import is not confirmed yet."""
+"""Storage of uploaded projects until their import is confirmed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID: Final = re.compile(r"imp_[0-9a-z]{20,24}")
 
 
 def keep(storage: Storage, account_id: str, path: Path, document: bytes) -> str:
-    """Store the file and its document for an hour, after which the scheduler deletes them; return their id."""
+    """Store the file and its document and return their id. The scheduler deletes them after an hour."""
     upload_id = new_id("imp")
     storage.put_file(project_key(account_id, upload_id), path)
     storage.put_bytes(document_key(account_id, upload_id), document, "application/json")
@@ -37,12 +37,12 @@ def document_key(account_id: str, upload_id: str) -> str:
 
 
 def keep_picture(storage: Storage, account_id: str, upload_id: str, picture: bytes) -> None:
-    """Store a frame of the upload, beside it."""
+    """Store the preview frame of the upload."""
     storage.put_bytes(_picture_key(account_id, upload_id), picture, "image/jpeg")
 
 
 def picture(storage: Storage, account_id: str, upload_id: str) -> bytes:
-    """Return the frame of the account's upload. Raises NotFound."""
+    """Return the preview frame of the account's upload. Raises NotFound."""
     try:
         return storage.get_bytes(_picture_key(account_id, upload_id))
     except ObjectMissing:
@@ -51,7 +51,7 @@ def picture(storage: Storage, account_id: str, upload_id: str) -> bytes:
 
 @contextmanager
 def kept(storage: Storage, account_id: str, upload_id: str) -> Iterator[Path]:
-    """Provide the account's file for the length of a block. Raises NotFound."""
+    """Yield a path of the account's file that exists until the block ends. Raises NotFound."""
     with tempfile.TemporaryDirectory(prefix="farm-import-") as folder:
         path = Path(folder) / "project.motion"
         try:
@@ -62,7 +62,7 @@ def kept(storage: Storage, account_id: str, upload_id: str) -> Iterator[Path]:
 
 
 def forget(storage: Storage, account_id: str, upload_id: str) -> None:
-    """Delete the account's file, its document and its picture, if they are there."""
+    """Delete the account's file, its document and its preview frame, if they exist."""
     for key in (project_key, document_key, _picture_key):
         storage.delete(key(account_id, upload_id))
 

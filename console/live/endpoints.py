@@ -1,4 +1,4 @@
-"""Stream of events of an open page: `changes` of renders, and the `overview` for operators who look at it."""
+"""Event stream of an open page: `changes` of renders, and `overview` for operators on that page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from farm_core.errors import RateLimited
 
 router = APIRouter()
 LIFETIME_SECONDS: Final = 300.0
-"""A stream ends after this long; the browser opens the next one."""
+"""Lifetime of a stream. The browser then opens the next one."""
 STREAMS_PER_ACCOUNT: Final = 50
-"""Open pages of an account in one process. Every change of its renders is handed to each of them."""
+"""Limit of an account's open pages per process. Each of them receives every change of the account's renders."""
 RETRY_SECONDS: Final = 30
 ALIVE_SECONDS: Final = 15.0
-"""An open page hears something at least this often, and its session is checked as often. `stream.js` takes three times as long for
-a lost connection."""
+"""Interval of keep-alive messages and session checks. After three silent intervals `stream.js` reports a lost connection."""
 _SHOWN: Final = (
     "job_id",
     "status",
@@ -45,13 +44,13 @@ _SHOWN: Final = (
 
 @router.get("/events")
 async def events(request: Request, viewer: ViewerOf, state: AppStateOf, view: str = "") -> Response:
-    """Return the stream. A page opens one, and closes it while nobody looks at the page."""
+    """Return the event stream. A page has one stream, and closes it while the page is hidden."""
     snapshots: Snapshots | None = request.app.state.snapshots if view == "overview" and viewer.operator else None
     return _Stream(request.app.state.hub, viewer.account_id, partial(_events, state, viewer, snapshots))
 
 
 class _Stream(StreamingResponse):
-    """Events of an open page, which is counted and begins to listen in one step: a burst of pages does not pass the limit."""
+    """Event stream of a page. Counting the page and subscribing is one step, so a burst of pages cannot exceed the limit."""
 
     def __init__(self, hub: Hub, account_id: str | None, events_of: Callable[[Listener], AsyncIterator[str]]) -> None:
         super().__init__((), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
@@ -77,7 +76,7 @@ async def _events(
     while (now := time.monotonic()) < ends:
         if now >= next_check:
             if not await may_still_see(state, viewer):
-                return  # the browser opens the next stream, which is refused
+                return  # the browser opens the next stream, which is then refused
             next_check = now + ALIVE_SECONDS
         if snapshots is not None:
             yield await snapshots.latest_html(_figures)
@@ -98,7 +97,7 @@ async def _changes(listener: Listener) -> AsyncIterator[str]:
 
 
 def _figures(snapshot: Snapshot) -> str:
-    """Return the event that all viewers of the overview get; nothing in it depends on who looks."""
+    """Return the event for all viewers of the overview. It is the same for each of them."""
     return _event("overview", fragment("overview/figures.html", snapshot=snapshot, now=snapshot.at))
 
 

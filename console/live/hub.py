@@ -13,14 +13,14 @@ from redis.asyncio import Redis
 from farm_core.progress.changes import JobChange, listen
 
 FLUSH_SECONDS: Final = 0.5
-"""A page gets at most two batches of changes a second."""
+"""Minimum time between two batches of changes for a page."""
 PENDING_MAX: Final = 1_000
-"""Renders of one batch; a page shows fifty."""
+"""Limit of renders in one batch. A page shows fifty."""
 
 
 @dataclass(slots=True, eq=False)
 class Listener:
-    """An open page. Changes of one render between two batches become one."""
+    """Queue of changes for an open page. A batch has at most one change per render."""
 
     account_id: str | None
     pending: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Listener:
     missed: bool = False
 
     def offer(self, change: JobChange) -> None:
-        """Take a change in if the page may see it."""
+        """Add a change if the page may see it."""
         if self.account_id is not None and change["account_id"] != self.account_id:
             return
         if len(self.pending) >= PENDING_MAX and change["job_id"] not in self.pending:
@@ -38,7 +38,7 @@ class Listener:
         self.woken.set()
 
     async def batch(self, wait_seconds: float) -> list[dict[str, Any]]:
-        """Return what has changed since the last batch; nothing if nothing does within the time."""
+        """Wait for changes since the last batch and return them. Return an empty list after `wait_seconds`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_seconds):
                 await self.woken.wait()
@@ -48,7 +48,7 @@ class Listener:
 
 
 class Hub:
-    """Hand changes of renders to all open pages. Listens to Redis only while there are any."""
+    """Distribute changes of renders to all open pages. Subscribe to Redis only while a page is open."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
@@ -56,12 +56,12 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def count_of(self, account_id: str | None) -> int:
-        """Return the number of open pages of the account; 0 for operators, who see all accounts."""
+        """Return the number of open pages of the account. Return 0 for operators, who see all accounts."""
         return 0 if account_id is None else sum(one.account_id == account_id for one in self._listeners)
 
     @asynccontextmanager
     async def listening(self, account_id: str | None) -> AsyncIterator[Listener]:
-        """A page that sees the changes of one account's renders, or of all, until the block ends."""
+        """Yield a listener for the changes of one account's renders, or of all. It is active until the block ends."""
         listener = Listener(account_id)
         self._listeners.add(listener)
         if self._task is None or self._task.done():

@@ -1,1 +1,1 @@
-"""Farm at a glance, for operators."""
+"""Overview of the farm, for operators."""

@@ -1,4 +1,4 @@
-"""Overview, for operators, and the switch of the whole queue."""
+"""Overview for operators, with a switch that pauses the whole queue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
 
 @router.get("/")
 async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf, session: Reading) -> Response:
-    """Return the overview for operators; an account's first page is its renders, or its templates while it has rendered nothing."""
+    """Return the overview for operators. Redirect others to their renders, or to templates if they have no renders."""
     if not viewer.operator:
         has_renders = await jobs.count_of_account(session, viewer.account.id) > 0
         return RedirectResponse("/console/renders" if has_renders else "/console/templates", 303)

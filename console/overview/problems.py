@@ -1,4 +1,4 @@
-"""Present problems of the farm, with remedies."""
+"""Current problems of the farm, with remedies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FREE_SHARE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`severe` problems stop renders; the others slow them down."""
+    """A problem with its remedy. `severe` problems stop renders. Other problems slow them down."""
 
     what: str
     advice: str
@@ -35,7 +35,7 @@ class Problem:
 
 
 async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
-    """Return what is wrong, the worst first. A full disk comes before what it causes, and a lack that is no fault last."""
+    """Return the problems, worst first. A full disk comes before its consequences. Missing optional parts come last."""
     found = [
         *await _storage(state, snapshot), *_workers(snapshot), *_queue(snapshot), *await _redis(state),
         *_results(snapshot), *_devices(snapshot),

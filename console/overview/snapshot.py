@@ -1,4 +1,4 @@
-"""State of the whole farm, read once for all who look at it."""
+"""State of the whole farm, read once for all viewers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from farm_core.jobs.models import Segment
 from farm_core.statistics import repository as statistics
 
 LIVE_SECONDS: Final = 2.0
-"""Interval of reading the farm while anybody looks, however many look."""
+"""Interval at which the farm is read while the overview has viewers, for any number of them."""
 SLOW_SECONDS: Final = 60.0
 FAILURES_MAX: Final = 500
 Result = TypeVar("Result")
@@ -49,7 +49,7 @@ _FAILURES = text(
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Bytes that the farm stores. `free` and `total` are those of the local disk; None with object storage."""
+    """Stored bytes. `free` and `total` describe the local disk. They are None with object storage."""
 
     segments: int = 0
     segments_max: int = 0
@@ -60,7 +60,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Farm at one moment. `rates` are frames per second by worker."""
+    """State of the farm at one time. `rates` are frames per second by worker."""
 
     at: datetime
     queued: int
@@ -78,13 +78,13 @@ class Snapshot:
 
     @property
     def frames_per_second(self) -> float:
-        """Frames per second of the whole farm."""
+        """Return the frames per second of the whole farm."""
         return sum(self.rates.values())
 
 
 @dataclass(slots=True)
 class _CachedValue:
-    """A value, and the time on the monotonic clock until which it is used."""
+    """A value and its expiry time on the monotonic clock."""
 
     value: Any = None
     until: float = 0.0
@@ -92,7 +92,7 @@ class _CachedValue:
 
 @dataclass(slots=True)
 class Snapshots:
-    """Read the farm at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
+    """Cache of the farm's state. Read it at most every LIVE_SECONDS, and slow figures at most every SLOW_SECONDS."""
 
     state: AppState
     _latest: _CachedValue = field(default_factory=_CachedValue)
@@ -103,7 +103,7 @@ class Snapshots:
     _shown: tuple[Snapshot, str] | None = None
 
     async def latest(self) -> Snapshot:
-        """Return the farm as it was at most LIVE_SECONDS ago."""
+        """Return the farm's state, at most LIVE_SECONDS old."""
         async with self._lock:
             if time.monotonic() >= self._latest.until:
                 self._latest.value = await self._read()
@@ -112,7 +112,7 @@ class Snapshots:
         return snapshot
 
     async def latest_html(self, show: Callable[[Snapshot], str]) -> str:
-        """Return the latest state as HTML. `show` makes it once for all viewers."""
+        """Return the latest state as HTML. `show` renders it once for all viewers."""
         snapshot = await self.latest()
         if self._shown is None or self._shown[0] is not snapshot:
             self._shown = snapshot, show(snapshot)
@@ -164,7 +164,7 @@ class Snapshots:
         return Storage(*used, disk.free, disk.total)
 
     def _measured(self, shown: Sequence[ShownWorker]) -> Mapping[str, float]:
-        """Frames per second of each worker, from what its counter has gained since it was last seen to change."""
+        """Return the frames per second of each worker, from the last change of its frame counter."""
         for one in shown:
             worker = one.worker
             frames, since = self._frames.get(worker.id, (worker.frames_done, worker.seen_at))
@@ -178,7 +178,7 @@ class Snapshots:
 
 
 async def _stored(session: AsyncSession) -> tuple[int, int]:
-    """Return the bytes of all segments and of all uploads."""
+    """Return the total bytes of segments and of uploads."""
     segments = await session.scalar(select(func.coalesce(func.sum(col(Segment.bytes)), 0)))
     uploads = await session.scalar(select(func.coalesce(func.sum(col(Asset.bytes)), 0)))
     return int(segments or 0), int(uploads or 0)

@@ -1,1 +1,1 @@
-"""Fill in a template's inputs and see the frame at once."""
+"""Playground: fill in a template's inputs and preview the frame."""

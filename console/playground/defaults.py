@@ -1,4 +1,4 @@
-"""Default values of a template's inputs, read from its document. Runs in the sandbox: JSON in, JSON out."""
+"""Default values of a template's inputs, from its document. Runs in the sandbox with JSON arguments and results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motion import template as templates
 
 
 def shown_fields(source: str, composition_id: str | None) -> list[dict[str, Any]]:
-    """Return the fields of the document, which `source` holds as JSON: target and default, where it is a number or a text that is not empty.
+    """Return the fields of the JSON document `source`: target, and default if it is a number or a non-empty text.
 
     Raises DocumentError.
     """

@@ -1,4 +1,4 @@
-"""Playground of a template: a form made from its manifest, a live preview, the cost, and the render."""
+"""Playground of a template: form of its inputs, live preview, cost, and render."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ Faults = Sequence[tuple[str, str]]
 
 @router.get("/templates/{template_id}/playground")
 async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return the form. Values may come in the address, so that a state can be shared and works without scripts."""
+    """Return the form. The address can contain values, so that links share them and the form works without scripts."""
     template = await owned(state, viewer, template_id)
     given = values_of(template, request.query_params)
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
-    entered = [(field, message) for field, message in faults if field in given]  # the rest may still come
+    entered = [(field, message) for field, message in faults if field in given]  # other inputs may be filled in later
     return await _form(request, state, viewer, template, given, entered, request.query_params)
 
 
 @router.post("/templates/{template_id}/preview")
 async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """A frame with the values of the form; what is wrong with them comes in a header. Changes nothing, costs nothing."""
+    """Return a frame with the form's values, and their faults in a header. The frame is free of charge."""
     template = await owned(state, viewer, template_id)
     form = await request.form()
     return await _frame(request, state, viewer, template, form)
@@ -61,14 +61,14 @@ async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, templat
 
 @router.get("/templates/{template_id}/preview.jpg")
 async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return the form for browsers without scripts."""
+    """Return a preview frame for browsers without scripts."""
     template = await owned(state, viewer, template_id)
     return await _frame(request, state, viewer, template, request.query_params)
 
 
 @router.post("/templates/{template_id}/check")
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Show the faults of the values next to their fields, and the code for them."""
+    """Show the values' faults beside their fields, and the code for the render."""
     template = await owned(state, viewer, template_id)
     form = await request.form()
     given, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
@@ -81,7 +81,7 @@ async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_
 async def render(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str
 ) -> Response:
-    """Create the render, or show everything that is wrong."""
+    """Create the render, or show all faults."""
     template = await owned(state, viewer, template_id)
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
@@ -92,7 +92,7 @@ async def render(
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
         return await _form(request, state, viewer, template, values, explained(template, faults), form, refused=True)
-    except (QuotaExceeded, RateLimited) as error:  # what was entered stays in the form
+    except (QuotaExceeded, RateLimited) as error:  # keep the entered values in the form
         return await _form(request, state, viewer, template, values, [], form, refusal=error, refused=True)
     await record_once(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
@@ -100,19 +100,19 @@ async def render(
 
 @router.get("/templates/{template_id}/render")
 async def rendered(viewer: ViewerOf, template_id: str) -> Response:
-    """Redirect to the playground. A browser is at this address after a form with faults."""
+    """Redirect to the playground. A reload after a form with faults requests this address."""
     return RedirectResponse(f"/console/templates/{checked_id(template_id, 'template')}/playground", 303)
 
 
 @router.get("/uploads")
 async def upload_page(request: Request, viewer: ViewerOf) -> Response:
-    """A form to upload a file with, for browsers without scripts."""
+    """Return an upload form for browsers without scripts."""
     return page(request, "playground/upload.html", uploaded=None, title="Upload a file")
 
 
 @router.post("/uploads")
 async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin) -> Response:
-    """Take in a picture or video for an input."""
+    """Store an uploaded picture or video for an input."""
     async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as file:
         check_upload(viewer, request, file.fields)
         stored = await assets.store(work, state, viewer.caller, file, origin)
@@ -123,7 +123,7 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
 
 
 def _key_of(form: Mapping[str, Any], wanted: RenderRequest) -> str | None:
-    """Return the idempotency key: a form that is sent again unchanged, because no answer has come, creates no second render."""
+    """Return the idempotency key, so that a form that is sent again unchanged creates no second render."""
     once = form.get("once")
     return f"console-{sha256(f'{once} {request_hash(wanted)}'.encode()).hexdigest()}" if once else None
 
@@ -138,7 +138,7 @@ async def owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
 async def _faults_and_uploads(
     state: AppState, viewer: Viewer, template: Template, values: Mapping[str, Any], origin: str
 ) -> tuple[list[tuple[str, str]], Uploads]:
-    """Return the faults of the values, and the account's own uploads among them."""
+    """Return the faults of the values, and the account's uploads that the values name."""
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
     async with state.database.reading() as session:
         uploads = await uploads_of(state, session, viewer.account.id, origin, [wanted.inputs])
@@ -163,7 +163,7 @@ async def _frame(
 
 
 def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
-    """Return the options of one frame, of one in full size with `save`, or with `draft` of a contact sheet of the whole template."""
+    """Return the options of a frame: full size with `save`, a contact sheet of the whole template with `draft`."""
     if form.get("draft"):
         return DRAFT
     try:
@@ -177,7 +177,7 @@ def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
 
 
 def _full_width(template: Template) -> int:
-    """Return the width of the template, or of the largest picture of its shape that is drawn."""
+    """Return the template's width, limited so that the picture has an allowed size."""
     shape = template.width / template.height
     return int(min(template.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
 
@@ -186,7 +186,7 @@ async def _form(
     request: Request, state: AppState, viewer: Viewer, template: Template, given: Mapping[str, Any], faults: Faults,
     form: Mapping[str, Any], refusal: FarmError | None = None, refused: bool = False,
 ) -> Response:  # fmt: skip
-    """Return the form. `refused`: it answers a render that was not created, so the faults have the person's attention."""
+    """Return the form. `refused` is True after a refused render. The form then highlights the faults."""
     origin, designed = origin_of(request), await defaults_of(state, template)
     values = {**designed, **given}
     async with state.database.reading() as session:

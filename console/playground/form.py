@@ -1,4 +1,4 @@
-"""Form of a template's inputs: its fields and the entered values."""
+"""Form fields of a template's inputs, and the entered values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_UPLOAD: Final = "is an upload that has expired or that belongs to another ac
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field of the form. `value` is what was entered, or `designed`: what the document shows by itself, if it is known."""
+    """A field of the form. `value` is the entered value. `designed` is the document's value, if known."""
 
     id: str
     label: str
@@ -45,7 +45,7 @@ class Entry:
 
 
 async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
-    """Return the document's value of each input, if known. Reads the document, which is slow for large ones."""
+    """Return the document's value of each input, if known. Reading a large document is slow."""
     fields = fields_of(template)
     known = {field.id: _shown(field.default) for field in fields if field.default is not None}
     try:
@@ -64,7 +64,7 @@ async def defaults_of(state: AppState, template: Template) -> dict[str, str]:
 
 
 def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inputs that a form holds, with the types that they must have. Fields left empty are left out, but for texts."""
+    """Return the form's inputs, converted to their types. Skip empty fields except texts."""
     values: dict[str, Any] = {}
     for field in fields_of(template):
         raw = form.get(PREFIX + field.id)
@@ -78,7 +78,7 @@ def entries(
     template: Template, values: Mapping[str, Any], designed: Mapping[str, str], faults: Sequence[tuple[str, str]],
     uploads: Mapping[str, ShownUpload],
 ) -> list[Entry]:  # fmt: skip
-    """Return the form's fields with these values, the faults of each, and the uploads among the values."""
+    """Return the form's fields with the values, their faults and their uploads."""
     found = dict(reversed(list(faults)))
     shown = {field.id: _shown(values.get(field.id, designed.get(field.id, ""))) for field in fields_of(template)}
     return [
@@ -91,7 +91,7 @@ def entries(
 
 
 def explained(template: Template, faults: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the faults in the words of a person with a form: how to write numbers and addresses, when to upload again."""
+    """Return the faults, reworded for a form: how to write numbers and addresses, when to upload again."""
     kinds = {field.id: field.kind for field in fields_of(template)}
     return [(field, _explained(kinds.get(field, ""), message)) for field, message in faults]
 
@@ -106,7 +106,7 @@ def _explained(kind: str, message: str) -> str:
 
 
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:
-    """Faults that belong to no field of the form."""
+    """Return the faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
     return [f"{field} {message}" for field, message in faults if field not in ids]
 
@@ -115,14 +115,14 @@ def _value(kind: str, raw: str) -> Any:
     if kind == "number":
         return _number(raw)
     if kind == "text":
-        return raw.replace("\r\n", "\n")  # browsers send each line break as two characters
+        return raw.replace("\r\n", "\n")  # browsers send line breaks as CRLF
     return raw.strip()
 
 
 def _number(raw: str) -> float | int | str:
-    """Return the number that was entered, with a point or a comma before its decimals.
+    """Parse an entered number with a decimal point or comma.
 
-    Any other text is returned as it is: the rules refuse it. So is `1,500`, which some read as 1500 and others as 1.5.
+    Return any other text unchanged, for validation to refuse. `1,500` is also refused, because it can mean 1500 or 1.5.
     """
     text = raw.strip().replace("\N{MINUS SIGN}", "-")
     if not _NUMBER.fullmatch(text) or _AMBIGUOUS.fullmatch(text):
@@ -134,5 +134,5 @@ def _number(raw: str) -> float | int | str:
 
 
 def _shown(value: Any) -> str:
-    """Return the value as the form shows it. The form sends it back, so no digit of a number is lost."""
+    """Return the value as text for the form. Numbers keep all digits, because the form sends them back."""
     return f"{value:.15g}" if isinstance(value, float) else str(value)

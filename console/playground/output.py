@@ -23,7 +23,7 @@ _WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Options of the form's two lists, as values and words, and the chosen values."""
+    """Options of the size list and the format list, as pairs of value and label, and the chosen values."""
 
     sizes: Sequence[tuple[str, str]]
     formats: Sequence[tuple[str, str]]
@@ -32,13 +32,13 @@ class Choices:
 
 
 def choices_of(template: Template, accepted: Sequence[str], form: Mapping[str, Any]) -> Choices:
-    """Return what can be chosen for the template on a farm that accepts these formats."""
+    """Return the size and format choices of the template on a farm that accepts these formats."""
     sizes, formats = _sizes(template), _formats(accepted)
     return Choices(sizes, formats, _among(sizes, form.get(SIZE)), _among(formats, form.get(FORMAT)))
 
 
 def output_of(choices: Choices) -> dict[str, Any] | None:
-    """Return the field `output` of a request for what is chosen; None for the template's own size as MP4."""
+    """Return the request's `output` field for the choice, or None for the template's size as MP4."""
     output: dict[str, Any] = {}
     if choices.sizes and choices.size != choices.sizes[0][0]:
         width, height = choices.size.split("x")
@@ -50,12 +50,12 @@ def output_of(choices: Choices) -> dict[str, Any] | None:
 
 
 def chosen(width: int, height: int, file_format: str, transparent: bool) -> dict[str, str]:
-    """Return the form's values for the output of a render."""
+    """Return the form values of a render's output."""
     return {SIZE: f"{width}x{height}", FORMAT: file_format + (_TRANSPARENT if transparent else "")}
 
 
 def _sizes(template: Template) -> list[tuple[str, str]]:
-    """Return the template's own size and smaller ones that can be rendered, none twice."""
+    """Return the template's size and smaller allowed sizes, without duplicates."""
     found: dict[str, str] = {}
     for share in _SHARES:
         width, height = round(template.width * share), round(template.height * share)
@@ -79,5 +79,5 @@ def _formats(accepted: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _among(options: Sequence[tuple[str, str]], given: Any) -> str:
-    """Return what is given if it is an option, or the first option."""
+    """Return the given value if it is an option, otherwise the first option."""
     return given if any(value == given for value, _ in options) else options[0][0]

@@ -1,1 +1,1 @@
-"""List of renders, and one render."""
+"""List of renders, and page of a render."""

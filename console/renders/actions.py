@@ -1,4 +1,4 @@
-"""Cancel, retry and rank one render, the selection, or all that match the filters."""
+"""Cancel, retry and prioritise one render, the selected renders, or all that match the filters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ router = APIRouter(prefix="/renders")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that is done to many renders: its words, the statuses that it acts on, and how."""
+    """An action on many renders: its texts, the statuses that it applies to, and its function."""
 
     name: str
     verb: str
@@ -66,7 +66,7 @@ ACTIONS: Final = {
 
 @router.get("/actions/{name}")
 async def confirm(request: Request, viewer: ViewerOf, work: Reading, name: str, filters: FiltersOf) -> Response:
-    """Say how many renders an action on all that match would change, and ask."""
+    """Show how many renders match the filters and ask to confirm the action on all of them."""
     action = _action(viewer, name)
     chosen = _matching(viewer, filters)
     count = await jobs.count(work, chosen, _among(action, filters))
@@ -80,7 +80,7 @@ async def act(
     request: Request, viewer: ChangerOf, state: AppStateOf, name: str, filters: FiltersOf,
     scope: Annotated[str, Form()] = "selected",
 ) -> Response:  # fmt: skip
-    """Act on the selection, or on all that match."""
+    """Run the action on the selected renders, or on all that match the filters."""
     action = _action(viewer, name)
     if scope == "matching":
         _among(action, filters)
@@ -97,7 +97,7 @@ async def act(
 
 @router.post("/{job_id}/segments/{index}/requeue")
 async def requeue(viewer: CommanderOf, work: Work, job_id: str, index: int) -> Response:
-    """Have a segment rendered again."""
+    """Queue a segment again."""
     job_id = checked_id(job_id, "render")
     await jobs.requeue_segment(work, viewer.actor, job_id, index)
     return RedirectResponse(f"/console/renders/{job_id}", 303)
@@ -105,7 +105,7 @@ async def requeue(viewer: CommanderOf, work: Work, job_id: str, index: int) -> R
 
 @router.post("/{job_id}/webhook")
 async def send_again(viewer: CommanderOf, state: AppStateOf, work: Work, job_id: str) -> Response:
-    """Send the webhook of a render once more."""
+    """Send the webhook of a render again."""
     job_id = checked_id(job_id, "render")
     await jobs.post_webhook_again(work, viewer.actor, job_id, state.clock.now())
     return RedirectResponse(f"/console/renders/{job_id}#webhook", 303)
@@ -119,7 +119,7 @@ def _action(viewer: Viewer, name: str) -> Action:
 
 
 def _among(action: Action, filters: Filters) -> tuple[JobStatus, ...]:
-    """Return the statuses that the action changes among what the filters let through; raises BadRequest if there are none."""
+    """Return the statuses that the action applies to and the filters include. Raises BadRequest if there are none."""
     listed = {"active": RANKABLE, "": tuple(JobStatus)}.get(filters.status) or (JobStatus(filters.status),)
     among = tuple(status for status in action.among if status in listed)
     if not among:
@@ -128,7 +128,7 @@ def _among(action: Action, filters: Filters) -> tuple[JobStatus, ...]:
 
 
 def _matching(viewer: Viewer, filters: Filters) -> JobFilter:
-    """All that the filters let through. An account's own renders only, unless an operator asks."""
+    """Return the job filter for the list's filters, limited to the account's renders unless the viewer is an operator."""
     status = JobStatus(filters.status) if filters.status in set(JobStatus) else None
     return JobFilter(
         account_id=viewer.account_id or filters.account or None, status=status, template_id=filters.template or None,
@@ -137,7 +137,7 @@ def _matching(viewer: Viewer, filters: Filters) -> JobFilter:
 
 
 async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilter, now: datetime) -> None:
-    """Raise QuotaExceeded if the account's storage is full or the renders that would be created again do not fit its month."""
+    """Raise QuotaExceeded if the account's storage is full or the retried renders exceed its month's minutes."""
     limits = limits_of(viewer.account)
     if not limits.api_enabled:
         raise UpgradeRequired

@@ -1,4 +1,4 @@
-"""All that is known of one render."""
+"""Details of one render."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SegmentBar:
 
 @dataclass(frozen=True, slots=True)
 class ShownInput:
-    """A value of a render's input by the input's label; `upload` if it is an upload that has not expired."""
+    """Label and value of a render's input. `upload` is set if the value is an unexpired upload."""
 
     label: str
     value: str
@@ -58,7 +58,7 @@ class ShownInput:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A render and what belongs to it."""
+    """A render with its template, account, tasks and other records."""
 
     job: Job
     template: Template
@@ -68,7 +68,7 @@ class Detail:
     delivery: Delivery | None
 
     def inputs_at(self, origin: str) -> dict[str, Any]:
-        """Return the inputs as a caller gives them: the account's uploads with their full addresses."""
+        """Return the inputs as in a request: uploads have their full addresses."""
         media = {field.id for field in fields_of(self.template) if field.kind in MEDIA_KINDS}
         uploads = {
             name: origin.rstrip("/") + value
@@ -78,7 +78,7 @@ class Detail:
         return dict(self.job.inputs) | uploads
 
     def shown_inputs(self, origin: str, uploads: Mapping[str, ShownUpload]) -> list[ShownInput]:
-        """Return the inputs in the template's order. `uploads` are those among the values of `inputs_at`."""
+        """Return the inputs in the template's order. `uploads` are the account's uploads by their addresses."""
         given, labels = self.inputs_at(origin), {field.id: field.label for field in fields_of(self.template)}
         ordered = [*(name for name in labels if name in given), *(name for name in given if name not in labels)]
         return [
@@ -87,31 +87,31 @@ class Detail:
 
     @property
     def segments(self) -> list[Task]:
-        """Tasks that render, in order."""
+        """Return the segment tasks in order."""
         return [task for task in self.tasks if task.kind == TaskKind.render]
 
     @property
     def cached_segments(self) -> int:
-        """Number of segments taken from the cache."""
+        """Return the number of segments from the cache."""
         return sum(bool((task.report or {}).get("cached")) for task in self.segments)
 
     @property
     def workers(self) -> list[str]:
-        """Workers that have taken part."""
+        """Return the ids of the workers of the tasks."""
         return sorted({task.worker for task in self.tasks if task.worker})
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the render in a designer's words."""
+        """Return the warnings of the render, worded for designers."""
         found = [
             *(self.job.warnings or ()),
             *(one for task in self.tasks for one in (task.report or {}).get("warnings") or ()),
         ]
-        # Reports of an earlier release hold sentences.
+        # Reports of earlier releases contain plain strings.
         return list(dict.fromkeys(one if isinstance(one, str) else str(one["message"]) for one in found))
 
     def stages(self) -> list[tuple[str, float]]:
-        """Milliseconds that workers spent on each stage, all segments together, longest first."""
+        """Return the total milliseconds of each stage over all segments, longest first."""
         sums: dict[str, float] = {}
         for task in self.segments:
             for name, ms in ((task.report or {}).get("stages_ms") or {}).items():
@@ -121,14 +121,14 @@ class Detail:
         )
 
     def timeline(self, now: datetime, live: Mapping[int, SegmentState]) -> list[SegmentBar]:
-        """Return the segments as bars on the axis from the render's start to its end, or to now."""
+        """Return the segments as bars on a time axis from the render's start to its end, or to now."""
         start = self.job.started_at or self.job.created_at
         total = max(0.001, ((self.job.finished_at or now) - start).total_seconds())
         return [_bar(task, start, total, now, live.get(task.index)) for task in self.segments]
 
 
 async def detail(session: AsyncSession, account_id: str | None, job_id: str) -> Detail | None:
-    """Return the render if it exists and belongs to the account (to any with None)."""
+    """Return the render if it exists and belongs to the account, or to any account with None."""
     statement = (
         select(Job, Template, Account)
         .join(Template, col(Template.id) == col(Job.template_id))

@@ -1,4 +1,4 @@
-"""Pages of renders, and what can be done about them."""
+"""Pages and files of renders."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ async def _filters(
 
 FiltersOf = Annotated[Filters, Depends(_filters)]
 CODE_CHARACTERS_MAX: Final = 50_000
-"""Inputs with more are shown neither as code nor in the playground's address: 2 MB of them made a page of 60 MB."""
+"""Limit of inputs shown as code or in the playground's address. Inputs of 2 MB would make a page of 60 MB."""
 
 
 @router.get("")
 async def renders_page(
     request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, filters: FiltersOf, done: str = ""
 ) -> Response:
-    """Return the list, or only its rows where a script asks for them."""
+    """Return the list, or only its rows if a script asks for them."""
     found_rows = await listing.listing(work, viewer.account_id, filters, state.clock.now())
     values: dict[str, Any] = {
         "listing": found_rows, "filters": filters, "statuses": list(JobStatus), "periods": listing.PERIOD_WORDS,
@@ -75,14 +75,14 @@ async def renders_page(
 
 @router.get("/{job_id}/row")
 async def render_row(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
-    """One row of the list, after a change."""
+    """Return one row of the list, for updates."""
     row = found(await listing.row_of(work, viewer.account_id, checked_id(job_id, "render")), "render")
     return page(request, "renders/row.html", row=row, progress=await state.progress.percents([row]))
 
 
 @router.get("/{job_id}")
 async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
-    """One render; only what changes while it runs where a script asks."""
+    """Return the page of a render, or only its live part if a script asks for it."""
     shown = await _detail(work, viewer.account_id, job_id)
     live = await state.progress.segments_of(shown.job.id) if shown.job.status == JobStatus.processing else {}
     values: dict[str, Any] = {
@@ -118,7 +118,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
 
 @router.get("/{job_id}/video.mp4")
 async def video(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """Return the file of a completed render, with byte ranges; an MP4 unless another format was asked for."""
+    """Return the output file of a completed render, with byte ranges. The default format is MP4."""
     shown = await _briefly(state, viewer, job_id)
     return await stored(request, shown.job.video_key)
 
@@ -132,7 +132,7 @@ async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id:
 
 @router.get("/{job_id}/poster.jpg")
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """A picture of the render."""
+    """Return a picture of the render."""
     shown = await _briefly(state, viewer, job_id)
     return await pictures.of_render(request, state, shown, pictures.poster_time(shown.template.duration_seconds))
 
@@ -141,7 +141,7 @@ async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: 
 async def frame(
     request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str, time: float | None = None
 ) -> Response:
-    """A small frame: of the filmstrip while the render is under way, or without a time the render's picture in lists."""
+    """Return a small frame at a time, for the filmstrip, or the render's picture in lists if no time is given."""
     shown = await _briefly(state, viewer, job_id)
     moment = pictures.poster_time(shown.template.duration_seconds) if time is None else time
     return await pictures.of_render(request, state, shown, moment, pictures.FRAME_WIDTH)
@@ -149,14 +149,14 @@ async def frame(
 
 @router.get("/{job_id}/verify")
 async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
-    """Compare the stored file with what its receipt says."""
+    """Compare the stored file with its receipt."""
     shown = await _briefly(state, viewer, job_id)
     verdict = await asyncio.to_thread(_verdict, state.storage, shown.job.video_key, shown.job.receipt_key)
     return page(request, "renders/verdict.html", verdict=verdict, job=shown.job, title="Receipt")
 
 
 def _done(word: str) -> dict[str, Any] | None:
-    """Return the last action and its count from the address: `<action>.<count>`."""
+    """Parse the last action and its count from the address parameter `<action>.<count>`."""
     name, _, count = word.partition(".")
     verb = {
         "cancel": "cancelled",
@@ -176,7 +176,7 @@ def _done(word: str) -> dict[str, Any] | None:
 
 
 async def _briefly(state: AppState, viewer: Viewer, job_id: str) -> Detail:
-    """Return the render, with the connection given back: the answer waits for workers or for storage."""
+    """Return the render and release the database connection, because the response waits for workers or storage."""
     async with state.database.reading() as work:
         return await _detail(work, viewer.account_id, job_id)
 
@@ -186,7 +186,7 @@ async def _detail(work: Reading, account_id: str | None, job_id: str) -> Detail:
 
 
 def _verdict(storage: Storage, video_key: str | None, receipt_key: str | None) -> dict[str, Any]:
-    """`same`, and both hashes; `missing` if there is nothing to compare."""
+    """Return `same` and both hashes, or `missing` if there is no file or receipt."""
     if video_key is None or receipt_key is None or not (storage.exists(video_key) and storage.exists(receipt_key)):
         return {"missing": True}
     promised = orjson.loads(storage.get_bytes(receipt_key))["video"]["sha256"]

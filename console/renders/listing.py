@@ -1,6 +1,6 @@
-"""Lists of renders: filters in the address, keyset pages, capped counts.
+"""Lists of renders: filters in the address, keyset pagination, capped counts.
 
-Every statement reads at most a page and a bounded number of index entries, however many renders there are.
+Every statement reads at most a page and a bounded number of index entries, for any number of renders.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from farm_core.templates.models import Template
 
 PAGE_SIZE: Final = 50
 SEARCHED_MAX: Final = 5_000
-"""Renders whose texts are looked at by a search; the newest that the other filters let through."""
+"""Number of newest renders, after the other filters, that a text search covers."""
 
 PERIODS: Final = {
     "1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7), "30d": timedelta(days=30),
@@ -36,7 +36,7 @@ PERIOD_WORDS: Final = {"1h": "last hour", "24h": "last 24 hours", "7d": "last 7 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a list, as the address has them; an empty one lets everything through."""
+    """Filters of a list, as in the address. An empty filter matches everything."""
 
     status: str = ""
     template: str = ""
@@ -44,7 +44,7 @@ class Filters:
     period: str = ""
     text: str = ""
     after: str = ""
-    """Key after which the page begins: `<milliseconds since 1970>~<id>`."""
+    """Keyset pagination key: the page starts after `<milliseconds since 1970>~<id>`."""
     batch: str = ""
 
     @property
@@ -53,7 +53,7 @@ class Filters:
         return any((self.status, self.template, self.account, self.period, self.text, self.batch))
 
     def query(self, **changes: str) -> str:
-        """Return the filters as the query of an address, with changes; the page is left out unless it is among them."""
+        """Return the filters with changes as a query string. It contains a page key only if `changes` does."""
         changed = replace(self, **{"after": "", **changes})
         given = {name: getattr(changed, name) for name in Filters.__slots__}
         query = urlencode({name: value for name, value in given.items() if value})
@@ -61,9 +61,9 @@ class Filters:
 
 
 class RenderRow(NamedTuple):
-    """A render as lists show it, with the names of its template and account.
+    """A render in a list, with the names of its template and account.
 
-    `texts` is the beginning of what its inputs say; `workers` is how many render it now.
+    `texts` is the beginning of its text inputs. `workers` is the number of workers that render it now.
     """
 
     id: str
@@ -100,7 +100,7 @@ _TEXTS: Final[ColumnElement[str | None]] = literal_column(
     ) END
     """
 )
-"""Texts among a render's inputs: neither addresses nor colours nor numbers. Large inputs are not read."""
+"""SQL expression of a render's text inputs, without addresses, colours and numbers. It skips large inputs."""
 _SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
     "CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN jobs.inputs::text END"
 )
@@ -109,7 +109,7 @@ _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
     Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), _TEXTS,
 )  # fmt: skip
-"""The fields of a RenderRow, except its workers."""
+"""Columns of a RenderRow, except `workers`."""
 
 _ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
 _KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
@@ -117,7 +117,7 @@ _ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
 
 
 async def listing(session: AsyncSession, account_id: str | None, filters: Filters, now: datetime) -> Listing:
-    """Return a page of the account's renders, or of all with None, newest first."""
+    """Return a page of the account's renders, newest first, or of all renders with None."""
     chosen = _chosen(account_id, filters, now)
     total = await _total(session, account_id, filters, chosen)
     if key := keyset.parsed(filters.after):
@@ -154,7 +154,7 @@ async def _workers(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str
 
 
 async def _total(session: AsyncSession, account_id: str | None, filters: Filters, chosen: Select[Any]) -> int:
-    """Return the number of chosen renders, at most COUNT_MAX + 1. By status alone it is the sum of the accounts' counts."""
+    """Return the number of matching renders, at most COUNT_MAX + 1. For a status filter alone, sum the accounts' counters."""
     statuses = _ACTIVE if filters.status == "active" else (filters.status,) if filters.status else tuple(JobStatus)
     if filters.template or filters.period or filters.text or filters.batch or not set(statuses) <= set(JobStatus):
         counted = select(func.count()).select_from(chosen.limit(COUNT_MAX + 1).subquery())
@@ -168,7 +168,7 @@ async def _total(session: AsyncSession, account_id: str | None, filters: Filters
 
 
 def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[Any]:
-    """Return the ids and times of what the filters let through."""
+    """Return a query for the ids and times of the matching renders."""
     chosen: Select[Any] = select(*_KEY).where(*_conditions(account_id, filters, now))
     if not filters.text:
         return chosen
@@ -200,7 +200,7 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
 
 
 def _is_open(owner: str | None) -> ColumnElement[bool]:
-    """Return the condition that jobs are claimed or planned: few, while a whole queue can be newer than they are."""
+    """Return the condition for claimed or planned jobs, which are few. A long queue can be newer than all of them."""
     claimed, planned = select(col(HeldJob.job_id)), select(col(OpenJob.job_id))
     if owner:
         claimed = claimed.where(col(HeldJob.account_id) == owner)

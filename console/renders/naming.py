@@ -1,4 +1,4 @@
-"""Names under which files are saved."""
+"""Names of downloaded files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _ID_LETTERS: Final = 6
 
 
 def video_name(template: str, job_id: str, video_key: str) -> str:
-    """Return the name of a finished render: its template's, with the end of its id so that no two are the same."""
+    """Return the file name of a finished render: the template's name and the end of the render's unique id."""
     return f"{plain_name(template) or 'Render'} {job_id[-_ID_LETTERS:]}.{video_key.rpartition('.')[2]}"
 
 
 def plain_name(template: str) -> str:
-    """Return the name of a template without the signs that file names cannot have."""
+    """Return the name of a template without characters that are invalid in file names."""
     return _NOT_IN_NAMES.sub("-", template).strip(" .-")[:_NAME_MAX].strip()
 
 
 def disposition(name: str) -> str:
-    """Return the header that has a browser save the answer under the name."""
+    """Return the Content-Disposition header that saves the response under the name."""
     return f"attachment; filename*=UTF-8''{quote(name, safe='')}"

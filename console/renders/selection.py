@@ -1,4 +1,4 @@
-"""Download and compare the renders that are selected in a list."""
+"""Download and compare the selected renders of a list."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _CHUNK_BYTES: Final = 1024 * 1024
 _LEFT_OUT_NAME: Final = "Not in this zip.txt"
 _FILE_GONE: Final = "this file has been deleted from the farm"
 Facts = Mapping[str, tuple[str, str]]
-"""Values of a render by name: each as it is compared and as it is shown."""
+"""Values of a render by name: pairs of the value to compare and the value to show."""
 _NOTHING: Final = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A line of a comparison: what both renders have there."""
+    """A line of a comparison, with the values of both renders."""
 
     name: str
     left: str
@@ -50,7 +50,7 @@ class Difference:
 
 
 async def selected(request: Request) -> tuple[str, ...]:
-    """Return the ids of the form's renders, each once; raises BadRequest for none or too many."""
+    """Return the unique ids of the form's renders. Raises BadRequest for none or too many."""
     form = await request.form()
     ids = tuple(dict.fromkeys(checked_id(str(value), "render") for value in form.getlist("job")))
     if not ids:
@@ -62,9 +62,9 @@ async def selected(request: Request) -> tuple[str, ...]:
 
 @router.post("/selection/download")
 async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
-    """Return the finished files of the selection as one zip."""
+    """Return the output files of the selected renders as one zip."""
     ids = await selected(request)
-    async with state.database.reading() as session:  # given back before the files are sent
+    async with state.database.reading() as session:  # released before the files are sent
         files, left_out = await _files(session, viewer, ids)
     if not files:
         raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
@@ -74,7 +74,7 @@ async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Re
 
 @router.post("/selection/compare")
 async def compare_selected(request: Request, viewer: ChangerOf) -> Response:
-    """Lead to the comparison of the two selected renders."""
+    """Redirect to the comparison of the two selected renders."""
     ids = await selected(request)
     if len(ids) != 2:
         raise BadRequest("Select two renders to compare them.")
@@ -86,7 +86,7 @@ async def compare(
     request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, left: Annotated[str, Query()],
     right: Annotated[str, Query()],
 ) -> Response:  # fmt: skip
-    """Two renders beside each other, and what differs between them."""
+    """Return the page with two renders side by side and their differences."""
     both = [found(await detail(work, viewer.account_id, checked_id(one, "render")), "render") for one in (left, right)]
     origin = origin_of(request)
     sides = [await _facts(state, work, one, origin) for one in both]
@@ -100,13 +100,13 @@ async def compare(
 
 
 def _differences(left: Facts, right: Facts) -> list[Difference]:
-    """Return what differs. Two uploads do, even if their files have the same name."""
+    """Return the differing values. Two uploads differ even if their files have the same name."""
     names = [name for name in dict.fromkeys([*left, *right]) if left.get(name) != right.get(name)]
     return [Difference(name, left.get(name, _NOTHING)[1], right.get(name, _NOTHING)[1]) for name in names]
 
 
 async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: str) -> Facts:
-    """Return the template, the inputs by their labels, size, rate and format of a render."""
+    """Return template, inputs by label, size, frame rate and format of a render."""
     job = shown.job
     uploads = await shown_uploads(state, session, job.account_id, origin, shown.inputs_at(origin).values())
     facts = {"Template": (shown.template.name, shown.template.name)}
@@ -118,14 +118,14 @@ async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A finished file: its name in the zip, and its storage key."""
+    """An output file: its name in the zip, and its storage key."""
 
     name: str
     key: str
 
 
 async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[_File], list[str]]:
-    """Return the files of these renders in the order of the ids, and a line about each render that has no file."""
+    """Return the files of the renders in order of the ids, and a message for each render without a file."""
     statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Template.name)).join(
         Template, col(Template.id) == col(Job.template_id)
     )
@@ -142,9 +142,9 @@ async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> t
 
 
 def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -> Generator[bytes, None, None]:
-    """Yield a zip of the files without compressing them. A text in it names the renders that have no file.
+    """Yield an uncompressed zip of the files. A text file in it lists the renders without a file.
 
-    A file that is deleted while the zip is written has a text in its place.
+    A text file also replaces a file that is deleted while the zip is written.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w") as archive:
@@ -164,7 +164,7 @@ def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -
 
 
 class _Sink(io.RawIOBase):
-    """Bytes that were written and not yet taken. It cannot seek, so a zip is written from front to back."""
+    """Buffer of written bytes that were not taken yet. It is not seekable, so `zipfile` writes sequentially."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -177,6 +177,6 @@ class _Sink(io.RawIOBase):
         return len(piece)
 
     def taken(self) -> bytes:
-        """Return the bytes, and forget them."""
+        """Return and clear the bytes."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)

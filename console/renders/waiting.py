@@ -1,4 +1,4 @@
-"""What a render waits for, in words."""
+"""Explain why a queued render waits."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-// The scripts of every page. Pages work without them; with them they are live. They ask no other host for anything.
+// Scripts of every page. Pages work without scripts; scripts make them live. They use no other host.
 //
-//   page.js      small helpers: times, notices, the set-up of what arrives
-//   parts.js     parts of the page, renewed in place while a person works with them
-//   stream.js    the stream of events, and the connection to the farm
-//   renders.js   lists of renders and the page of a render, live
-//   selection.js the ticked renders of a list
-//   farm.js      the overview and the workers, live
+//   page.js      small helpers: times, notices, set-up of new elements
+//   parts.js     update parts of the page in place, while a person works with them
+//   stream.js    event stream, and state of the connection to the farm
+//   renders.js   live updates of lists of renders and of a render's page
+//   selection.js ticked renders of a list
+//   farm.js      live updates of the overview and the workers
 //   pictures.js  pictures that no worker has drawn yet
-//   moving.js    posters of templates that move under the pointer
-//   sheets.js    contact sheets, played
-//   drops.js     files that are dropped on a page
-//   controls.js  tabs, copying, forms, keys, two videos beside each other
-//   batch/       the table of a template's values, loaded by its page
-//   playground/  the playground of a template, loaded by its page
+//   moving.js    posters of templates that play on hover
+//   sheets.js    playback of contact sheets
+//   drops.js     files dropped on a page
+//   controls.js  tabs, copying, forms, keys, two videos side by side
+//   batch/       table of a template's values, loaded by its page
+//   playground/  playground of a template, loaded by its page
 "use strict";
 import "./controls.js";
 import "./farm.js";

@@ -1,4 +1,4 @@
-// Controls of pages: tabs, copying, forms, keys, two videos beside each other.
+// Controls of pages: tabs, copying, forms, keys, two videos side by side.
 import { takeDrops } from "./drops.js";
 import { all, onArrival } from "./page.js";
 
@@ -27,7 +27,7 @@ onArrival((root) => {
     choose(tabs[0]);
   }
 });
-// Browsers have `navigator.clipboard` only over HTTPS and on localhost; elsewhere the selection of a field is copied.
+// `navigator.clipboard` exists only over HTTPS and on localhost. Elsewhere, copy the selection of a temporary field.
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
   const field = document.createElement("textarea"), focused = document.activeElement;
@@ -51,7 +51,7 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = before; delete button.dataset.busy; }, 1500);
 });
 
-// ---- Two videos beside each other: played and moved together ----
+// ---- Two videos side by side: play and seek together ----
 const pair = document.querySelector("[data-pair]"), both = document.querySelector("[data-play-both]");
 const videos = pair ? all("video", pair) : [];
 if (videos.length === 2) {
@@ -71,9 +71,9 @@ if (videos.length === 2) {
 const drop = document.querySelector("[data-drop]");
 if (drop) takeDrops(() => drop, (_place, files) => { drop.querySelector("input[type=file]").files = files; drop.requestSubmit(); });
 
-// ---- Forms are sent once, however often their button is pressed ----
-const SENT_MS = 10_000; // the browser may have been told to stop
-const sent = new Map(); // the timer of each form that is sent
+// ---- Send a form only once, even if its button is pressed again ----
+const SENT_MS = 10_000; // after this time the button works again: the person may have cancelled the request
+const sent = new Map(); // timers by form
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
   if (sent.has(event.target)) return event.preventDefault();

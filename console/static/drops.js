@@ -1,7 +1,7 @@
-// Files that are dropped on a page. Beside its places for files the page refuses them, where a browser would open them in its stead.
+// Files dropped on a page. Outside of drop targets the page ignores them; a browser would replace the page with the file.
 const hasFiles = (event) => Boolean(event.dataTransfer?.types.includes("Files"));
 
-// `placeOf(element)` is the element that takes a file dropped there, or null; `take(place, files)` takes it.
+// `placeOf(element)` returns the drop target for a file dropped on the element, or null. `take(place, files)` handles it.
 export function takeDrops(placeOf, take) {
   let marked = null;
   const mark = (place) => {

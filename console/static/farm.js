@@ -1,4 +1,4 @@
-// The overview and the workers, live.
+// Live updates of the overview and the workers.
 import { onEvent } from "./stream.js";
 import { renew, show } from "./parts.js";
 

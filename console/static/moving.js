@@ -1,9 +1,9 @@
-// Posters of templates that move while the pointer or the focus rests on them. A person who wants less motion sees the poster alone.
+// Play posters of templates while they are hovered or focused, unless the person prefers reduced motion.
 import { play } from "./sheets.js";
 
 const REST_MS = 350, FRAME_WIDTH = 320;
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
-let area = null, leave = () => {}; // where the person is, and what ends it
+let area = null, leave = () => {}; // hovered or focused card, and a function that stops its playback
 
 const areaOf = (element) => element.closest?.(".template-card:has([data-sheet]), [data-sheet]") || null;
 function enter(entered) {
@@ -19,7 +19,7 @@ function enter(entered) {
   const timer = setTimeout(async () => {
     holder.append(bar);
     sheet.src = holder.dataset.sheet;
-    const drawn = await sheet.decode().then(() => sheet.width >= FRAME_WIDTH, () => false); // a placeholder is smaller
+    const drawn = await sheet.decode().then(() => sheet.width >= FRAME_WIDTH, () => false); // a placeholder is smaller than a sheet
     bar.remove();
     if (!drawn || left) return;
     const { width, height, duration } = holder.dataset;

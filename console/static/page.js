@@ -1,13 +1,13 @@
-// Small helpers of all pages: elements, times, notices, and the set-up of what arrives.
+// Small helpers of all pages: elements, times, notices, and set-up of new elements.
 export const csrf = () => document.body.dataset.csrf || "";
 export const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// ---- What is done with the page, and with each part of it that arrives ----
+// ---- Set-up functions, run on the page and on each new part of it ----
 const setUps = [];
 export const onArrival = (act) => setUps.push(act);
 export const setUp = (root) => setUps.forEach((act) => act(root));
 
-// ---- Times: relative, and kept up to date ----
+// ---- Relative times, kept up to date ----
 const STEPS = [[31536000, "y"], [2592000, "mo"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 export function span(seconds) {
   for (const [size, unit] of STEPS) if (seconds >= size) return `${Math.floor(seconds / size)} ${unit}`;
@@ -27,7 +27,7 @@ onArrival(refreshTimes);
 setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
 document.addEventListener("visibilitychange", refreshTimes);
 
-// ---- Work that is put off: several calls with one key become one ----
+// ---- Debounced calls: several calls with the same key become one ----
 const pending = new Map();
 export function later(key, wait, act) {
   if (pending.has(key)) return;
@@ -35,7 +35,7 @@ export function later(key, wait, act) {
 }
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-// ---- Notices above the page, at most one of each kind; no text takes the notice away ----
+// ---- Notices above the page, at most one of each kind. An empty text removes the notice ----
 export function notify(kind, text, link = null) {
   const holder = document.getElementById("notices");
   const shown = document.getElementById(`notice-${kind}`);

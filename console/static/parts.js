@@ -1,12 +1,12 @@
-// Parts of the page, renewed in place. A part is updated, not replaced: what a person has ticked, opened, focused or selected in it stays.
+// Update parts of the page in place. Ticked, opened, focused and selected elements keep their state.
 import { SIGNED_OUT, notify, pause, setUp, signInLink } from "./page.js";
 
 const WAIT_MS = 2000, WAIT_MS_MAX = 60_000;
 
-// ---- Update: make an element equal to a fresh one, and keep the elements that both have ----
+// ---- Update: make an element equal to a fresh one, and keep elements that both contain ----
 const keyOf = (node) => node.id || node.dataset?.key || (node.nodeName === "FORM" && node.getAttribute("action")) || "";
 const isAlike = (one, other) => one.nodeName === other.nodeName && keyOf(one) === keyOf(other);
-const isOwn = (element, name) => // attributes that the person or a script sets, not the server
+const isOwn = (element, name) => // attributes set by the person or a script, not by the server
   name === "aria-busy" || name === "data-busy" || name === "data-instead" || (name === "open" && element.nodeName === "DETAILS");
 
 function updateAttributes(element, fresh) {
@@ -16,7 +16,7 @@ function updateAttributes(element, fresh) {
   }
   for (const { name } of [...element.attributes]) if (!fresh.hasAttribute(name) && !isOwn(element, name)) element.removeAttribute(name);
 }
-// Return the node that is to become `child`, from `place` on: the one of the same key, or the next one if it has none.
+// Return the existing node, from `place` on, that becomes `child`: the node with the same key, or the next one without a key.
 function matchOf(place, child) {
   for (let one = place; one; one = keyOf(child) ? one.nextSibling : null) if (isAlike(one, child)) return one;
   return null;
@@ -34,15 +34,15 @@ function updateChildren(element, fresh) {
 }
 function update(node, fresh) {
   if (node.nodeType !== Node.ELEMENT_NODE) { if (node.data !== fresh.data) node.data = fresh.data; return; }
-  if (node.matches("[data-tabs], #notices")) return; // scripts alone change them
+  if (node.matches("[data-tabs], #notices")) return; // only scripts change its content
   updateAttributes(node, fresh);
   updateChildren(node, fresh);
 }
 
-// ---- Renewal: ask for a part until it comes ----
-const running = new Map(); // the request of each part
+// ---- Renewal: request a part until it arrives ----
+const running = new Map(); // requests by part
 
-// Update an element with the HTML of its content. Nothing changes under a pressed pointer: the click would be lost, or hit another button.
+// Update an element with the HTML of its content. Wait while the pointer is pressed, so that no click is lost or misdirected.
 export async function show(element, html) {
   const holder = document.createElement("template");
   holder.innerHTML = html;
@@ -51,12 +51,12 @@ export async function show(element, html) {
   setUp(element);
 }
 const parsed = (html, id) => {
-  const holder = document.createElement("template"); // a document's parser drops rows of tables
+  const holder = document.createElement("template"); // a document parser drops table rows
   holder.innerHTML = html;
   return holder.content.getElementById(id);
 };
 
-// Return the HTML, or null where it will never come. `asks` is "part", or "page" for a part that only the whole page has.
+// Return the HTML, or null if it will never arrive. `asks` is "part", or "page" for a part that only the whole page contains.
 async function ask(url, asks, signal) {
   for (let wait = WAIT_MS; ; wait = Math.min(wait * 2, WAIT_MS_MAX)) {
     const answer = await fetch(url, { headers: { "X-Console-Asks": asks }, signal }).catch(() => null);
@@ -66,16 +66,16 @@ async function ask(url, asks, signal) {
     if (answer?.status === 401) notify("session", SIGNED_OUT, signInLink());
     if (answer && answer.status >= 400 && answer.status < 500 && answer.status !== 429) return null;
     await Promise.race([pause(Math.max(wait, 1000 * Number(answer?.headers.get("retry-after") || 0))), new Promise((done) => signal.addEventListener("abort", done))]);
-    if (signal.aborted || document.hidden) return null; // a page that is looked at again is renewed as a whole
+    if (signal.aborted || document.hidden) return null; // a page that becomes visible again is renewed as a whole
   }
 }
 
-// Give up the requests of a part and of what it holds: their answers are older than what it will show.
+// Abort the requests of a part and of its descendants: their responses are outdated.
 export function giveUp(part) {
   for (const [other, request] of running) if (part.contains(other) || other.contains(part)) { request.abort(); running.delete(other); }
 }
 
-// Renew a part from the server; `mayShow` is asked when the answer is there, with the fresh part. Return true if the part has been updated.
+// Renew a part from the server. `mayShow(fresh)` decides if the response is shown. Return true if the part was updated.
 export async function renew(part, url, { asks = "part", mayShow = (_fresh) => true } = {}) {
   giveUp(part);
   const request = new AbortController();

@@ -1,10 +1,10 @@
-// Pictures that no worker has drawn yet, or that did not come: asked for again, one at a time, less often while none comes.
+// Request pictures again that failed or that no worker has drawn yet: one at a time, with increasing pauses.
 import { all, onArrival } from "./page.js";
 
 const PLACEHOLDER_WIDTH = 16, AGAIN_MS = 2000, AGAIN_MS_MAX = 60_000, FAILURES_MAX = 8;
-const undrawn = new Map(); // the element that shows each picture; a video shows its poster
-const failures = new WeakMap(); // how often each picture did not come; one that is gone never comes
-const posters = new WeakSet(); // videos whose posters are expected
+const undrawn = new Map(); // element that shows each picture: an image, or a video with a poster
+const failures = new WeakMap(); // failures by picture; a deleted picture is given up
+const posters = new WeakSet(); // videos with pending posters
 let asking = false, wait = AGAIN_MS;
 
 const isUndrawn = (picture) => picture.naturalWidth === PLACEHOLDER_WIDTH;
@@ -20,14 +20,14 @@ async function askAgain() {
   if (document.hidden) return setTimeout(askAgain, wait);
   const [picture, shower] = next, attribute = shower === picture ? "src" : "poster";
   const instead = shower.getAttribute(attribute), address = new URL(picture.src), drawn = new Image();
-  address.searchParams.set("again", Date.now()); // browsers would take the placeholder from memory
+  address.searchParams.set("again", Date.now()); // browsers would reuse the placeholder from memory
   drawn.src = address;
   const came = await drawn.decode().then(() => !isUndrawn(drawn), () => { failures.set(picture, (failures.get(picture) || 0) + 1); return false; });
   undrawn.delete(picture);
-  if (came && shower.getAttribute(attribute) === instead) { // it may show another picture by now
+  if (came && shower.getAttribute(attribute) === instead) { // it may have changed to another picture
     shower.dataset.instead = instead;
     shower[attribute] = drawn.src;
-  } else if (!came && (isUndrawn(picture) || failures.get(picture) < FAILURES_MAX)) undrawn.set(picture, shower); // after the others
+  } else if (!came && (isUndrawn(picture) || failures.get(picture) < FAILURES_MAX)) undrawn.set(picture, shower); // behind the other pictures
   wait = came ? 0 : Math.min(Math.max(wait, AGAIN_MS / 2) * 2, AGAIN_MS_MAX);
   setTimeout(askAgain, wait);
 }
@@ -36,7 +36,7 @@ function expectPoster(video) {
   picture.onload = () => { if (isUndrawn(picture)) expectPicture(picture, video); };
   picture.src = video.poster;
 }
-const decorates = (picture) => picture.matches("img.poster, .screen img:not(#frame)"); // the playground explains its own frame
+const decorates = (picture) => picture.matches("img.poster, .screen img:not(#frame)"); // the playground handles its own frame
 document.addEventListener("load", (event) => { if (event.target.matches?.("img") && isUndrawn(event.target)) expectPicture(event.target); }, true);
 document.addEventListener("error", (event) => { if (event.target.matches?.("img") && decorates(event.target)) expectPicture(event.target); }, true);
 onArrival((root) => {

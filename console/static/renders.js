@@ -1,10 +1,10 @@
-// Lists of renders and the page of a render, live: progress at once, everything else by renewing a part.
+// Live updates of lists of renders and of a render's page. Progress is shown at once; other changes renew a part.
 import { all, later, now, onArrival, span } from "./page.js";
 import { giveUp, renew } from "./parts.js";
 import { onEvent, onMissed } from "./stream.js";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
-const changed = new Map(); // of each render on the page: when the last event about it came, and its progress
+const changed = new Map(); // time of the last event and progress, by render
 const rowOf = (job) => document.getElementById(`row-${job}`);
 const results = () => document.getElementById("results");
 const arrived = () => document.getElementById("arrived");
@@ -24,7 +24,7 @@ function showProgress(holder, percent) {
   holder.querySelector("[data-percent]").textContent = `${percent < 100 ? percent.toFixed(1).replace(/\.0$/, "") : 100} %`;
   holder.querySelector("[data-left]").textContent = left(holder, percent);
 }
-// An answer may be older than the progress that was shown meanwhile.
+// A response may be older than the progress that is already shown.
 onArrival(() => {
   for (const holder of all("[data-job][data-started]")) {
     const progress = changed.get(holder.dataset.job)?.progress;
@@ -37,11 +37,11 @@ function refreshRow(job) {
   const row = rowOf(job);
   if (row) renew(row, `/console/renders/${job}/row`);
 }
-// A list that was asked for before a render changed shows it as it was.
+// A list that was requested before a render changed shows its former state.
 function refreshRowsChangedSince(moment) {
   for (const row of all("tr[data-job]")) if (changed.get(row.dataset.job)?.at > moment) refreshRow(row.dataset.job);
 }
-// A list stays as it is while somebody works with it: rows would move under the pointer.
+// Do not renew a list while a person uses it: rows would move under the pointer.
 function isInUse(list) {
   return list.querySelector("input:checked, details[open]") || list.contains(document.activeElement) || scrollY > 400;
 }
@@ -50,7 +50,7 @@ function announce(text) {
   arrived().textContent = text;
 }
 const jobsOf = (list) => all("tr[data-job]", list).map((row) => row.dataset.job).join();
-// Renew the list where no row would move under somebody; else say that others have arrived. Return true if it has been renewed.
+// Renew the list, or announce new renders if the list is in use. Return true if it was renewed.
 async function refreshList() {
   const list = results(), asked = performance.now();
   if (!list || !arrived() || list.dataset.newest !== "yes" || filtering || (!arrived().hidden && isInUse(list))) return false;
@@ -69,11 +69,11 @@ function refreshDetail() {
   if (!part || ENDED.has(part.dataset.status)) return;
   renew(part, location.pathname).then((shown) => { if (shown && ENDED.has(part.dataset.status)) refreshPage(); });
 }
-// The end of a render changes the head of its page too.
+// The end of a render also changes its page's header.
 const refreshPage = () => renew(document.getElementById("main"), location.pathname, { asks: "page" });
 
-// ---- Filters: their answer wins over lists on their way, which are older ----
-let filtering = 0; // when the list was asked for
+// ---- Filters: their response replaces pending lists, which are older ----
+let filtering = 0; // time of the list's request
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (!event.target.matches("[data-filters]")) return;
   filtering = performance.now();
@@ -87,10 +87,10 @@ document.addEventListener("htmx:afterRequest", (event) => {
   refreshRowsChangedSince(asked);
 });
 
-// ---- Events. Those about one render between two messages come as one: a new render may be under way already, or done ----
+// ---- Events. A message has at most one event per render, so a new render may already be running or done ----
 function belongsToList(job, status) {
   const list = results(), newest = list?.querySelector("tr[data-job]")?.dataset.job || "";
-  return job > newest || new URLSearchParams(list?.dataset.url.split("?")[1]).get("status") === status; // ids begin with the time
+  return job > newest || new URLSearchParams(list?.dataset.url.split("?")[1]).get("status") === status; // ids start with the creation time
 }
 function apply(change) {
   const { job_id: job, status, progress } = change, row = rowOf(job), part = detail();
@@ -110,7 +110,7 @@ async function refreshAll() {
   if (document.hidden) return;
   refreshDetail();
   if (filtering || (await refreshList())) return;
-  for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job); // the list stays
+  for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job); // keep the list
 }
 onEvent("missed", () => later("missed", 800, refreshAll));
 onMissed(() => later("missed", 800, refreshAll));

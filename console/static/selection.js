@@ -1,4 +1,4 @@
-// The ticked renders of a list, and what can be done with them.
+// Ticked renders of a list and their actions.
 import { all, onArrival } from "./page.js";
 
 function countSelection() {

@@ -1,7 +1,7 @@
-// Contact sheets: frames of a whole template in one picture, five in a row, played in a loop.
+// Play contact sheets: frames of a whole template in one picture, five in a row, in a loop.
 const COLUMNS = 5, FRAME_WIDTH = 320;
 
-// Play a sheet on a canvas until the function that is returned is called; `onTurn` gets each moment, in seconds.
+// Play a sheet on a canvas. Return a function that stops it. `onTurn` receives the time of each frame in seconds.
 export function play(sheet, canvas, { width, height, duration }, onTurn = (_moment) => {}) {
   const columns = Math.min(COLUMNS, Math.round(sheet.width / FRAME_WIDTH) || COLUMNS), wide = sheet.width / columns;
   const high = Math.round((wide * height) / width), count = columns * Math.max(1, Math.round(sheet.height / high));

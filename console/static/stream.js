@@ -1,4 +1,4 @@
-// The stream of events of the page: one a tab, closed while nobody looks, opened again when it breaks.
+// Event stream of the page: one for each tab, closed while the tab is hidden, reopened when it breaks.
 import { SIGNED_OUT, notify, signInLink } from "./page.js";
 
 const QUIET_MS = 45_000; // the farm sends something every 15 s
@@ -7,11 +7,11 @@ const address = document.querySelector("[data-stream]")?.dataset.stream;
 const listeners = new Map(), renewals = [];
 let source = null, again = 0, wait = AGAIN_MS, heard = 0, lost = 0, signedOut = false;
 
-// Act on events of a kind, with their data.
+// Call `act` with the data of each event of a kind.
 export function onEvent(kind, act) {
   listeners.set(kind, act);
 }
-// Act when changes may have been missed: the stream is open (again), or the page is looked at again.
+// Call `act` when changes may have been missed: the stream has opened, or the page is visible again.
 export function onMissed(act) {
   renewals.push(act);
 }
@@ -22,7 +22,7 @@ function connected(yes) {
   if (yes) notify("connection", "");
   else if (!signedOut) lost = setTimeout(() => notify("connection", "Live updates are interrupted, so what you see may be out of date. The page tries again by itself."), LOST_MS);
 }
-// A stream that is refused does not say why.
+// A refused stream gives no reason, so request a page to detect an expired session.
 async function lookForSession() {
   const answer = await fetch(location.href, { headers: { "X-Console-Asks": "page" } }).catch(() => null);
   signedOut = answer?.status === 401;
@@ -44,7 +44,7 @@ function open() {
   opened.onopen = () => { heard = performance.now(); wait = AGAIN_MS; signedOut = false; connected(true); notify("session", ""); missed(); };
   opened.onerror = () => {
     connected(false);
-    if (opened !== source || opened.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+    if (opened !== source || opened.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
     again = setTimeout(open, wait);
     lookForSession();
     wait = Math.min(wait * 2, AGAIN_MS_MAX);
@@ -64,4 +64,4 @@ window.addEventListener("pageshow", (event) => { if (event.persisted) look(); })
 window.addEventListener("pagehide", close);
 window.addEventListener("online", look);
 window.addEventListener("offline", () => connected(false));
-queueMicrotask(open); // after the modules that listen
+queueMicrotask(open); // after all modules have registered their listeners

@@ -1,4 +1,4 @@
-"""Workers, for operators: what they are at, and drain, resume, restart, quarantine."""
+"""Workers, for operators: their current tasks, and the actions drain, resume, restart and quarantine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUARANTINE: Final = timedelta(minutes=30)
 async def workers_page(
     request: Request, viewer: OperatorOf, state: AppStateOf, snapshots: SnapshotsOf, work: Reading
 ) -> Response:
-    """All workers."""
+    """Return the page of all workers."""
     shown = await workers(work, state.clock.now())
     values: dict[str, Any] = {
         "workers": shown,
@@ -42,7 +42,7 @@ async def act(
     viewer: CommanderOf, state: AppStateOf, work: Work, action: str, worker: Annotated[str, Form()] = "",
     node: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
-    """Change one worker, or all workers of a node."""
+    """Run an action on one worker or on all workers of a node."""
     target = WorkerTarget(worker=worker) if worker else WorkerTarget(node=node)
     if action == "quarantine":
         await controls.quarantine(work, viewer.actor, target, state.clock.now(), QUARANTINE)

@@ -1,4 +1,4 @@
-"""Workers as a page shows them."""
+"""List of workers for pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class ShownWorker:
-    """A worker, its state, and the tasks that it holds with their jobs, the first one under way."""
+    """A worker, its state, and its tasks with their jobs. The first task is running."""
 
     worker: Worker
     state: str
@@ -31,7 +31,7 @@ class ShownWorker:
 
 
 async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
-    """Return all workers that are remembered, by node and id; those that are gone come last in their node."""
+    """Return all known workers by node and id. Dead workers come last in their node."""
     rows = list(await session.scalars(select(Worker).order_by(col(Worker.node), col(Worker.id))))
     leased = select(Task, Job).join(Job, col(Job.id) == col(Task.job_id)).where(col(Task.status) == TaskStatus.leased)
     found: dict[str, list[tuple[Task, Job]]] = {}
@@ -45,7 +45,7 @@ async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
 
 
 def state_of(worker: Worker, now: datetime, nodes: Collection[str], busy: bool) -> str:
-    """Return the state in one word, the most important first. `nodes` are drained, with the workers that start there later."""
+    """Return the most important state in one word. `nodes` are drained nodes, which includes their future workers."""
     if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
         return "gone"
     if worker.quarantined_until is not None and worker.quarantined_until > now:

@@ -1,4 +1,4 @@
-// A table of values: a CSV file that is chosen or dropped is read here and checked by the farm.
+// Table of values: read a chosen or dropped CSV file and let the farm check it.
 import { takeDrops } from "../drops.js";
 
 const CHARACTERS_MAX = 1_000_000; // as in console/batch/table.py

@@ -1,4 +1,4 @@
-// The form of the playground, what it asks the farm, and why an answer is not what was asked for.
+// Form of the playground, its requests to the farm, and reasons of failed requests.
 import { SIGNED_OUT, csrf, signInLink } from "../page.js";
 
 export const form = document.querySelector("[data-playground]");
@@ -12,22 +12,22 @@ export function values(extra = {}) {
   for (const [name, value] of Object.entries(extra)) data.set(name, value);
   return data;
 }
-// Return the answer, or null if none comes.
+// Return the response, or null if there is none.
 export const post = (path, data) => send(base + path, data, AbortSignal.timeout(ANSWER_MS));
 export const send = (url, data, signal) => fetch(url, { method: "POST", body: data, headers, signal }).catch(() => null);
 export const isJson = (answer) => (answer?.headers.get("content-type") || "").includes("json");
 export const isPicture = (answer) => (answer?.headers.get("content-type") || "").startsWith("image/");
 
-// Values stay in the address: reloading the page, the colours of the console and a new sign-in keep them.
+// Keep the values in the address, so that they survive a reload, a theme change and a new sign-in.
 export function remember() {
   const data = new URLSearchParams([...new FormData(form)].filter(([name]) => /^(input|output)\./.test(name)));
   const address = `${base}/playground?${data}`;
   try {
     history.replaceState(history.state, "", address.length > ADDRESS_MAX ? `${base}/playground` : address);
-  } catch { /* Browsers limit how often the address may change; what is typed last is remembered once the typing pauses. */ }
+  } catch { /* Browsers limit how often the address may change. The last values are stored when the typing pauses. */ }
 }
 
-// Return why an answer is not what was asked for: its own reason, a lost session, or `words`.
+// Return the reason of a failed request: the response's reason, an expired session, or `words`.
 export async function reasonOf(answer, words) {
   if (!answer) return "The farm does not answer. Check the connection.";
   if (answer.headers.get("hx-redirect")) return SIGNED_OUT;

@@ -1,4 +1,4 @@
-// The playground of a template: its inputs, with faults next to them and the code of the same render.
+// Playground of a template: inputs with their faults, and the code of the same render.
 import { all } from "../page.js";
 import { byId, form, isJson, post, remember, show, values } from "./form.js";
 import { draw, redraw } from "./screen.js";
@@ -8,7 +8,7 @@ const CHECK_MS = 250;
 const fields = () => all("[data-field]", form);
 const value = (holder) => holder.querySelector("[name]");
 
-// ---- Inputs that differ from the template can be put back; an upload is shown by the name of its file ----
+// ---- Changed inputs can be reset to the template's values. An upload is shown by its file name ----
 const isChanged = (holder) => value(holder).value !== holder.dataset.designed;
 function showChanges() {
   for (const holder of fields()) holder.querySelector("[data-reset]").hidden = !isChanged(holder);
@@ -45,7 +45,7 @@ form.addEventListener("click", (event) => {
 });
 byId("reset-all").addEventListener("click", () => { reset(fields().filter(isChanged)); value(form.querySelector("[data-field]")).focus(); });
 
-// ---- Faults. A missing value is one only once the person has been at its input, or has asked for the render ----
+// ---- Faults. A missing value is a fault only after the person has visited its input or requested the render ----
 const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
 const refused = new Map(); // faults of uploads by input, until the input changes
 function showFault(field, fault) {
@@ -59,7 +59,7 @@ async function check() {
   const turn = ++checks;
   const answer = await post("/check", values());
   const found = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
-  if (!found || turn !== checks) return; // what is typed meanwhile is checked by a later call
+  if (!found || turn !== checks) return; // a later call checks values that changed meanwhile
   for (const holder of fields()) {
     const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
     showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]));
@@ -68,12 +68,12 @@ async function check() {
 }
 const checkSoon = () => { clearTimeout(checking); checking = setTimeout(() => { remember(); check(); }, CHECK_MS); };
 
-// ---- What the person enters ----
+// ---- Entered values ----
 function changed() {
   remember();
   showChanges();
   redraw();
-  checks += 1; // an answer that is on its way is about former values
+  checks += 1; // a pending response belongs to former values
   checkSoon();
 }
 form.addEventListener("input", (event) => {
@@ -106,13 +106,13 @@ function showColour(field) {
   if (!picker || !CSS.supports("color", field.value)) return;
   const pen = document.createElement("canvas").getContext("2d");
   pen.fillStyle = field.value;
-  if (/^#[0-9a-f]{6}$/.test(pen.fillStyle)) picker.value = pen.fillStyle; // colours with alpha are no value of a picker
+  if (/^#[0-9a-f]{6}$/.test(pen.fillStyle)) picker.value = pen.fillStyle; // a colour picker cannot show alpha
 }
 
-// ---- The page arrives, comes back, or is online again ----
+// ---- The page loads, is restored from the cache, or is online again ----
 for (const picker of all("[data-colour]", form)) showColour(byId(picker.dataset.colour));
 showChanges();
-if (location.pathname.endsWith("/render")) { // the answer to a refused render
+if (location.pathname.endsWith("/render")) { // the page of a refused render
   remember();
   form.querySelector("[aria-invalid]")?.focus();
 }

@@ -1,4 +1,4 @@
-// The screen of the playground: the frame of a moment, the draft that plays, the frame that is saved.
+// Screen of the playground: the frame at a time, the playing draft, and the saved frame.
 import { byId, form, isPicture, post, reasonOf, show, values } from "./form.js";
 import { play as playSheet } from "../sheets.js";
 
@@ -11,7 +11,7 @@ function explain(reason) {
   screen.classList.toggle("stale", Boolean(reason));
   if (reason) latency.textContent = "";
 }
-let waits = 0; // answers that take long enough to show it
+let waits = 0; // number of slow requests that show the busy mark
 function waitFor(answer, delay = 0) {
   let late = false;
   const timer = setTimeout(() => { late = true; waits += 1; busy.hidden = false; }, delay);
@@ -23,7 +23,7 @@ function waitFor(answer, delay = 0) {
 }
 const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`; };
 
-// ---- The frame: drawn for the newest inputs, one request at a time ----
+// ---- Frame of the newest inputs, one request at a time ----
 let drawing = false, again = false, picture = null;
 export async function draw() {
   if (drawing) { again = true; return; }
@@ -42,15 +42,15 @@ async function showFrame(blob, ms) {
   await frame.decode().catch(() => {});
   if (picture) URL.revokeObjectURL(picture);
   picture = url;
-  frame.hidden = playing !== null; // the draft is on the screen
+  frame.hidden = playing !== null; // the draft is visible
   explain("");
   latency.textContent = `drawn in ${Math.round(ms)} ms`;
   frame.dataset.ms = Math.round(ms);
   frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
 }
 
-// ---- The draft: a sheet of frames, played in a loop ----
-let playing = null, sheet = null, loading = 0; // ends the animation; the frames; the turn of the sheet that is being drawn
+// ---- Draft: a contact sheet, played in a loop ----
+let playing = null, sheet = null, loading = 0; // function that stops the animation; frames; number of the pending sheet request
 function stop() {
   loading = 0;
   play.textContent = "Play draft";
@@ -76,20 +76,20 @@ function start() {
 let turns = 0;
 play.addEventListener("click", async () => {
   if (loading) return stop();
-  if (playing) { stop(); return draw(); } // the frame of the moment at which the draft stood
+  if (playing) { stop(); return draw(); } // the frame at the draft's current time
   const turn = (loading = ++turns);
   play.textContent = "Stop";
   play.setAttribute("aria-pressed", "true");
   const drawn = sheet || (await loadSheet());
-  if (loading !== turn) return; // the inputs have changed, or the person has stopped it
+  if (loading !== turn) return; // the inputs have changed, or the person has stopped the draft
   loading = 0;
   if (!drawn) return stop();
   sheet = drawn;
   start();
 });
 
-// ---- The rest ----
-// Draw what has been entered; a draft of what was entered before ends.
+// ---- Redraw and save ----
+// Draw the entered values. Stop the draft of former values.
 export function redraw() {
   stop();
   sheet = null;
@@ -106,7 +106,7 @@ byId("save-frame").addEventListener("click", async () => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 });
 time.addEventListener("input", () => { stop(); showClock(); draw(); });
-const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; asking again brings the reason
+const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; a new request returns the reason
 frame.addEventListener("error", undrawn, { once: true });
 if (frame.complete && !frame.naturalWidth) undrawn();
 showClock();

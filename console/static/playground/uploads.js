@@ -1,11 +1,11 @@
-// Uploads of the playground: the newest file of each input counts.
+// Uploads of the playground. Only the newest file of each input is used.
 import { takeDrops } from "../drops.js";
 import { byId, form, isJson, reasonOf, send } from "./form.js";
 
-const running = new Map(); // by input: the request of its newest upload, and its end
+const running = new Map(); // newest upload by input: its request, and a promise of its end
 let accept = null, refuse = null;
 
-// Call `taken(holder, upload)` or `refused(holder, reason)` when an upload has ended that nothing has replaced.
+// Call `taken(holder, upload)` or `refused(holder, reason)` when an upload ends, unless a newer value has replaced it.
 export function onUpload(taken, refused) {
   accept = taken;
   refuse = refused;
@@ -14,7 +14,7 @@ const labelOf = (holder) => holder.querySelector("[data-upload-label] span");
 const isShown = (holder) => !holder.querySelector("[data-file]").hidden;
 export const nameButton = (holder) => { labelOf(holder).textContent = running.has(holder) ? "Uploading…" : isShown(holder) ? "Replace" : "Upload"; };
 
-// Something else was entered, or another file was chosen: the upload that is under way is not wanted any more.
+// Abort the input's running upload, because another value or file has replaced it.
 export function giveUp(holder) {
   running.get(holder)?.request.abort();
   running.delete(holder);
@@ -41,17 +41,17 @@ form.addEventListener("change", (event) => {
   const target = event.target.dataset.upload;
   if (!target || !event.target.files.length) return;
   const [file] = event.target.files;
-  event.target.value = ""; // so that the same file can be chosen again
+  event.target.value = ""; // allow choosing the same file again
   upload(byId(target).closest("[data-field]"), file);
 });
-// A file is dropped on its input, or anywhere where the template has only one input for files.
+// Drop targets: each file input, or the whole page if the template has only one file input.
 const places = [...form.querySelectorAll("[data-field]:has([data-upload])")];
 takeDrops(
   (element) => places.find((place) => place.contains(element)) || (places.length === 1 ? places[0] : null),
   (place, files) => upload(place, files[0]),
 );
 
-// A render waits for the uploads that are under way; one that is refused keeps the form here.
+// A render waits for running uploads. A refused upload stops it.
 form.addEventListener("submit", async (event) => {
   if (!running.size) return;
   event.preventDefault();
