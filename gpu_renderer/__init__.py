@@ -1,1 +1,1 @@
-"""Snapshot -> pixels -> H.264. ModernGL on EGL; Skia for outlines and glyphs; PyAV for video in and out."""
+"""Render snapshots to pixels and video: ModernGL on EGL, Skia for outlines and glyphs, PyAV for decoding and encoding."""

@@ -1,4 +1,4 @@
-"""Protocol of the two backends `backends/gl` and `backends/cpu`. One of them is chosen per session."""
+"""Protocol of the backends `backends/gl` and `backends/cpu`. A session uses one of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Frame(Protocol):
 class RenderedFrame(NamedTuple):
     """A finished frame with its damage since the last one.
 
-    Over a `passthrough` video its pixels can be undefined where nothing is drawn.
+    Over a `passthrough` video, pixels outside the drawn rectangles can be undefined.
     """
 
     frame: Frame
@@ -46,11 +46,11 @@ class Compositor(Protocol):
         """Return the number of operations at the bottom of a list that are cached as pixels."""
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Frame:
-        """Bring the frame up to date within the damage.
+        """Redraw the damage of the frame.
 
-        `stable_count`: number of operations at the bottom that have not changed for some frames. Over a video base the
-        frame can be undefined outside the surroundings of the layers above.
+        `stable_count` is the number of operations at the bottom that have not changed for some frames. Over a video base,
+        the frame can be undefined away from the layers above the video.
         """
 
     def release(self) -> None:
-        """Give all targets back."""
+        """Release all targets."""

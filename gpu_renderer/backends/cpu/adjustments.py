@@ -1,4 +1,4 @@
-"""Adjustment layers that the kernels draw: a colour stage, and pointwise effects after it (native/src/adjustment.h)."""
+"""Adjustment layers of the kernels: a colour stage, then pointwise effects (native/src/adjustment.h)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _noise(found: PointwisePass) -> Pass:
 
 
 def _numbers(found: PointwisePass, *names: str) -> tuple[float, ...]:
-    """Return the numbers of uniforms, one after the other."""
+    """Return the numbers of the named uniforms as one flat tuple."""
     values: list[Any] = [found.uniforms[name] for name in names]
     return tuple(chain.from_iterable(value if isinstance(value, tuple) else (value,) for value in values))
 
@@ -48,4 +48,4 @@ _PASSES: dict[str, Callable[[PointwisePass], Pass]] = {
     "effects/gradient_ramp.frag": _ramp,
     "effects/noise.frag": _noise,
 }
-"""Passes that the kernels have, by their shaders."""
+"""Passes that the kernels implement, by shader name."""

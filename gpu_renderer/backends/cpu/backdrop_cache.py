@@ -1,7 +1,7 @@
-"""Cache of the kernels' backdrop: the pixels of a list's first operations, as half floats in main memory.
+"""Cache of the kernels' backdrop: pixels of a list's first operations, as half floats in main memory.
 
-These operations are everything below the lowest operation that the kernels composite in each frame. OpenGL draws them if
-they include an operation that the kernels cannot composite; otherwise the kernels do. Only its damage is drawn again.
+The cache contains all operations below the lowest one that the kernels composite in each frame. OpenGL draws the cached
+operations if the kernels cannot composite all of them. Only damage is drawn again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 TEXTURE_FRAMES = 8
-"""Unchanged frames after which the texture that holds the same pixels is freed: 16 MB at 1080p."""
+"""Number of unchanged frames after which the texture with the same pixels is freed: 16 MB at 1080p."""
 
 
 class BackdropCache:
@@ -45,11 +45,11 @@ class BackdropCache:
         return count if display_list.operations[:count] == cached.operations else 0
 
     def holds(self, below: DisplayList) -> bool:
-        """Return True if the cache has the pixels of a list."""
+        """Return True if the cache contains the pixels of a list."""
         return self._list is not None and self._list.base == below.base and self._list.operations == below.operations
 
     def draw(self, below: DisplayList, rects: Rects, stable_count: int, bottom: KernelBottom | None) -> None:
-        """Bring the cache up to date with OpenGL. Over a video base only the given rectangles are valid."""
+        """Update the cache with OpenGL. Over a video base only the given rectangles are valid."""
         linear = self._scene_buffer.fitted(below.scene.frame, linear_format(below))
         stale = rects
         if below.video is None:
@@ -64,7 +64,7 @@ class BackdropCache:
         self._list = None if below.video is not None else below
 
     def composite(self, below: DisplayList, draw_ops: DrawOps) -> None:
-        """Bring the cache up to date with the kernels."""
+        """Update the cache with the kernels."""
         self._fit(below.scene.frame)
         backdrop = plain_backdrop(self._painter, below)
         for part in shared(self._stale(below, 0), below.scene.clip):
@@ -77,7 +77,7 @@ class BackdropCache:
         return Backdrop(halves=self._halves[part.y :, part.x :])
 
     def forget(self) -> None:
-        """Empty the cache."""
+        """Clear the cache."""
         self._list = None
 
     def _stale(self, below: DisplayList, prefix_count: int) -> Rects:

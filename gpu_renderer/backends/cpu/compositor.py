@@ -1,11 +1,11 @@
-"""CPU compositor: native kernels composite all operations but those from the lowest to the highest one that needs OpenGL.
+"""CPU compositor: OpenGL draws from the lowest to the highest operation that needs it. Native kernels composite the rest.
 
     operations   0 1 2 3 4 5 6 7          3 is a glass layer, drawn by a shader
                  kernels|GL|kernels       the others are paint, buffers and glows, each over its backdrop
 
-The kernels write the pixels of the operations at the bottom into the target of OpenGL, if they cover enough of the frame
-(`kernel_bottom.py`). What OpenGL draws is read back, and drawn again only where it changes. A long stable prefix is cached in
-the same way. Effects and groups are always drawn into buffers with OpenGL (`backends/gl/buffers.py`).
+The kernels write the operations below OpenGL's into OpenGL's target if they cover enough of the frame (`kernel_bottom.py`).
+OpenGL's pixels are read back. Only their damage is drawn again. A long stable prefix is cached in the same way. OpenGL always
+draws effects and groups into buffers (`backends/gl/buffers.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BackdropOf = Callable[[Region], Backdrop]
 
 @dataclass(slots=True)
 class _KnownOperation:
-    """An operation of the last list, whether the kernels can composite it, and its draw operations if they stay valid."""
+    """An operation of the last list, with its kernel support and its cached draw operations."""
 
     operation: Operation
     suits: bool
@@ -54,22 +54,22 @@ class CpuCompositor:
         self._scene_buffer = SceneBuffer(drawing)
         self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)
         self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)
-        """Stable operations at the bottom of those that kernels composite for OpenGL."""
+        """Stable part of the operations that kernels composite for OpenGL."""
         self._filters = VideoFilters(drawing.painter)
         self._frame: CpuFrame | None = None
         self._base: object = None
         """Base of the last list."""
         self._background: tuple[DrawOp, ...] | None = None
-        """Kernel operations of its background above the colour, or None if that needs OpenGL."""
+        """Kernel operations of the base's background above its colour, or None if the background needs OpenGL."""
         self._known: list[_KnownOperation] = []
-        """Its operations."""
+        """Operations of the last list."""
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
         return max(self._backdrop_cache.count(display_list), self._scene_buffer.prefix_count(display_list))
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> CpuFrame:
-        """Bring the frame up to date within the damage; see `Compositor`."""
+        """Redraw the damage of the frame. See `Compositor`."""
         frame = self._frame_of(display_list.scene.frame)
         self._texels.begin_frame()
         video = display_list.video
@@ -87,7 +87,7 @@ class CpuCompositor:
         return frame
 
     def release(self) -> None:
-        """Give all targets back."""
+        """Release all targets."""
         self._scene_buffer.release()
         self._backdrop_cache.forget()
         self._bottom_cache.forget()
@@ -165,7 +165,7 @@ class CpuCompositor:
         return found
 
     def _kernel_bottom(self, display_list: DisplayList, layers: KernelLayers, stable_count: int) -> KernelBottom | None:
-        """Return the operations that the kernels composite below those of OpenGL, or None."""
+        """Return the operations that the kernels composite below OpenGL's operations, or None."""
         first_opengl = next((index for index, known in enumerate(self._known) if not known.suits), 0)
         count = bottom_count(display_list, first_opengl)
         if count == 0:
@@ -180,7 +180,7 @@ class CpuCompositor:
         return KernelBottom(count, draw)
 
     def _draw_ops(self, display_list: DisplayList, layers: KernelLayers, first: int, rects: Rects) -> DrawOps:
-        """Return the kernel operations, from the operation `first` on, that touch the rectangles."""
+        """Return the kernel operations from index `first` on that touch the rectangles."""
         found: list[DrawOp] = []
         for index, operation in enumerate(display_list.operations[first:], first):
             if meets(rects, operation.bounds):
@@ -209,7 +209,7 @@ class CpuCompositor:
         return cache.backdrop
 
     def _begin(self, display_list: DisplayList, layers: KernelLayers) -> None:
-        """Forget what is known of another base's operations."""
+        """Clear the known operations if the base has changed."""
         if self._base != display_list.base:
             self._base = display_list.base
             self._background = None if display_list.background is None else layers.background(display_list)

@@ -17,7 +17,7 @@ from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 from motion.snapshot import ColorManagement
 
 _SQUARE = Region(0, 0, 256, 256)
-"""Sides of a texture with one texel for each pattern of a half float."""
+"""Region of a texture with one texel for each bit pattern of a half float."""
 ONE = 0x3C00
 """1.0 as a half float."""
 _BLACK = (0, 0, 0, 255)
@@ -47,7 +47,7 @@ class CpuFrame:
     def encode(self, linear: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
         """Display-encode parts of the scene buffer.
 
-        The shader does so if colours are mixed or divided by alpha, a table otherwise.
+        The shader encodes if colours are mixed or divided by alpha. Otherwise a table does.
         """
         if not (is_opaque and linear.format == "f2" and is_per_channel(color)):
             with self._painter.pool.acquired(self._region, "f1") as target:

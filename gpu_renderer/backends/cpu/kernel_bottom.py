@@ -1,4 +1,4 @@
-"""Operations at the bottom of a list, below the lowest one that needs OpenGL: the kernels composite them into OpenGL's target."""
+"""Composite the operations below the lowest one that needs OpenGL with kernels, into OpenGL's target."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Target
 
 COMPOSITED_SHARE_MIN = 0.25
-"""Share of the frame that the operations must cover together. The kernels write every damaged pixel of the target."""
+"""Minimum share of the frame that the operations cover. The kernels write every damaged pixel of the target."""
 
 
 def bottom_count(display_list: DisplayList, first_opengl: int) -> int:
     """Return the number of operations at the bottom of a list that kernels composite for OpenGL.
 
-    `first_opengl`: index of the lowest operation that needs OpenGL. The list alone decides, not its history, so that
-    every worker gives the same bytes.
+    `first_opengl` is the index of the lowest operation that needs OpenGL. The result depends on the list alone, not on
+    former frames, so that every worker gives the same bytes.
     """
     frame = display_list.scene.frame
     is_plain = display_list.background_paint is None and display_list.fills(frame)

@@ -49,11 +49,11 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import CHANNELS, Target
 
 SIDE_MAX = 8192
-"""Largest side of a texture, texels. A single float cannot tell apart 256ths of a texel of a larger one."""
+"""Largest side of a texture, texels. Single floats cannot resolve 1/256 of a texel in a larger one."""
 QUAD_MAX = 1e9
-"""Largest number in a quad's matrix. Above it rasterisers can treat numbers of the inverse as 0."""
+"""Largest number in a quad's matrix. Above it, rasterisers can round numbers of the inverse to 0."""
 MATRIX_MAX = 1e30
-"""Largest number in a colour matrix. Results are clamped to 0..1, and sums of larger numbers overflow single floats."""
+"""Largest number in a colour matrix. Sums of larger numbers overflow single floats before they are clamped to 0..1."""
 TEXELS_BYTES_MAX = 32 << 20
 """Budget of texels read back from targets, bytes."""
 _NO_COLOR = (0.0,) * 4
@@ -61,7 +61,7 @@ _NO_COLOR = (0.0,) * 4
 
 @lru_cache(maxsize=64)
 def _numbers_of(gradient: Gradient) -> npt.NDArray[np.float32]:
-    """Return the numbers of a gradient: its place, first colour and ramps."""
+    """Return the numbers of `struct gradient`: position, first colour and ramps."""
     return np.array([*gradient.place, *gradient.stops[0][1], *chain.from_iterable(gradient.ramps)], np.float32)
 
 
@@ -74,9 +74,9 @@ def is_within_limits(quad: Matrix3) -> bool:
 
 
 class KernelTexels:
-    """Texels of content in main memory. The texels of a target are read back once for each of its versions.
+    """Texels of content in main memory. A target's texels are read back once for each of its versions.
 
-    A target whose version is asked for in two frames running is kept in main memory alone, as long as it lives.
+    If two successive frames use the same version of a target, its texels stay in main memory and its texture is freed.
     """
 
     def __init__(self, painter: Painter) -> None:
@@ -84,14 +84,14 @@ class KernelTexels:
         self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
         self._asked: set[int] = set()
         self._asked_before: set[int] = set()
-        """Versions asked for in this frame and in the one before."""
+        """Versions used in this frame and in the previous one."""
 
     def begin_frame(self) -> None:
-        """Call it before the first operation of a frame."""
+        """Begin a frame. Call this before its first operation."""
         self._asked_before, self._asked = self._asked, set()
 
     def of(self, source: object) -> Texels | None:
-        """Return bytes, patterns of half floats, or floats; None for other texels.
+        """Return texels as bytes, half-float patterns or floats, or None for other formats.
 
         Shape (rows, columns) or (rows, columns, 4), without padding.
         """
@@ -103,7 +103,7 @@ class KernelTexels:
         return source if is_fit else None
 
     def bytes_of(self, source: object) -> Texels | None:
-        """Return texels of bytes with at least two columns and rows, as the kernel's filter needs, else None."""
+        """Return texels as bytes, or None unless they are bytes with at least two columns and rows, as the filter requires."""
         found = self.of(source)
         return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
 
@@ -116,7 +116,7 @@ class KernelTexels:
         return has_channels and (mask is None or self.bytes_of(mask) is not None)
 
     def halves(self, source: Target) -> Texels | None:
-        """Return patterns of half floats of shape (rows, columns, 4), or None for a target with other texels."""
+        """Return half-float patterns of shape (rows, columns, 4), or None for a target of another format."""
         return self.of(source) if source.format == "f2" else None
 
     def _of_target(self, source: Target) -> Texels:
@@ -160,7 +160,7 @@ def of_glow(
 
 
 def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
-    """Return the operations of a layer's buffer and of the glow around it, seen through the layer's matte."""
+    """Return the operations of a layer's buffer and its glow, with the layer's matte applied."""
     through, opacity = None, how.opacity
     if how.matte is not None:
         seen = texels.halves(how.matte)
@@ -206,9 +206,9 @@ def of_drawable(
     mode: int = 0,
     known: PlacedQuad | None = None,
 ) -> DrawOp | None:
-    """Return the operation of a drawable on a quad, equal to `quads.draw`, or None if the kernels cannot draw it.
+    """Return the operation of a drawable on a quad, or None if the kernels cannot draw it. It is equal to `quads.draw`.
 
-    An invisible drawable gives an operation that touches no pixel.
+    For an invisible drawable, return an operation that touches no pixel.
     """
     mask = style.filter.mask
     if mode not in MODES_KNOWN:
@@ -236,14 +236,14 @@ def of_drawable(
 
 
 def _gradient_of(shown: Drawable) -> tuple[int, int]:
-    """Return the kernels' number of a shape's gradient (0 none, 1 linear, 2 radial), and the number of its ramps."""
+    """Return the gradient kind of a shape (0 none, 1 linear, 2 radial) and the number of its ramps."""
     if not isinstance(shown, Shape) or not isinstance(shown.fill, Gradient):
         return 0, 0
     return 2 if shown.fill.is_radial else 1, len(shown.fill.stops) - 1
 
 
 def grade_of(by: Filter, steps: tuple[str, ...]) -> Grade:
-    """Return the steps of a colour stage that change the content."""
+    """Return the kernels' colour stage with the given steps."""
     affine = by.matrix.affine.clip(-MATRIX_MAX, MATRIX_MAX) if by.matrix is not None and "MATRIX" in steps else None
     return Grade(
         by.gain if "GAIN" in steps else UNTINTED,
@@ -254,7 +254,7 @@ def grade_of(by: Filter, steps: tuple[str, ...]) -> Grade:
 
 
 def _content_of(shown: Drawable, texels: KernelTexels) -> tuple[int, Content] | None:
-    """Return the kind and the content of a drawable for the kernels, or None if they cannot read its texels."""
+    """Return the kind and content of a drawable for the kernels, or None if its texels are unsupported."""
     if isinstance(shown, Shape):
         kind = RECTANGLE if shown.primitive == "rect" else ELLIPSE
         geometry = (shown.width, shown.height, shown.radius, float(shown.is_hard))

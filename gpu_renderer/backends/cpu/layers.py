@@ -1,4 +1,4 @@
-"""Choice of the operations of a display list that the native kernels composite."""
+"""Select the operations of a display list that native kernels composite."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class KernelLayers:
 
     @staticmethod
     def stays(operation: Operation) -> bool:
-        """Return True if the kernel operations of an operation depend on nothing but the operation and the list's base."""
+        """Return True if an operation's kernel operations depend only on the operation and the list's base."""
         if not isinstance(operation, DrawQuad) or not operation.layer.step.is_bare:
             return False
         paint = operation.layer.paint
         return isinstance(paint, Shape) or (isinstance(paint, Image) and isinstance(paint.pixels, np.ndarray))
 
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
-        """Return the kernel operations of the list's operation of that index, or None if it needs OpenGL.
+        """Return the kernel operations of the list's operation at `index`, or None if it needs OpenGL.
 
-        Its kind and content decide.
+        The operation's kind and content decide.
         """
         if index not in self._made:
             found = self._found(operation, f"/{index}")
@@ -63,7 +63,7 @@ class KernelLayers:
         return self._made[index]
 
     def background(self, display_list: DisplayList) -> tuple[DrawOp, ...] | None:
-        """Return the operations of a background above its colour, or None if it needs OpenGL."""
+        """Return the kernel operations of a background above its colour, or None if it needs OpenGL."""
         if display_list.background_paint is None:
             return ()
         scene = display_list.scene

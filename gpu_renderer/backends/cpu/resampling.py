@@ -1,7 +1,7 @@
-"""Filter taps for videos that fill the frame at another size than their own.
+"""Filter taps for videos that fill the frame but have another size.
 
-A rasteriser filters 8-bit textures with 8-bit weights, one axis after the other. The arithmetic of the quad shader
-places the taps, so that the kernel and the shader sample at the same points.
+A rasteriser filters 8-bit textures with 8-bit weights, one axis after the other. The taps follow the arithmetic of the quad
+shader, so that the kernel and the shader sample at the same points.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class VideoFilters:
 
 
 def linear_codes(painter: Painter) -> Floats:
-    """Return the linear value that OpenGL draws for each of the 256 codes of an opaque image: half floats as floats."""
+    """Return OpenGL's linear value of each of the 256 codes of an opaque image, as floats that are exact half floats."""
     if painter not in _LINEAR:
         codes = np.repeat(np.arange(_CODES, dtype=np.uint8)[:, None], 4, axis=1)
         codes[:, 3] = _CODES - 1
@@ -66,7 +66,7 @@ def linear_codes(painter: Painter) -> Floats:
 
 
 def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: UnitRect, frame: Region) -> Filter | None:
-    """Compute the filter from the texture coordinates that the shader has for one row and one column of pixels."""
+    """Compute the filter from the shader's texture coordinates of one row and one column of pixels."""
     to_unit = matrix.inverse(quad)
     if to_unit is None:
         return None

@@ -1,6 +1,6 @@
-"""Convert frames in main memory to encoder frames: the counterpart of `backends/gl/readback.py` without a GPU.
+"""Convert frames in main memory to encoder frames, as `backends/gl/readback.py` does for frames on the GPU.
 
-Each encoder frame remembers its stale rectangles, and only those are converted, straight into its memory.
+Only the stale rectangles of an encoder frame are converted, directly into its memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class KernelRing:
     ) -> None:
         """Convert a picture that differs from the previous one only in `changed`.
 
-        With a `passthrough` only the rectangles drawn over it are taken from the picture.
+        With a `passthrough`, only the rectangles drawn over it come from the picture.
         """
         self._stale = {key: stale.union(changed) for key, stale in self._stale.items()}
         if passthrough is None:
@@ -58,7 +58,7 @@ class KernelRing:
         """Do nothing: the ring holds no resources."""
 
     def _convert(self, picture: CpuFrame, rects: Rects, into: av.VideoFrame) -> None:
-        """Convert the samples that show the rectangles, the same ones as the shader does (`texels_of`)."""
+        """Convert the samples that depend on the rectangles, as the shader does (`texels_of`)."""
         pixels, (luma, chroma) = picture.read(), into.planes
         for part in rects:
             x, y, width, height = texels_of(part)

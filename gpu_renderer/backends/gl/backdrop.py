@@ -1,7 +1,7 @@
-"""Layers that read what lies below them: blend modes, adjustment layers, glass and blurred backdrops.
+"""Layers that read their backdrop: blend modes, adjustment layers, glass and blurred backdrops.
 
-Blend modes that are not fixed functions (format/compositing.md 3) quantise the whole target below the layer to 8 bits: in
-their own shader inside the layer, by `quantise` elsewhere.
+Blend modes that are not fixed functions (format/compositing.md 3) quantise the whole target below the layer to 8 bits. Their
+shader quantises the pixels inside the layer, `quantise` the others.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ GRADE = "compositing/grade.frag"
 
 
 class Blending(NamedTuple):
-    """Blending of a step's layer with a target. `is_opaque`: everything below has alpha 1.
+    """Blending of a step's layer with a target. `is_opaque` means that the backdrop has alpha 1.
 
-    Both methods return the parts that need no quantisation any more.
+    Both methods return the parts that they have quantised.
     """
 
     painter: Painter
@@ -45,7 +45,7 @@ class Blending(NamedTuple):
     is_opaque: bool
 
     def draw(self, shown: Drawable | None, filter: Filter, rects: Rects) -> Rects:
-        """Draw content blended with its backdrop, one sample a pixel."""
+        """Draw content blended with its backdrop, with one sample per pixel."""
         if shown is None:
             return self._done(rects, ())
         quad = quad_of(shown, self.step.placement)
@@ -69,7 +69,7 @@ class Blending(NamedTuple):
         return self._done(rects, drawn)
 
     def _done(self, rects: Rects, drawn: Rects) -> Rects:
-        """Return the drawn parts, or all parts under a stencil, which removes everything else."""
+        """Return the drawn parts. A stencil also erases the other parts, so return all parts for it."""
         if not is_stencil(self.step):
             return drawn
         self.painter.erase(self.into, without(rects, drawn))
@@ -92,13 +92,13 @@ class Blending(NamedTuple):
 
 
 def quantise(painter: Painter, into: Target, rects: Rects) -> None:
-    """Quantise the parts to 8 bits. `blit` does the same for parts still pending."""
+    """Quantise the parts to 8 bits. `blit` quantises parts that are still pending."""
     for parts, (defines, textures, _) in backdrops(painter, into, rects):
         painter.draw("compositing/quantise.frag", into, textures=textures, scissor=parts, defines=defines)
 
 
 def backdrops(painter: Painter, into: Target, rects: Rects) -> Iterator[tuple[Rects, Inputs]]:
-    """Yield the parts with a way to read them: all at once in place if the driver can, else one copy each."""
+    """Yield parts with the inputs that read them: all parts in place if the driver supports it, otherwise a copy of each."""
     if painter.can_read_in_place:
         yield from [(rects, Inputs({"IN_PLACE": 1}))] if rects else []
         return
@@ -144,7 +144,7 @@ def _grading(painter: Painter, filter: Filter) -> PointwisePass:
 def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene, part: Region) -> None:
     """Draw a layer over its backdrop, blurred or refracted (format/compositing.md 8).
 
-    Only the alpha of glass counts; its fill is not visible. Other layers are drawn over their blurred backdrop.
+    Glass uses only the layer's alpha; its fill is not visible. Other layers are drawn over their blurred backdrop.
     """
     glass = step.layer.glass
     shader, uniforms = ("frosted", {}) if glass is None else ("glass", _glass_uniforms(glass, scene))

@@ -1,10 +1,10 @@
 """Offscreen buffers of a list's layers: content, effects and glows, drawn with OpenGL and cached.
 
-Both backends composite these buffers. They differ in how they draw into the frame.
+Both backends composite these buffers.
 
-Glows, shadows and wide blurs have no detail, so moving them by a part of a pixel while enlarging them shows the same
-picture. A translatable glow is drawn once in its own coordinates, depends on its layer's content alone, and is shown
-wherever the layer is: every frame shows the same glow, cached or not.
+Glows, shadows and wide blurs have no fine detail, so they can be moved by a part of a pixel without a visible change. A
+translatable glow is drawn once in its own coordinates and composited at its layer's position. It depends only on its layer's
+content, so every frame shows the same glow, cached or not.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma",
 """MATTE in shaders/include/matte.glsl."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
-"""Draw a list over parts of a target; the string is its place in the tree of compositions."""
+"""Function that draws a list over parts of a target. The string is the cache path."""
 RIM_PX = 3
-"""Transparent pixels around content that blurs read outside its edge."""
+"""Width of the transparent rim around content that blurs read."""
 TAIL_SHARE = 0.6
-"""Share of the margin, 1.5 sigma, outside which a glow is too faint to be visible."""
+"""Share of the margin (1.5 sigma) beyond which a glow is too faint to be visible."""
 _HOME = Transform2D(0.0, 0.0)
 _UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
 
@@ -60,10 +60,10 @@ class LayerGlow(NamedTuple):
     is_alone: bool
     """True if only the glow of the layer is visible."""
     offset: tuple[float, float] = (0.0, 0.0)
-    """Offset of the only shadow of the stack from its layer, px."""
+    """Offset of the stack's only shadow from its layer, px."""
 
     def moved(self, step: Draw, frame: Region) -> LayerGlow:
-        """Return the same glow where a step's layer is."""
+        """Return the glow moved to a step's layer."""
         _, _, right, _, _, down, *_ = step.placement.matrix
         return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
@@ -84,10 +84,10 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         self._list, self._scene, self._cache_path = display_list, display_list.scene, cache_path
         self._draw_list = draw_list
         self.acquired: list[Target] = []
-        """Targets that must be given back."""
+        """Targets that must be released."""
 
     def release_acquired(self) -> None:
-        """Give back the targets that only the last operation used."""
+        """Release the targets that only the last operation used."""
         self._painter.pool.give_back(*self.acquired)
         self.acquired.clear()
 
@@ -98,7 +98,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         """Return the layer's content in a drawable form, or None if it has none."""
         if layer.group is not None:
             target, source = self._group(layer, layer.group, cache_path), layer.step.layer.source
-            # placed compositions are always cut to their box, precomp groups only with a mask
+            # placed compositions are always cropped to their box, precomp groups only with a mask
             is_sealed = isinstance(source, CompositionSource) and source.sealed
             is_cropped = is_sealed or bool(layer.step.layer.masks)
             return None if target is None else GroupTarget(target, *layer.box, is_cropped, layer.padding)
@@ -110,7 +110,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return None if buffer is None else buffer.sharp
 
     def composited(self, layer: Layer, cache_path: str) -> tuple[LayerBuffer, Compositing] | None:
-        """Return the layer's buffer and how it is composited, or None if it has no pixels or an empty matte hides it.
+        """Return the layer's buffer and its compositing parameters, or None if it has no pixels or an empty matte hides it.
 
         Its opacity applies before its effects, or when the buffer is composited (compositing.md 2.5).
         """
@@ -121,9 +121,9 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return None if buffer is None or how is None else (buffer, how)
 
     def separate_glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
-        """Return the translatable glow of a layer that is drawn without a buffer: its glow, then its content over it.
+        """Return the translatable glow of a layer whose content is drawn over the glow without a buffer.
 
-        The pixels are the same as those of both in one buffer. None for a layer that needs its buffer.
+        The result has the same pixels as one buffer with both. Return None for a layer that needs a buffer.
         """
         step = layer.step
         is_over = step.matte is None and step.blend == "normal" and step.opacity == 1.0
@@ -146,7 +146,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return buffer
 
     def _compositing(self, layer: Layer, opacity: float, cache_path: str) -> Compositing | None:
-        """Return how the layer's buffer is composited, or None if its matte is empty and hides it."""
+        """Return the compositing parameters of the layer's buffer, or None if an empty matte hides it."""
         use = layer.step.matte
         matte = None if layer.matte is None else self.flat(layer.matte, 1.0, f"{cache_path}:matte")
         if use is not None and matte is not None:
@@ -174,7 +174,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         content, paint_filter = self.drawable(layer, cache_path), self._contents.filter(layer.step, self._scene)
         if content is None or not has_passes(layer.step.layer):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
-        # everything that a flattened plane depends on; the camera is no part of it
+        # everything that a flattened plane depends on, which excludes the camera
         key = (
             _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
             bounds.world_scale(layer.step), paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
@@ -188,7 +188,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return ProjectedPlane(layer.step, flat, PLAIN, self._scene, writes_depth=False)
 
     def draw_map(self, layer_id: str) -> Target | None:
-        """Draw another layer alone over the frame, in 8 linear bits. Return None if the list has no layer of that id."""
+        """Draw another layer alone into a target of the frame's size, in 8 linear bits. Return None if the id is unknown."""
         layer = dict(self._list.references).get(layer_id)
         if layer is None:
             return None
@@ -222,7 +222,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
 
     def _group(self, layer: Layer, group: DisplayList, cache_path: str) -> Target | None:
-        """Return the group drawn alone. Only the damage of a cached group is drawn again."""
+        """Return a target with the group alone. Redraw only the damage of a cached group."""
         region = bounds.group_region(layer)
         if region.is_empty:
             return None
@@ -257,7 +257,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             self._painter, pixels.raster, pixels.layer, rasters.mask, rasters.counter_faces,
             scale_max=pixels.scale, mask_scale=pixels.mask_scale,
         ).target  # fmt: skip
-        if pixels.is_coverage:  # costs less to filter than four channels
+        if pixels.is_coverage:  # one channel is cheaper to filter than four
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)
         return target
@@ -275,19 +275,19 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
 
 
 def _at_home(layer: LayerSnapshot) -> LayerSnapshot:
-    """Return a layer without its place, opacity and matte."""
+    """Return a layer without its transform, opacity and matte."""
     return replace(layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
 
 
 def _glow_key(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
-    """Return everything that the glow of a layer depends on. The layer's position is no part of it."""
+    """Return the cache key of a layer's glow, which excludes the layer's position."""
     step, scene = layer.step, layer.scene
     a, b, _, c, d, *_ = step.placement.matrix
     return _at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
 
 
 def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
-    """Return the glow of content whose origin is in the frame's corner. The caller owns its target."""
+    """Return the glow of content that is placed at the frame's corner. The caller owns its target."""
     step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
@@ -304,7 +304,7 @@ def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: F
 
 
 def _is_translatable(layer: Layer) -> bool:
-    """Return True if the effects make only a soft glow, and no edge of the frame cuts the content."""
+    """Return True if the effects draw only a soft glow and the frame's edge does not cut the content."""
     step, scene, content = layer.step, layer.scene, layer.paint
     placed = step.placement
     if content is None or step.samples or step.plane is not None or step.layer.mesh is not None:
@@ -323,13 +323,13 @@ def _is_translatable(layer: Layer) -> bool:
     offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     if len(offsets) < 2:
         return True
-    # A shadow that the frame's edge cuts (glow_pass.cast) cannot be separated from other light once they are joined.
+    # A shadow that the frame's edge cuts (glow_pass.cast) cannot be moved apart from other glows in the same buffer.
     margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
     return not any(_comes_in(region.grown(margin), scene.frame, *offset) for offset in offsets)
 
 
 def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
-    """Return True if moving a glow by a distance brings parts of it into the frame."""
+    """Return True if moving a glow by a distance brings hidden parts of it into the frame."""
     comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
     comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
     return comes_across or comes_down

@@ -1,7 +1,7 @@
 """OpenGL compositor: draw into the linear scene buffer and display-encode it into the frame.
 
-The scene buffer is also the backdrop of the CPU backend's frames. Two caches feed it: the stable operations at the bottom of
-a list as one target, and the pixels of an opaque video base.
+The scene buffer is also the backdrop of the CPU backend's frames. It has two caches: a target with the stable operations at
+the bottom of a list, and the pixels of an opaque video base.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from motion.snapshot import ColorManagement
 
 _DISPLAYS = {"srgb": 0, "aces": 1, "pq": 2, "hlg": 3}
 DRAWN_SHARE_MAX = 0.6
-"""Share of the frame above which the whole frame is drawn over a video base."""
+"""Damaged share of the frame above which the whole frame is drawn over a video base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class KernelBottom:
 
     count: int
     draw: Callable[[Target, Rects], None]
-    """Function that draws them and the background over parts of a target."""
+    """Function that draws the operations and the background over parts of a target."""
 
 
 class SceneBuffer:
@@ -58,7 +58,7 @@ class SceneBuffer:
         return count if display_list.operations[:count] == prefix.operations else 0
 
     def fitted(self, frame: Region, format: Format) -> Target:
-        """Return the target. Its content is undefined after a change of size or format."""
+        """Return the target for a size and format. Its content is undefined after either changes."""
         if self._target is not None and (self._target.region, self._target.format) != (frame, format):
             self.release()
         if self._target is None:
@@ -90,12 +90,12 @@ class SceneBuffer:
         return self._drawing.draw_pending(display_list, target, rects, first=count)
 
     def keep_in_memory(self, halves: npt.NDArray[np.uint16]) -> None:
-        """Free the target's texture. The next frame that is drawn begins with these half floats."""
+        """Free the target's texture. Restore these half floats before the next drawing."""
         if self._target is not None and self._target.is_made and self._target.texels is None:
             self._pool.keep_in_memory(self._target, halves)
 
     def release(self) -> None:
-        """Give all targets back."""
+        """Release all targets."""
         self._forget_prefix()
         self._pool.give_back(self._video, self._target)
         self._video = self._target = None
@@ -103,7 +103,7 @@ class SceneBuffer:
     def _update_prefix(
         self, display_list: DisplayList, stable_count: int, like: Target, bottom: KernelBottom | None
     ) -> int:
-        """Forget a prefix that changed, draw the operations that have become stable, and return their number.
+        """Drop a changed prefix, draw the operations that have become stable, and return their number.
 
         A plain background alone is not cached.
         """
@@ -128,7 +128,7 @@ class SceneBuffer:
             self._prefix = None
 
     def _with_video(self, display_list: DisplayList, video: DrawVideo, rects: Rects) -> DisplayList:
-        """Return the list with the base as an image whose parts are up to date, if the video has the frame's size."""
+        """Return the list with the video base replaced by a current image, if the video has the frame's size."""
         bare = replace(display_list, background=None, background_paint=None)
         frame, box = display_list.scene.frame, around(rects)
         if not video.is_own_size or box.is_empty:
@@ -155,12 +155,12 @@ class GlCompositor:
         return self._scene_buffer.prefix_count(display_list)
 
     def composite(self, display_list: DisplayList, damage: Damage, stable_count: int) -> Target:
-        """Bring the frame up to date within the damage; see `Compositor`."""
+        """Redraw the damage of the frame. See `Compositor`."""
         region, video, rects = display_list.scene.frame, display_list.video, damage.rects()
         if self._frame is None or self._frame.region != region:
             self._painter.pool.give_back(self._frame)
             self._frame = self._painter.pool.take(region, "f1")
-        if video is not None:  # elsewhere an encoder uses the video's own samples, if it can
+        if video is not None:  # outside these parts the encoder can use the video's own samples
             rects = display_list.around_above_base
             is_small = pixels(rects) <= DRAWN_SHARE_MAX * pixels((region,))
             rects = rects if video.is_own_size and is_small else (region,)
@@ -178,7 +178,7 @@ class GlCompositor:
         return self._frame
 
     def release(self) -> None:
-        """Give all targets back."""
+        """Release all targets."""
         self._scene_buffer.release()
         self._painter.pool.give_back(self._frame)
         self._frame = None

@@ -1,8 +1,8 @@
 """CUDA device of the current OpenGL context, which also encodes its frames.
 
-Some twenty calls of the driver's library through ctypes. Their names and structures have not changed since CUDA 11.
-Nothing must be installed: on a machine without a driver the library fails to load. `cuda-bindings` needs one package
-per major version of CUDA, and CuPy has more than a hundred megabytes.
+The module calls about twenty functions of the driver library through ctypes. Their names and structures have not changed
+since CUDA 11. It has no dependency to install: without a driver, the library fails to load. The alternatives are heavier:
+`cuda-bindings` needs one package per major version of CUDA, and CuPy has more than a hundred megabytes.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ Pointer = ctypes.POINTER
 
 
 class NoCudaDriver(InteropFailed):
-    """The driver's library is missing, or lacks a call."""
+    """The driver library is missing or lacks a function."""
 
 
 class DeviceNotShared(InteropFailed):
-    """CUDA does not see the GPU that draws."""
+    """CUDA does not see the GPU of the OpenGL context."""
 
 
 class _Copy2D(ctypes.Structure):
@@ -90,7 +90,7 @@ _CALLS = {
 
 
 class Driver:
-    """Calls of the driver by name. All work goes to the default stream, as FFmpeg's and the encoder's does."""
+    """Driver functions by name. All work goes to the default stream, which FFmpeg and the encoder also use."""
 
     def __init__(self, library: str = LIBRARY) -> None:
         """Raise NoCudaDriver."""
@@ -132,7 +132,7 @@ class Driver:
 
 
 class CudaDevice:
-    """A `Device`, which documents the calls. Its primary context becomes current on the thread that creates it."""
+    """A `Device` in CUDA. Its primary context becomes current on the thread that creates it."""
 
     def __init__(self) -> None:
         """Raise NoCudaDriver, DeviceNotShared, InteropFailed."""
@@ -159,7 +159,7 @@ class CudaDevice:
         self._resources = (c_void_p * len(found))(*found)
 
     def copy(self, copies: Sequence[Copy]) -> None:
-        """Mapping waits on the GPU for pending drawing; unmapping delays drawing until the copies end."""
+        """Queue copies. Mapping makes the GPU wait for pending drawing. Unmapping delays later drawing until the copies end."""
         driver, mapped = self._driver, (len(self._resources), self._resources, None)
         driver("cuGraphicsMapResources", *mapped)
         try:

@@ -1,4 +1,4 @@
-"""Content of a quad in OpenGL, paint of the display list or a target drawn before, and its variants of the quad shader."""
+"""Content of a quad in OpenGL: paint of the display list or an existing target, with its variant of the quad shader."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class Inputs(NamedTuple):
-    """Inputs of a shader, besides those of the layer that it draws."""
+    """Additional inputs of a shader, besides those of its layer."""
 
     defines: Mapping[str, object] = _NOTHING
     textures: Mapping[str, Target | moderngl.Texture] = _NOTHING  # type: ignore[assignment]
@@ -35,7 +35,7 @@ class Inputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupTarget:
-    """A target in frame pixels. With `is_cropped` it is cut to a box of layer px."""
+    """A target in frame pixels. With `is_cropped` it is cropped to a box of layer px."""
 
     target: Target
     width: float
@@ -48,8 +48,8 @@ class GroupTarget:
 class FlatTarget:
     """A plane with its effects, drawn in its own space, linear and premultiplied, to be projected.
 
-    `crop`: visible part of the target; a blurred plane is stored small, with cells outside its edge. `content_box`:
-    part outside which the target only fades out.
+    `crop` is the visible part of the target: a blurred plane is stored small, with cells outside its edge. Outside
+    `content_box` the target only fades out.
     """
 
     target: Target
@@ -108,7 +108,7 @@ def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, feeds_effects: bo
 
 
 def grading(shown: Drawable, filter: Filter) -> tuple[str, ...]:
-    """Return the defines of the colour stage: the steps that change the colours of the content, in their order."""
+    """Return the defines of the colour stage: the steps that change the content's colours, in order."""
     if filter is PLAIN:
         return ()
     is_shape = isinstance(shown, Shape)
@@ -145,7 +145,7 @@ def _content(shown: Drawable) -> int:
 
 
 def is_exact(shown: Drawable, filter: Filter, feeds_effects: bool) -> bool:
-    """Return True if a picture is filtered in full precision, because the next stage amplifies small differences."""
+    """Return True if a picture must be filtered in full precision, because the next stage amplifies small differences."""
     if not isinstance(shown, Image) or shown.is_nearest:
         return False
     return shown.is_exact or feeds_effects or filter.stage is not None or filter.table is not None

@@ -1,4 +1,4 @@
-"""Draw display lists with OpenGL: a method for each kind of operation, bottom up."""
+"""Draw display lists with OpenGL, from bottom to top, with a method for each kind of operation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PENDING_PARTS_MAX = 64
 
 
 class ListDrawing:
-    """Drawing of lists on one context, owned by the context's thread."""
+    """Drawing of lists on one OpenGL context. Use it on the context's thread."""
 
     def __init__(self, painter: Painter, contents: LayerContents, cache: LayerCache) -> None:
         self.painter, self.contents, self.cache = painter, contents, cache
@@ -42,9 +42,9 @@ class ListDrawing:
     def draw_pending(
         self, display_list: DisplayList, into: Target, rects: Rects, cache_path: str = "", *, first: int = 0
     ) -> Rects:
-        """Draw like `draw`, and return the parts still to be quantised to 8 bits below blended layers.
+        """Draw like `draw`, and return the pending parts, which blended layers still quantise to 8 bits.
 
-        `first`: number of operations that lie below and are drawn already, with the background.
+        `first` is the number of operations that are already drawn with the background.
         """
         return _Walk(self, display_list, into, shared(rects, display_list.scene.clip), cache_path, first).run()
 
@@ -66,7 +66,7 @@ class _Walk:
         self._dirty = DirtyRects(rects)
         self._is_opaque = routing.is_opaque(display_list, into.region)
         self._pending: Rects = ()
-        """Parts to quantise before the next drawing in them. The last pass often does so as well."""
+        """Parts to quantise before the next drawing in them. The display encoding quantises the rest."""
         self._batch = Batch(drawing.painter)
 
     def run(self) -> Rects:
@@ -140,7 +140,7 @@ class _Walk:
                 assert_never(operation)
 
     def _draw_video(self, operation: operations.DrawVideo, rects: Rects) -> None:
-        """Draw a video's frame. A GPU converts its samples itself; OpenGL on the processor is slower at it than the kernels."""
+        """Draw a video's frame. A GPU converts the samples itself. Software OpenGL would be slower than the kernels."""
         shown = operation.shown
         target = None if self._painter.is_software else footage.converted(self._painter, shown)
         if target is not None:
@@ -150,7 +150,7 @@ class _Walk:
         quads.draw(self._painter, image, operation.quad, self._into, rects=rects)
 
     def _draw_bare(self, operation: operations.DrawQuad, rects: Rects) -> None:
-        """Draw paint straight over the backdrop. The quad can wait in the batch."""
+        """Draw paint directly over the backdrop. The quad can wait in the batch."""
         layer = operation.layer
         if layer.paint is not None and (placed := layer.placed) is not None:
             paint_filter = self._contents.filter(layer.step, self._scene)
@@ -161,7 +161,7 @@ class _Walk:
             )
 
     def _blend(self, operation: operations.BlendLayer, cache_path: str, rects: Rects) -> None:
-        """Blend content with one sample a pixel, through its own buffer with effects or motion blur."""
+        """Blend content with one sample per pixel. Content with effects or motion blur is drawn into a buffer first."""
         layer, step = operation.layer, operation.layer.step
         blending_of = Blending(self._painter, self._into, step, self._scene, self._is_opaque)
         if has_passes(step.layer) or step.samples:
@@ -182,7 +182,7 @@ class _Walk:
         self._pending = without(self._pending, quantised)
 
     def _draw_buffer(self, operation: operations.DrawBuffer, cache_path: str, rects: Rects) -> None:
-        """Composite the buffer with a layer's content and effects, through its matte (compositing.md 2.5)."""
+        """Composite the buffer with a layer's content and effects, with its matte applied (compositing.md 2.5)."""
         layer, step = operation.layer, operation.layer.step
         glow = self._buffers.separate_glow(layer, cache_path)
         if glow is not None:
@@ -196,7 +196,7 @@ class _Walk:
     def _draw_over_glow(
         self, operation: operations.DrawBuffer, found: LayerGlow, cache_path: str, rects: Rects
     ) -> None:
-        """Draw the layer's glow, then its content over it: the same pixels as both drawn as one."""
+        """Draw the layer's glow, then its content over the glow: the same pixels as one buffer with both."""
         step, glow = operation.layer.step, found.glow
         parts = shared(rects, glow.region)
         layer_buffer.draw_parts(self._painter, self._into, None, glow, parts, "over", layer_buffer.OPAQUE)

@@ -1,4 +1,4 @@
-"""Conversion of a video frame to RGB on the GPU: its 4:2:0 samples are uploaded, three eighths of the bytes of its pixels."""
+"""Convert a video frame to RGB on the GPU. Its 4:2:0 samples are uploaded, which have 3/8 of the pixels' bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpu_renderer.opengl.targets import Target
 
 
 def converted(painter: Painter, shown: DecodedFrame) -> Target | None:
-    """Return a target with the same bytes as `shown.pixels`, or None for a kind of frame that the shader does not convert.
+    """Return a target with the same bytes as `shown.pixels`, or None if the shader does not support the frame.
 
     The target is 8-bit RGBA (`f1`), display-encoded, with a pixel for each pixel of the frame. The caller owns it.
     """

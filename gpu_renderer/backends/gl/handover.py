@@ -1,9 +1,9 @@
-"""Handover of frames from the GPU to its encoder: NV12 frames in a device's memory, and the ring that fills them.
+"""Handover of frames from the GPU to its encoder: NV12 frames in device memory, and the ring that fills them.
 
-`cuda.py` implements the device. Tests implement it in main memory, so that everything else is tested without a GPU.
+`cuda.py` implements the device. Tests implement it in main memory, so that the rest is tested without a GPU.
 
-Each frame is one allocation, handed to FFmpeg by DLPack. An encoder on the GPU reads a frame after accepting it, so
-sending a frame does not free its memory. FFmpeg calls back, on any thread, when the last holder releases the frame.
+Each frame is one allocation that FFmpeg receives through DLPack. An encoder on the GPU still reads a frame after accepting
+it, so the memory cannot be reused at once. FFmpeg calls the deleter, on any thread, when its last reference is dropped.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ UNSIGNED = 1
 
 
 class InteropFailed(RenderError):
-    """The device, its driver or the encoder's library refused to hand over a frame."""
+    """The device, its driver or the encoder's library failed to hand over a frame."""
 
 
 class Copy(NamedTuple):
-    """Copy of a box of texels, four bytes each, to rows that begin at `address`, `pitch_bytes` apart."""
+    """Copy of a box of texels, four bytes each, to rows that start at `address`, `pitch_bytes` apart."""
 
     texture: int
     """Index among the shared textures."""
@@ -50,7 +50,7 @@ class Copy(NamedTuple):
 
 
 class Device(Protocol):
-    """Memory that an encoder reads. Make all calls on the thread of the OpenGL context."""
+    """Device with memory that an encoder reads. Call all methods on the thread of the OpenGL context."""
 
     dlpack: tuple[int, int]
     """Device kind and number in DLPack's terms."""
@@ -64,29 +64,29 @@ class Device(Protocol):
         """Free an allocated block."""
 
     def share(self, textures: Sequence[moderngl.Texture]) -> None:
-        """Make textures of the current OpenGL context readable by the device, until `unshare`. Raises InteropFailed."""
+        """Let the device read textures of the current OpenGL context, until `unshare`. Raises InteropFailed."""
 
     def copy(self, copies: Sequence[Copy]) -> None:
-        """Queue copies of the textures' present content. Later drawing does not affect them. Raises InteropFailed."""
+        """Queue copies of the textures' current content. Later drawing does not affect them. Raises InteropFailed."""
 
     def unshare(self) -> None:
         """End the sharing. Call it before the textures are freed. Raises InteropFailed."""
 
     def upload(self, rows: Rows, address: int, pitch_bytes: int) -> None:
-        """Copy rows of main memory, which the caller can overwrite after the call. Raises InteropFailed."""
+        """Copy rows from main memory. The caller can overwrite them after the call. Raises InteropFailed."""
 
     def mark(self) -> int:
-        """Return a mark that is reached when all queued work is done."""
+        """Return a new mark (a fence) that is reached when all queued work is done."""
 
     def wait(self, mark: int) -> None:
-        """Wait for a mark, once for each mark. Raises InteropFailed."""
+        """Wait for a mark. Call this once for each mark. Raises InteropFailed."""
 
     def close(self) -> None:
-        """Release the device. Free and release everything else before."""
+        """Release the device. Free all memory and unshare all textures first."""
 
 
 class _Token:
-    """Token that lives as long as any plane of a frame does."""
+    """Token that stays alive as long as any plane of a frame does."""
 
 
 class _Tensor(ctypes.Structure):
@@ -109,7 +109,7 @@ class _Tensor(ctypes.Structure):
 
 
 _acquired: dict[int, tuple[_Tensor, _Token]] = {}
-"""Planes in use, by the address of their description."""
+"""Planes in use, by the address of their DLPack tensor."""
 _NAME = ctypes.c_char_p(b"dltensor")
 _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
@@ -124,7 +124,7 @@ def _deleter(tensor_address: int) -> None:
 class DeviceFrames:
     """Pool of frames of one layout, shared with encoders.
 
-    The rows of Y are directly followed by the rows of CbCr, with one pitch, as hardware encoders want them.
+    The rows of CbCr directly follow the rows of Y, with the same pitch, as hardware encoders require.
     """
 
     def __init__(self, device: Device, of: PlaneLayout) -> None:
@@ -134,11 +134,11 @@ class DeviceFrames:
         self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def take(self) -> av.VideoFrame:
-        """Return a frame of undefined content that nobody reads. Raises InteropFailed."""
+        """Return an unused frame of undefined content. Raises InteropFailed."""
         token, rows = _Token(), self.layout.coded_height
         try:
             address = self._free.get_nowait()
-        except queue.Empty:  # waiting could block for ever: an encoder can hold frames until it gets more of them
+        except queue.Empty:  # allocate instead of waiting: an encoder can keep frames until it receives more of them
             address = self._device.allocate(self._pitch_bytes * rows * 3 // 2)
         weakref.finalize(token, self._free.put, address).atexit = False
         luma = self._plane(address, rows, token)
@@ -148,16 +148,16 @@ class DeviceFrames:
             return tagged(
                 av.VideoFrame.from_dlpack((luma, chroma), PIXEL_FORMAT, primary_ctx=True, cuda_context=context)
             )
-        # PyAV refuses planes, devices and builds of FFmpeg with each of these; the segment then goes the ordinary way
+        # PyAV raises any of these for unsupported planes, devices and FFmpeg builds. The segment then uses main memory.
         except (av.FFmpegError, TypeError, ValueError, NotImplementedError, MemoryError) as error:
             raise InteropFailed(f"the encoder's library does not take the frame: {error}") from error
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
-        """Add a use of a frame. Here a reference is a use."""
+        """Return the frame: a Python reference is a use."""
         return frame
 
     def drop(self, frame: av.VideoFrame) -> None:
-        """End a use of a frame. Here dropping the reference ends it."""
+        """Do nothing: dropping the Python reference ends the use."""
 
     def close(self) -> None:
         """Free the memory. Frames that encoders still hold stay allocated."""
@@ -165,7 +165,7 @@ class DeviceFrames:
             self._device.free(self._free.get())
 
     def _plane(self, address: int, rows: int, token: _Token) -> object:
-        """Return a DLPack capsule of rows of bytes. The token is kept until the consumer calls the deleter."""
+        """Return a DLPack capsule of rows of bytes. The token stays alive until the consumer calls the deleter."""
         kind, number = self._device.dlpack
         shape = (ctypes.c_int64 * 2)(rows, self.layout.coded_width)
         strides = (ctypes.c_int64 * 2)(self._pitch_bytes, 1)
@@ -176,10 +176,10 @@ class DeviceFrames:
 
 
 class DeviceRing:
-    """Frames in flight, oldest first, with the interface of `ReadbackRing`. All calls raise InteropFailed.
+    """Frames in flight, oldest first, with the interface of `ReadbackRing`. All methods can raise InteropFailed.
 
-    Copying the planes on the device takes a few microseconds a frame, so every frame is copied whole. Only a video that
-    fills the frame comes from main memory, because it was decoded there.
+    Every frame is copied whole, because a copy on the device takes only microseconds. Only a video that fills the frame
+    comes from main memory, because it was decoded there.
     """
 
     def __init__(self, painter: Painter, of: PlaneLayout, device: Device) -> None:
@@ -198,8 +198,7 @@ class DeviceRing:
     ) -> None:
         """Convert a frame that differs from the previous one only in `changed`, and queue its copy.
 
-        With a `passthrough` only the rectangles drawn over it are taken from the frame. `into` is complete after
-        `collect`.
+        With a `passthrough`, only the rectangles drawn over it come from the frame. `into` is complete after `collect`.
         """
         rects: Rects = (self._planes.region,)
         if passthrough is None:
@@ -214,7 +213,7 @@ class DeviceRing:
         self._queued.append((into, self._device.mark()))
 
     def collect(self) -> av.VideoFrame:
-        """Return the oldest frame when it is complete."""
+        """Wait for the oldest frame and return it."""
         into, mark = self._queued.popleft()
         self._device.wait(mark)
         return into
@@ -257,7 +256,7 @@ class Handover:
         return self._frames
 
     def ring(self, painter: Painter, of: PlaneLayout) -> DeviceRing:
-        """Return a ring into such frames for one segment. Raises InteropFailed."""
+        """Return a ring that fills these frames for one segment. Raises InteropFailed."""
         return DeviceRing(painter, of, self._device)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""Planes in 3D space: planes that hide one another, and effects of planes.
+"""Planes in 3D space: occlusion between planes, and effects of planes.
 
-Planes are drawn in painter's order where that gives the same pixels, else as geometry with four samples and a depth
-buffer (format/three-d.md 4). Effects run in the layer's own space, and the result is projected, so that lengths
-foreshorten (format/three-d.md 5).
+Planes are drawn in painter's order if that gives the same pixels, otherwise as geometry with four samples and a depth buffer
+(format/three-d.md 4). Effects run in the layer's own space and the result is projected, so that lengths foreshorten
+(format/three-d.md 5).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from motion.snapshot import EffectSnapshot, Transform3D
 
 SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
-"""Largest sigma that is blurred at the reference's own size, with two sigmas. A wider blur hides the pixels of its edges."""
+"""Largest sigma that is blurred at the reference's size with separate sigmas per axis. A wider blur hides the edge pixels."""
 
 COPLANAR = 1e-6
 """Difference of normals, and distance in px, below which two planes are the same."""
@@ -43,7 +43,7 @@ COPLANAR = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ProjectedPlane:
-    """A plane with its drawable content in `shown`, or None without content."""
+    """A plane. `shown` is its drawable content, or None."""
 
     step: Draw
     shown: Drawable | None
@@ -53,7 +53,7 @@ class ProjectedPlane:
 
     @property
     def lighting(self) -> Inputs | None:
-        """Return the inputs of the lights on the plane, None for a plane that accepts no light."""
+        """Return the inputs of the lights on the plane, or None for a plane that accepts no light."""
         plane, shown = self.step.plane, self.shown
         if plane is None or shown is None or not plane.material.accepts_lights or not self.scene.lights:
             return None
@@ -72,7 +72,7 @@ def draw(painter: Painter, into: Target, planes: Sequence[ProjectedPlane], regio
 
 
 def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rects) -> None:
-    """Draw one plane over parts of the target: four samples a pixel, no depth buffer."""
+    """Draw one plane over parts of the target, with four samples per pixel and without a depth buffer."""
     if plane.shown is not None:
         step = plane.step
         style = Style(step.opacity, plane.filter, fixed_function(step), lighting=plane.lighting)
@@ -80,7 +80,7 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
-    """Return True if planes drawn in order hide each other as a depth buffer would have them do."""
+    """Return True if painter's order gives the same occlusion as a depth buffer."""
     projected: list[overlaps.ProjectedQuad] = []
     for plane in planes:
         if (shown := plane.shown) is None:
@@ -100,14 +100,14 @@ def _draw_depth_tested(
 ) -> None:
     """Draw the planes with a depth buffer.
 
-    The whole `region` is drawn for any rectangles, because its edges decide how rasterisers round vertices. It is drawn
-    upside down, as the reference does: the samples of a pixel are not symmetrical.
+    The whole `region` is drawn for any rectangles, because its edges affect how rasterisers round vertices. It is drawn
+    upside down, as in the reference, because the samples of a pixel are not symmetrical.
     """
     context, area = painter.context, region.intersection(into.region)
     resolved = painter.pool.take(area, into.format, clear=False)
     with _multisampled(painter, area, into.format) as framebuffer:
         buffer = resolved.through(framebuffer)
-        framebuffer.use()  # switches off the scissor that was set last: a clear obeys it, and so does a blit
+        framebuffer.use()  # resets the scissor, which would also clip the clear and the blit
         framebuffer.clear(depth=1.0)
         painter.draw("copy.frag", buffer, textures={"u_source": into}, defines={"FLIPPED": 1})
         context.enable(moderngl.DEPTH_TEST)
@@ -128,7 +128,7 @@ def _draw_depth_tested(
 
 
 def _coplanar_runs(planes: Sequence[ProjectedPlane]) -> Iterator[list[ProjectedPlane]]:
-    """Yield the planes in order. Neighbouring letters of one text that lie in one plane come together."""
+    """Yield runs of planes in order. A run is one plane, or neighbouring coplanar letters of a text."""
     run: list[ProjectedPlane] = []
     for plane in planes:
         if run and not _is_coplanar(plane.step, run[0].step):
@@ -140,7 +140,7 @@ def _coplanar_runs(planes: Sequence[ProjectedPlane]) -> Iterator[list[ProjectedP
 
 
 def _is_coplanar(one: Draw, other: Draw) -> bool:
-    """Return True for two letters of one text whose planes are the same but for rounding (text.md 9)."""
+    """Return True for two letters of one text whose planes are equal except for rounding (text.md 9)."""
     at, there = one.layer.transform, other.layer.transform
     if not (isinstance(at, Transform3D) and isinstance(there, Transform3D)) or at.sorted_at is None:
         return False
@@ -151,9 +151,9 @@ def _is_coplanar(one: Draw, other: Draw) -> bool:
 
 
 def _draw_run(painter: Painter, into: Target, run: Sequence[ProjectedPlane]) -> None:
-    """Draw coplanar planes, which do not hide each other: they write their depths after the last one is drawn.
+    """Draw coplanar planes. They do not hide each other, so their depths are written after the last one is drawn.
 
-    At equal depths the test would pass or fail by rounding, and letters would lose what their neighbours' boxes cover.
+    At equal depths, rounding would decide the depth test, and the boxes of letters would hide parts of their neighbours.
     """
     framebuffer = into.framebuffer
     for plane in run:
@@ -189,7 +189,7 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
 
 @contextmanager
 def _multisampled(painter: Painter, region: Region, format: Format) -> Iterator[moderngl.Framebuffer]:
-    """Yield a framebuffer of four samples with depth, of one where the driver has no more (Mesa's softpipe)."""
+    """Yield a framebuffer with depth and four samples, or one sample if the driver has no more (Mesa's softpipe)."""
     context, size = painter.context, (region.width, region.height)
     samples = SAMPLES if context.max_samples >= SAMPLES else 0
     color = context.renderbuffer(size, 4, samples=samples, dtype=format)
@@ -211,9 +211,9 @@ def flattened(
     scene: Scene,
     layer_target: Callable[[str], Target | None],
 ) -> FlatTarget:
-    """Return the unprojected layer with its effects, about as large as the frame.
+    """Return the unprojected layer with its effects, in a target of about the frame's size.
 
-    A layer of which only a glow is left is smaller. The caller owns the target.
+    The target is smaller if the layer is only a glow. The caller owns the target.
     """
     padded = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
     width, height = bounds.flat_box(step, *padded)
@@ -221,7 +221,10 @@ def flattened(
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))
-    own_width, own_height = padded[0] * scale_x, padded[1] * scale_y  # the quad, as in the frame (effects.md 3.5)
+    own_width, own_height = (
+        padded[0] * scale_x,
+        padded[1] * scale_y,
+    )  # size of the quad as in the frame (effects.md 3.5)
     own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
         buffer, own, shown.width, shown.height, output_scale=min(lengths), length_scales=lengths, layer_target=layer_target,
@@ -233,7 +236,7 @@ def flattened(
     baked = effects.needs_baking(step.layer)
     drawn = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
     size = buffer.width / scale_x, buffer.height / scale_y
-    keeps_place = not effects.is_resampled(step.layer.effects, after_baking=baked)  # only a glow around it is added
+    keeps_place = not effects.is_resampled(step.layer.effects, after_baking=baked)  # the effects only add a glow
     content_box = _share(buffer, own) if keeps_place else WHOLE
     if (glow := drawn.glow) is None or not drawn.is_glow_alone:
         return FlatTarget(effects.flattened(painter, drawn), *size, content_box=content_box)
@@ -242,12 +245,12 @@ def flattened(
 
 
 def _share(buffer: Region, box: Box) -> UnitRect:
-    """Return a box as a part of the buffer."""
+    """Return a box relative to the buffer, 0 to 1."""
     return box.left / buffer.width, box.top / buffer.height, box.width / buffer.width, box.height / buffer.height
 
 
 def _crop(glow: GlowBuffer, buffer: Region) -> UnitRect:
-    """Return the buffer as a part of the glow's target, which can be larger."""
+    """Return the buffer relative to the glow's target, 0 to 1. The target can be larger."""
     (x, y, columns, rows), cell = glow.target.region, glow.cell_px
     return (
         (buffer.x / cell - x) / columns, (buffer.y / cell - y) / rows,
@@ -256,9 +259,9 @@ def _crop(glow: GlowBuffer, buffer: Region) -> UnitRect:
 
 
 def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tuple[float, float]:
-    """Buffer px per world px, across and down: the reference stretches a buffer of the frame's size over the layer.
+    """Return buffer px per world px, across and down. The reference stretches a buffer of the frame's size over the layer.
 
-    `width`, `height`: the layer with its margins, world px.
+    `width` and `height` are the layer's size with margins, in world px.
     """
     across, down = scene.frame.width / width, scene.frame.height / height
     if any(_is_round(entry, max(across, down)) for entry in step.layer.effects):
@@ -267,7 +270,7 @@ def _length_scales(step: Draw, scene: Scene, width: float, height: float) -> tup
 
 
 def _is_round(entry: EffectSnapshot, scale: float) -> bool:
-    """Return True for an effect that needs square pixels: all with round lengths but narrow blurs."""
+    """Return True for an effect that needs square pixels: every effect with isotropic lengths, except narrow blurs."""
     effect = effects.find(entry.type)
     if effect is None or not effect.round_lengths:
         return False

@@ -1,4 +1,4 @@
-"""Draw a drawable on a quad: a texture, an analytic shape, or a group drawn before.
+"""Draw a drawable on a quad: a texture, an analytic shape, or the target of a group.
 
 Quads of one kind are drawn in one call. Quads that share a pixel keep their order.
 """
@@ -39,9 +39,9 @@ _PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity
 SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
 PICTURES: Layout = (*_PLACED, ("u_crop", 4))
 _CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("18f").pack
-"""An instance, by the layouts."""
+"""Packers of an instance, in the order of the layouts."""
 LOOKED_BACK = 4
-"""Number of waiting kinds that a new quad is compared with. Comparing more costs more than the saved calls."""
+"""Number of waiting kinds that a new quad is compared with. More comparisons cost more than they save."""
 _COUNT_MAX = INSTANCE_BYTES // (4 * sum(count for _, count in SHAPES))
 _CLEAR = Rgba(0.0, 0.0, 0.0, 0.0)
 _LINEAR, _NEAREST = (moderngl.LINEAR, moderngl.LINEAR), (moderngl.NEAREST, moderngl.NEAREST)
@@ -69,7 +69,7 @@ OVER = Style()
 
 
 class Kind(NamedTuple):
-    """Properties that the quads of one call share."""
+    """Properties that all quads of one draw call share."""
 
     into: Target
     layout: Layout
@@ -81,7 +81,7 @@ class Kind(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    """Quads of one kind, packed as 32-bit floats in the kind's layout, and the regions that they touch."""
+    """Waiting quads of one kind, packed as 32-bit floats in the kind's layout, and the regions that they touch."""
 
     kind: Kind
     instances: list[bytes] = field(default_factory=list)
@@ -117,7 +117,7 @@ class Batch:
                 )  # fmt: skip
 
     def _of_kind(self, kind: Kind, region: Region) -> _Waiting | None:
-        """Return the waiting quads of a kind, or None if quads to be drawn after them touch the region."""
+        """Return the waiting quads of a kind, or None if later quads touch the region."""
         later: list[_Waiting] = []
         for found in reversed(self._waiting[-LOOKED_BACK:]):
             if found.kind == kind:
@@ -167,7 +167,7 @@ def draw_layer(
     feeds_effects: bool = False,
     rects: Rects | None = None,
 ) -> None:
-    """Draw a layer's content into the target or parts of it, one sample a pixel.
+    """Draw a layer's content into the target or parts of it, with one sample per pixel.
 
     With motion blur the result is the mean of all sub-frames (compositing.md 10).
     """
@@ -180,7 +180,7 @@ def draw_layer(
 
 
 class Sampled(NamedTuple):
-    """A drawable on a quad with its samples per pixel along the quad's edges, 0 if no edge cuts a visible pixel."""
+    """A drawable on a quad. `samples` is the number of samples per pixel along its edges, 0 if no edge is visible."""
 
     shown: Drawable
     samples: int
@@ -192,7 +192,7 @@ def sampled_on(
 ) -> Sampled | None:
     """Return the sampling of a drawable on a quad, or None if the quad is a line or a point.
 
-    The reference gives a group's picture its box and mask in a buffer, which has one sample a pixel (compositing.md 9).
+    The reference crops and masks a group in a buffer, which has one sample per pixel (compositing.md 9).
     """
     placed = known or placed_quad(shown, quad, within)
     if placed is None:
@@ -218,7 +218,7 @@ def set_filter(painter: Painter, shown: Drawable, waiting: Batch | None = None) 
 
 
 def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: Target, style: Style) -> Kind:
-    """Return the properties that a quad shares with other quads of one call."""
+    """Return the properties that a quad shares with the other quads of a draw call."""
     by = style.filter
     textures = drawable.textures(painter, shown, by)
     uniforms = drawable.uniforms(shown, by)

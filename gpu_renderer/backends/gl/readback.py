@@ -1,14 +1,14 @@
-"""Convert finished frames to NV12 and read them into an encoder's memory without waiting for the frame just drawn.
+"""Convert finished frames to NV12 and read them into an encoder's memory without stalling the GPU.
 
-One pass writes three ordinary 8-bit RGBA targets: even rows of Y, odd rows of Y, rows of CbCr. Their rows are exactly the
+One pass writes three 8-bit RGBA targets: even rows of Y, odd rows of Y, rows of CbCr. Their rows have the same bytes as the
 rows of an encoder's frame, so 12 bits per pixel are read back.
 
 A ring of `depth` slots, each with its own targets. `put` converts a frame into the next slot. The slot is read when
 `depth - 1` later frames have been put, so that drawing continues meanwhile. On hardware the copy into a pixel buffer is
 queued at once and collected later; a software rasteriser copies synchronously when the slot is read.
 
-Each slot and each encoder frame remembers its stale rectangles, and only those are converted and read. The samples of a
-video that fills the frame never go to the GPU: only the rectangles drawn over them are read back.
+Each slot and each encoder frame records its stale rectangles, and only those are converted and read. The samples of a video
+that fills the frame bypass the GPU: only the rectangles drawn over them are read back.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Nv12Targets:
         self.framebuffer = painter.context.framebuffer(self.textures)
 
     def convert(self, frame: Target, rects: Rects) -> Rects:
-        """Convert the parts of a display-encoded, opaque 8-bit frame; return their texels."""
+        """Convert parts of a display-encoded, opaque 8-bit frame. Return the regions of the written texels."""
         into, texels = self._targets[0].through(self.framebuffer), tuple(map(texels_of, rects))
         self._painter.draw("convert/nv12.frag", into, textures={"u_source": frame}, scissor=texels)
         return tuple(part.intersection(self.region) for part in texels)
 
     def release(self) -> None:
-        """Give the targets back to the pool."""
+        """Release the targets to the pool."""
         self._painter.pool.bind_lasting()
         self.framebuffer.release()
         self._painter.pool.give_back(*self._targets)
@@ -74,7 +74,7 @@ class _QueuedRead:
     rects: Rects
     """Texels of the box that belong to the frame."""
     fence: int | None
-    """Fence behind the copies into the slot's buffers."""
+    """Fence after the copies into the slot's buffers."""
 
 
 class ReadbackRing:
@@ -101,8 +101,7 @@ class ReadbackRing:
     ) -> None:
         """Convert a frame that differs from the previous one only in `changed`, and queue the copy of its planes.
 
-        With a `passthrough` only the rectangles drawn over it are taken from the frame. The samples are in `into` after
-        `collect`.
+        With a `passthrough`, only the rectangles drawn over it come from the frame. `into` is complete after `collect`.
         """
         for each in self._slots:
             each.stale = each.stale.union(changed)
@@ -112,7 +111,10 @@ class ReadbackRing:
             slot.planes.convert(frame, slot.stale.rects())
             slot.stale = self._nothing
             stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
-            top, bottom = stale.y // 2, -(-stale.bottom // 2)  # whole rows around what is stale in the encoder's frame
+            top, bottom = (
+                stale.y // 2,
+                -(-stale.bottom // 2),
+            )  # whole rows around the stale rectangles of the encoder's frame
             rects: Rects = (Region(0, top, texels.width, bottom - top).intersection(texels),)
         else:
             passthrough.copy_samples(into, self._layout)
@@ -127,7 +129,7 @@ class ReadbackRing:
         self._queued.append(_QueuedRead(slot, into, box, rects, fence))
 
     def collect(self) -> av.VideoFrame:
-        """Return the oldest frame when it is complete."""
+        """Wait for the oldest frame and return it."""
         queued = self._queued.popleft()
         self._wait_for(queued)
         if not queued.box.is_empty:
@@ -166,7 +168,7 @@ class ReadbackRing:
                 )
 
     def _copy(self, queued: _QueuedRead, buffer: moderngl.Buffer, rows: Rows) -> None:
-        """Copy the rectangles from a pixel buffer that holds the box around them."""
+        """Copy the rectangles from a pixel buffer that contains their bounding box."""
         left, top, width, height = queued.box
         scratch = self._scratch[: TEXEL_BYTES * width * height]
         buffer.read_into(scratch, size=len(scratch))
