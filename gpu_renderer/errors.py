@@ -14,7 +14,7 @@ def is_of_machine(error: BaseException) -> bool:
 
 
 class RenderError(Exception):
-    """A frame or segment could not be made. `public_message` may be shown to the caller: no path, host or driver text."""
+    """A frame or segment could not be rendered. `public_message` is safe for users: no path, host or driver text."""
 
     def __init__(self, message: str, public_message: str = "The composition could not be rendered.") -> None:
         super().__init__(message)
@@ -22,15 +22,15 @@ class RenderError(Exception):
 
 
 class GpuUnavailable(RenderError):
-    """No OpenGL context could be made."""
+    """No OpenGL context could be created."""
 
 
 class ShaderError(RenderError):
-    """A shader did not compile; the message names each file and line, with the lines around it."""
+    """A shader did not compile. The message names each file and line and shows the lines around it."""
 
 
 class TargetTooLarge(RenderError):
-    """A frame needs a picture larger than the GPU, or our memory, can hold."""
+    """A frame needs a texture larger than the GPU supports, or more memory than allowed."""
 
 
 class MediaUndecodable(RenderError):

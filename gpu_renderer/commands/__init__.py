@@ -1,1 +1,1 @@
-"""Commands that draw and encode without any service."""
+"""Commands that draw and encode on this machine, without any service."""

@@ -18,14 +18,14 @@ BASE_PACKS = ("reference", "scripts")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Packs, and the folder for them."""
+    """Add the font packs and the folder."""
     parser.add_argument("--base", action="store_true", help="only the fonts that the farm cannot do without")
     parser.add_argument("--list", action="store_true", help="only print the families that are installed")
     parser.add_argument("--folder", type=Path, default=FONTS, help=f"the font folder (default: {FONTS})")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetch what is missing; 1 when there is no font to draw with afterwards."""
+    """Fetch missing fonts. Return 1 if no font is available afterwards."""
     if arguments.list:
         return _list(arguments.folder)
     wanted = missing(arguments.folder, BASE_PACKS if arguments.base else PACKS)

@@ -28,7 +28,7 @@ TEXT_MAX = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the document, and a time."""
+    """Add the document and the time."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
     parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print; 1 with a message for what cannot be read."""
+    """Print the report. Return 1 with a message if the document cannot be read."""
 
     def show() -> None:
         document = read_local(arguments.file)
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def facts(document: Document, composition: Composition) -> dict[str, Any]:
-    """Return compositions, the layers of the one chosen, inputs, and what will not be drawn, as a JSON object."""
+    """Return compositions, layers of the selected one, inputs and unsupported features as a JSON object."""
     notices = [
         *of_lines(composition.warnings),
         *of_document(document),
@@ -80,7 +80,7 @@ def facts(document: Document, composition: Composition) -> dict[str, Any]:
 
 
 def _svg_notices(entries: tuple[Entry, ...]) -> Iterator[Notice]:
-    """Yield what is not drawn of each SVG layer."""
+    """Yield a notice for each unsupported feature of an SVG layer."""
     for entry in entries:
         content = entry.layer.content
         if isinstance(content, MediaContent) and content.markup is not None:
@@ -99,7 +99,7 @@ def _layers(entries: tuple[Entry, ...]) -> list[dict[str, Any]]:
 
 
 def overview(report: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of `facts` for people."""
+    """Yield the report of `facts` as text lines."""
     yield "compositions"
     for one in report["compositions"]:
         mark = "*" if one["id"] == report["composition"] else " "
@@ -146,7 +146,7 @@ def _layer(layer: LayerSnapshot, indent: str) -> Iterator[str]:
 
 
 def _changed(record: object, indent: str, without: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each other field of a record that is not at its default."""
+    """Yield a line for each field of a record, except those in `without`, whose value is not the default."""
     for field in dataclasses.fields(record):  # type: ignore[arg-type]  # every snapshot record is a dataclass
         value = getattr(record, field.name)
         if field.name not in without and value != field.default:

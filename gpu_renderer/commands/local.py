@@ -1,4 +1,4 @@
-"""Documents, inputs and media from the local disk, for the commands that need no service."""
+"""Documents, inputs and media from the local disk, for commands that need no service."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from motion.errors import DocumentError
 from motion.schema.stored import Document
 
 LOCAL_PREFIX = "https://local.invalid/"
-"""Stands for a file that a person named as an input; no such host can exist."""
+"""Address prefix of local files that are given as inputs. The host cannot exist."""
 
 
 class InputRefused(DocumentError):
-    """An input given by hand does not fit the document."""
+    """A given input does not fit the document."""
 
 
 def read_local(path: Path) -> Document:
-    """Return the document in a `.motion` folder, zip or single file. Raises DocumentError, also where there is no such file."""
+    """Return the document in a `.motion` folder, zip or single file. Raises DocumentError, also for a missing file."""
     try:
         if path.is_dir():
             files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*.json"))}
@@ -32,17 +32,17 @@ def read_local(path: Path) -> Document:
 
 
 class LocalMedia:
-    """Find sources on the disk: files named as inputs, and any address by its last path part in a media folder."""
+    """Find sources on disk: files given as inputs, and addresses by their file name in a media folder."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._named: list[Path] = []
 
     def named(self, path: Path) -> str:
-        """Return an address that `resolve` answers with this file, of the media folder or else of the present one.
+        """Return an address that `resolve` maps to this file, in the media folder or the current folder.
 
-        The address ends in the file's name: warnings show it, and its ending tells videos from pictures. Raises
-        InputRefused if there is no such file.
+        The address ends in the file's name: warnings show the name, and its extension distinguishes videos from pictures.
+        Raises InputRefused if there is no such file.
         """
         file = next((one for one in self._candidates(path) if one.is_file()), None)
         if file is None:
@@ -58,7 +58,7 @@ class LocalMedia:
         return [path] if self._folder is None else [self._folder / path, path]
 
     def resolve(self, src: str) -> Path | None:
-        """Return the file behind a source, None where there is none. Nothing is fetched."""
+        """Return the file of a source, or None. Nothing is fetched."""
         if src.startswith(LOCAL_PREFIX):
             return self._named[int(src.removeprefix(LOCAL_PREFIX).partition("/")[0])]
         name = unquote(urlsplit(src).path).rsplit("/", 1)[-1]
@@ -69,9 +69,9 @@ class LocalMedia:
 def with_inputs(
     document: Document, values: Mapping[str, str], media: LocalMedia, composition_id: str | None = None
 ) -> Document:
-    """A copy of the document with inputs written in; a picture or video may be an address or a local file.
+    """Return a copy of the document with the inputs applied. A picture or video can be an address or a local file.
 
-    Raises InputRefused with every fault at once.
+    Raises InputRefused, which lists every fault.
     """
     fields = fields_by_id(document, composition_id)
     given: dict[str, str | float] = {}
@@ -87,9 +87,9 @@ def with_inputs(
 
 
 def fields_by_id(document: Document, composition_id: str | None = None) -> dict[str, template.InputField]:
-    """Return the inputs by every id that names them.
+    """Return the inputs by each of their ids.
 
-    The id that the project's author chose is one of them: a template that the editor publishes has it.
+    One of the ids is the id that the project's author chose, which templates published by the editor use.
     """
     fields = {field.id: field for field in fields_of(document, composition_id)}
     own_ids = {field.target: field.id for field in template.authored_fields(document, composition_id)}
@@ -99,7 +99,7 @@ def fields_by_id(document: Document, composition_id: str | None = None) -> dict[
 
 
 def fields_of(document: Document, composition_id: str | None = None) -> Sequence[template.InputField]:
-    """Return the inputs that the document offers: its authors', its media layers and its texts."""
+    """Return the document's inputs: authored inputs, media layers and texts."""
     return template.discover(document, composition_id, include_text=True).fields
 
 
@@ -118,13 +118,13 @@ def _value(fields: Mapping[str, template.InputField], name: str, text: str, medi
     if kind == "text":
         return text
     value = _number(text) if kind == "number" else text
-    for fault in template.validate([fields[name]], {name: value}):  # the API's rules and words
+    for fault in template.validate([fields[name]], {name: value}):  # the same rules and messages as the API
         raise InputRefused(f"{name} {fault.message}, not {text!r}.")
     return value
 
 
 def _number(text: str) -> float | str:
-    """Return the number, or the text itself if it is none."""
+    """Return the text as a number, or unchanged if it is not a number."""
     try:
         return float(text)
     except ValueError:

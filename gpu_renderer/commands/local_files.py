@@ -1,6 +1,6 @@
-"""Write the files of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
+"""Write the output of a local render: a video, an animation, a sequence as a folder or an archive, or one picture.
 
-The ending of the output says which; `--format` chooses where an ending has several.
+The file extension of the output selects the format. `--format` selects one if an extension has several.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FOLDER_FORMAT: Final = "png-sequence"
 
 
 def format_of(output: Path, wanted: str | None) -> str:
-    """Return the name of the format that an output is written in. Raises FormatUnavailable, and RenderError for what contradicts."""
+    """Return the name of the output's format. Raises FormatUnavailable, and RenderError for contradictory options."""
     ending = output.suffix.lower()
     if (kind := _still(output)) is not None or is_folder(output):
         chosen = formats.named(wanted or ("jpg-sequence" if kind == "jpeg" else FOLDER_FORMAT))
@@ -56,7 +56,7 @@ def is_folder(output: Path) -> bool:
 
 
 def _still(output: Path) -> Literal["png", "jpeg"] | None:
-    """Return the kind of picture that the output is, None if it is not one picture."""
+    """Return the format of a single picture, or None if the output is not a single picture."""
     return STILLS.get(output.suffix.lower())
 
 
@@ -70,9 +70,9 @@ def write(
     has_sound: bool = True,
     shows_progress: bool = True,
 ) -> tuple[int, tuple[str, ...]]:
-    """Render the frames to the output, which is there only when it is whole. Returns the number of frames and the warnings.
+    """Render the frames to the output, which appears only when it is complete. Return the frame count and the warnings.
 
-    `has_sound`: the document's sound is rendered too, if it has any and the format can hold it.
+    With `has_sound`, also render the document's sound if the format supports sound.
     """
     opened = opened_job.opened
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ def _finish(
 def _unpack(
     segments: list[Path], frames: range, folder: Path, kind: Literal["png", "jpeg"], sound: Iterable[Samples] | None
 ) -> None:
-    """`00012.png` for frame 12, and the sound beside them."""
+    """Extract the pictures into the folder, as `00012.png` for frame 12, and the sound beside them."""
     folder.mkdir(parents=True, exist_ok=True)
     ending = "jpg" if kind == "jpeg" else "png"
     for index, data in zip(frames, pictures_of(segments), strict=True):
@@ -138,19 +138,19 @@ def _unpack(
 
 @contextmanager
 def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
-    """Show a stage of the render on the standard error output. Yields a function to call with the number of frames done."""
+    """Show a progress bar for a stage on standard error. Yield a function that takes the number of frames done."""
     columns = (
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
         TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
     )  # fmt: skip
-    console = Console(stderr=True)  # outside a terminal, a bar that vanishes would leave empty lines
+    console = Console(stderr=True)  # outside a terminal, a transient bar would leave empty lines
     with Progress(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as shown:
         task = shown.add_task(name, total=frame_count)
         yield lambda done: shown.update(task, completed=done)
 
 
 class _Speed(ProgressColumn):
-    """Frames per second so far."""
+    """Column with the frames per second so far."""
 
     def render(self, task: Task) -> Text:
         return Text(f"{task.speed:.1f} fps" if task.speed else "", style="progress.data.speed")

@@ -1,4 +1,4 @@
-"""A render on this machine as plain data, so that other processes can work on parts of it, and its named presets."""
+"""Local render jobs as plain data, so that several processes can render parts of one, and named presets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Values of a preset. None leaves the choice to the other options, the document or the output's file ending."""
+    """Values of a preset. For None, the other options, the document or the file extension decide."""
 
     help: str = ""
     quality: Quality = "high"
@@ -49,12 +49,12 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
         "png-alpha": Preset("a sequence of PNGs without the background", format="png-sequence", is_transparent=True),
     }
 )
-"""Settings of the editor's render queue (format/audio.md 5), by name."""
+"""Presets of the editor's render queue (format/audio.md 5), by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalJob:
-    """A local render. Without a width or height the output has the composition's own, times the preset's scale."""
+    """A local render. The default width and height are the composition's, times the preset's scale."""
 
     file: Path
     format_name: str = "mp4"
@@ -67,7 +67,7 @@ class LocalJob:
 
     @property
     def format(self) -> FileFormat:
-        """Format of the finished file."""
+        """Return the format of the finished file."""
         return FORMATS[self.format_name]
 
     @property
@@ -99,7 +99,7 @@ class LocalJob:
 
 
 def scaled(side: float, scale: float) -> int:
-    """A side of the output in pixels: even, at least 2; at full scale the composition's own, rounded."""
+    """Return a side of the output in pixels: even and at least 2, or the rounded original side at full scale."""
     return round(side) if scale == 1.0 else max(2, 2 * round(side * scale / 2))
 
 
@@ -114,27 +114,27 @@ class OpenedJob:
 
 
 class Part(NamedTuple):
-    """Frames, and the segment that they go to."""
+    """Frames and their segment file."""
 
     frames: range
     path: Path
 
 
 _done: list[Any] = []
-"""Number of frames done by all worker processes, in each of them. Empty in the parent process."""
+"""Shared counter of frames done by all worker processes. Empty in the parent process."""
 
 
 def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]:
-    """Return the frames in parts of about a second, on a grid that does not depend on the number of processes."""
+    """Divide the frames into parts of about a second. The division does not depend on the number of processes."""
     step = max(1, round(fps))
     starts = range(0, len(frames), step)
     return [Part(frames[at : at + step], folder / f"{index:05d}{ending}") for index, at in enumerate(starts)]
 
 
 def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, step: Step) -> tuple[str, ...]:
-    """Render every part on several processes, each with a session of its own.
+    """Render the parts in several processes, each with its own session.
 
-    Returns the warnings, each once. Raises the error of a process.
+    Return the unique warnings. Raises the error of a process.
     """
     context = multiprocessing.get_context("spawn")
     done = context.Value("q", 0)
@@ -180,4 +180,4 @@ def _render(job: LocalJob, part: Part) -> tuple[str, ...]:
         session, opened = _opened(job)
         return session.render_segment(opened, part.frames.start, len(part.frames), part.path, count).warnings
     except RenderError as error:
-        raise RenderError(str(error)) from None  # its own class may not survive the way between processes
+        raise RenderError(str(error)) from None  # its own class may not be picklable

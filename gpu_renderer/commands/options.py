@@ -1,4 +1,4 @@
-"""Shared by the commands that draw: options and their values, the session, and the report of an error."""
+"""Shared code of the drawing commands: options and their parsers, session options, and error reports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SCALE_MAX = 8.0
 WORKERS_MAX = 256
 
 Step = Callable[[int], None]
-"""Called with the number of frames done."""
+"""Callback with the number of frames done."""
 Bound = TypeVar("Bound", int, float)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Drawing and encoding settings of this machine, given to commands by the composition root."""
+    """Drawing and encoding settings of this machine, passed to commands by the composition root."""
 
     further_fonts: tuple[Path, ...] = ()
     device_index: int | None = None
@@ -42,7 +42,7 @@ class Machine:
 
 
 def default_session_options(machine: Machine | None = None, fonts: str = "installed") -> SessionOptions:
-    """Return the farm's own font folder, the first GPU, the first encoder that works, where the machine's settings say nothing."""
+    """Return session options of the machine's settings. Defaults: the farm's fonts, the first GPU, the first working encoder."""
     own = machine or Machine()
     return SessionOptions(
         fonts=FontFolders(FONTS, FONT_PACKS[fonts], own.further_fonts),
@@ -54,10 +54,10 @@ def default_session_options(machine: Machine | None = None, fonts: str = "instal
 
 
 def status_of(command: str, file: Path, act: Callable[[], None]) -> int:
-    """Execute a command; return its exit status. An error of the document names the file. Raises BrokenPipeError."""
+    """Run a command and return its exit status. Document errors name the file. Raises BrokenPipeError."""
     try:
         act()
-    except BrokenPipeError:  # the reader of the output has read enough, which is no fault of the command
+    except BrokenPipeError:  # the reader closed the pipe, which is not an error of the command
         raise
     except DocumentError as error:
         message = f"{file}: {error.message}"
@@ -70,13 +70,13 @@ def status_of(command: str, file: Path, act: Callable[[], None]) -> int:
 
 
 def add_font_argument(parser: argparse.ArgumentParser, default: str) -> None:
-    """--fonts."""
+    """Add `--fonts`."""
     words = "families to draw with: all that are installed, or what the editor's own render worker has"
     parser.add_argument("--fonts", choices=sorted(FONT_PACKS), default=default, help=f"{words} (default: {default})")
 
 
 def add_document_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, --set, --comp, --size, --fps, --media."""
+    """Add FILE, `--set`, `--comp`, `--size`, `--fps` and `--media`."""
     add = parser.add_argument
     add("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
     add("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
@@ -87,13 +87,13 @@ def add_document_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def output_of(arguments: argparse.Namespace, *, is_transparent: bool = False) -> Output:
-    """Return the output that the arguments ask for."""
+    """Return the output settings of the arguments."""
     width, height = arguments.size
     return Output(width, height, arguments.fps, arguments.comp, is_transparent=is_transparent)
 
 
 def assignment(word: str) -> tuple[str, str]:
-    """ID=VALUE."""
+    """Parse ID=VALUE."""
     name, equals, value = word.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{word!r} is not of the form ID=VALUE")
@@ -101,7 +101,7 @@ def assignment(word: str) -> tuple[str, str]:
 
 
 def size(word: str) -> tuple[int, int]:
-    """WxH, in pixels."""
+    """Parse WxH, in pixels."""
     match = re.fullmatch(r"(\d+)[xX](\d+)", word)
     sides = (int(match[1]), int(match[2])) if match else (0, 0)
     if not all(1 <= side <= SIDE_MAX_PX for side in sides):
@@ -110,7 +110,7 @@ def size(word: str) -> tuple[int, int]:
 
 
 def folder(word: str) -> Path:
-    """A folder that is there."""
+    """Parse the path of an existing folder."""
     path = Path(word)
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {word}")
@@ -118,7 +118,7 @@ def folder(word: str) -> Path:
 
 
 def count(word: str) -> int:
-    """A number of processes."""
+    """Parse a number of processes."""
     if not word.isdigit() or not 1 <= int(word) <= WORKERS_MAX:
         raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1 to {WORKERS_MAX}")
     return int(word)
@@ -143,7 +143,7 @@ seconds = _number("a time in seconds", lambda value: 0.0 <= value < math.inf)
 
 
 def _interval(form: str, bound: Callable[[str], Bound]) -> Callable[[str], tuple[Bound | None, Bound | None]]:
-    """Return the parser of A:B, from A up to and without B; either may be left out."""
+    """Return a parser of A:B, the interval from A to B without B. Either end can be omitted."""
 
     def interval(word: str) -> tuple[Bound | None, Bound | None]:
         match = re.fullmatch(f"({form})?:({form})?", word)

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the window until it is closed; 1 with a message where there is no display or no such document."""
+    """Show the window until it is closed. Return 1 with a message if there is no display or the document is invalid."""
     job = LocalJob(
         arguments.file, inputs=tuple(dict(arguments.set).items()), output=options.output_of(arguments),
         media=arguments.media, machine=arguments.machine(),
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @dataclass(slots=True)
 class Playhead:
-    """A position in a composition of `frame_count` frames at `fps`, which starts again at its end. It has no clock."""
+    """A position in a composition of `frame_count` frames at `fps` that loops. The caller advances it."""
 
     frame_count: int
     fps: float
@@ -55,11 +55,11 @@ class Playhead:
 
     @property
     def frame_index(self) -> int:
-        """Frame to show."""
+        """Return the frame to show."""
         return min(self.frame_count - 1, int(self.seconds * self.fps + 1e-6))
 
     def advance(self, passed_seconds: float) -> None:
-        """Move on by the time that has passed, if it plays."""
+        """Advance by the passed time if the playhead is playing."""
         if self.is_playing:
             self.seconds = (self.seconds + passed_seconds) % (self.frame_count / self.fps)
 
@@ -68,25 +68,25 @@ class Playhead:
         self.is_playing = not self.is_playing
 
     def step(self, frames: int) -> None:
-        """Pause and go some frames on or back, not past the ends."""
+        """Pause and move by a number of frames, limited to the ends."""
         self.go_to(self.frame_index + frames)
 
     def go_to(self, frame_index: int) -> None:
-        """Pause at a frame, the nearest one there is."""
+        """Pause at the nearest existing frame."""
         self.is_playing = False
         self.seconds = min(max(frame_index, 0), self.frame_count - 1) / self.fps
 
     def scrub(self, share: float) -> None:
-        """Pause at a share of 0..1 of the way."""
+        """Pause at a share of the duration, 0..1."""
         self.go_to(int(share * self.frame_count))
 
 
 class NoDisplay(RenderError):
-    """There is nowhere to open a window."""
+    """There is no display to open a window on."""
 
 
 class _Window:
-    """Window, its own GL context, and the playhead. Frames are drawn in the session's context and copied over."""
+    """Window with its own GL context and the playhead. Frames are drawn in the session's context and copied to the window."""
 
     def __init__(self, session: RenderSession, opened: OpenDocument, job: LocalJob) -> None:
         self._session, self._opened, self._job = session, opened, job

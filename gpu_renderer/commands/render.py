@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Render; 1 with a message where it cannot be done."""
+    """Render the document. Return 1 with a message if it fails."""
 
     def render() -> None:
         job = job_of(arguments)
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def job_of(arguments: argparse.Namespace) -> LocalJob:
-    """Return the job that the arguments ask for. Raises RenderError for what contradicts."""
+    """Return the job for the arguments. Raises RenderError for contradictory options."""
     preset = PRESETS[arguments.preset]
     if arguments.draft:
         preset = replace(preset, quality="draft", scale=min(preset.scale, 0.5), is_draft=True)
@@ -83,14 +83,14 @@ def job_of(arguments: argparse.Namespace) -> LocalJob:
 
 
 def _print_means(job: LocalJob, session: RenderSession) -> None:
-    """Name what draws and encodes."""
+    """Print the renderer and the encoder in use."""
     named = job.format.codec or job.format.picture
     encoder = f"writes {job.format_name}" if named else f"encodes with {session.profile.codec}"
     print(f"draws with {session.identity.gpu.renderer}, {encoder}", file=sys.stderr)
 
 
 def _watch(job: LocalJob, session: RenderSession, arguments: argparse.Namespace) -> None:
-    """Render at once and after each change. A document that cannot be rendered is reported, and watched on."""
+    """Render now and after each change. Report a render that fails and continue watching."""
     paths = tuple(path for path in (job.file, job.media) if path is not None)
     with suppress(KeyboardInterrupt):
         for _ in _changes(paths):
@@ -98,7 +98,7 @@ def _watch(job: LocalJob, session: RenderSession, arguments: argparse.Namespace)
 
 
 def _changes(paths: tuple[Path, ...]) -> Iterator[None]:
-    """Yield at once and each time the files differ from their last state and are stable for a moment."""
+    """Yield once at the start, and each time the files have changed and are stable again."""
     seen = _state(paths)
     yield
     while True:
@@ -114,7 +114,7 @@ def _changes(paths: tuple[Path, ...]) -> Iterator[None]:
 
 
 def _state(paths: tuple[Path, ...]) -> list[tuple[Path, int, int]]:
-    """Return name, time of change and size of every file at or below the paths; a path that is gone has none."""
+    """Return path, modification time and size of every file at or below the paths. Skip missing paths."""
     found = []
     for path in paths:
         for file in filter(Path.is_file, sorted(path.rglob("*")) if path.is_dir() else [path]):
@@ -128,7 +128,7 @@ def _render(job: LocalJob, session: RenderSession, arguments: argparse.Namespace
     opened_job = job.open(session)
     with opened_job.opened as opened:
         frames = _frames(arguments, opened.frame_count, opened.fps)
-        if not arguments.watch:  # it has named them once
+        if not arguments.watch:  # printed once already
             _print_means(job, session)
         count, warnings = write(
             session, opened_job, frames, arguments.output, arguments.workers, has_sound=arguments.audio

@@ -27,11 +27,11 @@ from motion.errors import DocumentError
 
 
 class CaseRefused(DocumentError):
-    """A line that is no case."""
+    """A line is not a valid case."""
 
 
 class Case(BaseModel, coerce_numbers_to_str=True):
-    """One still."""
+    """A still to render."""
 
     document: Path
     output: Path
@@ -45,7 +45,7 @@ class Case(BaseModel, coerce_numbers_to_str=True):
 
     @property
     def job(self) -> LocalJob:
-        """Everything but the frame and the picture: neighbours of one job share what is opened."""
+        """Return the local job of the case, without frame and output. Successive cases of a job share its open document."""
         output = Output(self.width, self.height, self.fps, self.comp)
         return LocalJob(self.document, inputs=tuple(self.inputs.items()), output=output, media=self.media)
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw every case; 0 when all succeeded."""
+    """Draw every case. Return 0 if all succeeded."""
     text = sys.stdin.read() if str(arguments.cases) == "-" else arguments.cases.read_text("utf-8", "replace")
     failed = 0
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]]:
-    """Draw the case of each line, in order. Return its output, its warnings or its error, and its milliseconds."""
+    """Draw the case of each line in order. Yield its output and milliseconds with its warnings, or its error."""
     with closing(_LastJob(session)) as last:
         for line in lines:
             started, output = time.perf_counter(), _named_output(line)
@@ -80,20 +80,20 @@ def results(session: RenderSession, lines: list[str]) -> Iterator[dict[str, Any]
             try:
                 case = read_case(line)
                 outcome = {"warnings": _draw(session, last.open(case.job), case)}
-            except Exception as error:  # the command's contract: a bad case stops no other case
+            except Exception as error:  # a failing case must not stop the other cases
                 outcome = {"error": _reason(error)}
             yield {"output": output, **outcome, "ms": round((time.perf_counter() - started) * 1000, 1)}
 
 
 class _LastJob:
-    """The job that was opened last. Successive cases of one job share its open document."""
+    """Cache of the last opened job, whose document successive cases share."""
 
     def __init__(self, session: RenderSession) -> None:
         self._session = session
         self._opened_job: OpenedJob | None = None
 
     def open(self, job: LocalJob) -> OpenedJob:
-        """Open the job unless it is open, and close another one."""
+        """Return the opened job. Close the previous one if it is another job."""
         if self._opened_job is None or self._opened_job.job != job:
             self.close()
             self._opened_job = job.open(self._session)
@@ -107,7 +107,7 @@ class _LastJob:
 
 
 def read_case(line: str) -> Case:
-    """A case from its line. Raises CaseRefused with the keys that are wrong."""
+    """Parse a line into a case. Raises CaseRefused with the invalid keys."""
     try:
         return Case.model_validate_json(line)
     except ValidationError as error:
@@ -116,7 +116,7 @@ def read_case(line: str) -> Case:
 
 
 def _named_output(line: str) -> str:
-    """Return the output that a line names, even if the line is no case; empty if it names none."""
+    """Return the output path of a line, even of an invalid case, or an empty string."""
     try:
         output = json.loads(line)["output"]
     except (ValueError, LookupError, TypeError, RecursionError):

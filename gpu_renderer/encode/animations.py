@@ -1,4 +1,4 @@
-"""Animated GIF and WebP, encoded from lossless segments. Memory holds a few frames, whatever the length."""
+"""Encode animated GIF and WebP from lossless segments, with only a few frames in memory."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
 """One palette for the whole clip.
 
-The editor counts only pixels that change and dithers by a pattern (format/audio.md 5), which makes plain areas uneven.
+The editor's palette counts only changing pixels, and it uses ordered dithering (format/audio.md 5), which makes flat areas
+uneven.
 """
 _DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"
 _CENTISECOND: Final = Fraction(1, 100)
 _HAS_ALPHA, _IS_ANIMATED, _OVERWRITE = 0x10, 0x02, 0x02
-"""Flags of an animated WebP, and of a frame that replaces everything below it, alpha included."""
+"""Flags of an animated WebP, and flag of a frame that replaces the pixels below it, including alpha."""
 _PICTURE_CHUNKS: Final = (b"ALPH", b"VP8 ", b"VP8L")
 
 Step = Callable[[int], None]
-"""Called with the number of frames done."""
+"""Callback with the number of frames done."""
 Pixels = npt.NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom in px."""
 
 
 def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
-    """Write a GIF that repeats forever. It has one palette of 255 colours and transparency of one bit."""
+    """Write a GIF that loops forever, with one palette of 255 colours and 1-bit transparency."""
     palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE))
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
         stream: Any = file.add_stream("gif", rate=rate(plan.fps))
@@ -58,11 +59,11 @@ def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step
 
 
 def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
-    """Write an animated WebP that repeats forever, with straight alpha if the plan keeps it.
+    """Write an animated WebP that loops forever, with straight alpha if the plan keeps it.
 
-    libwebp's own animation encoder leaves out pixels that differ little from the frame before, so slow fades stop. Here
-    every pixel that changes is encoded from its source, and errors do not add up. The container is described in Google's
-    "WebP Container Specification".
+    libwebp's animation encoder skips pixels that differ little from the previous frame, so slow fades stall. This function
+    encodes every changed pixel from its source, so errors do not accumulate. Container: Google's "WebP Container
+    Specification".
     """
     end = (_milliseconds(plan.frame_count, plan.fps), (0, 0, 0, 0), b"")
     with output.open("wb") as file:
@@ -80,7 +81,7 @@ def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Ste
 
 
 def _changes(segments: Sequence[Path], plan: FilePlan, step: Step) -> Iterator[tuple[int, Box, bytes]]:
-    """Yield each change of the picture: its time in ms, its rectangle, and the chunks of a still WebP of the rectangle."""
+    """Yield each change of the picture: time in ms, rectangle, and the WebP chunks of the rectangle's pixels."""
     last: Pixels | None = None
     for index, frame in enumerate(_frames(segments)):
         pixels = frame.to_ndarray(format="rgba")
@@ -95,7 +96,7 @@ def _changes(segments: Sequence[Path], plan: FilePlan, step: Step) -> Iterator[t
 
 
 def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:
-    """Return the smallest rectangle with even left and top that holds every pixel that differs; None if none does."""
+    """Return the smallest rectangle with even left and top that contains all differing pixels, or None if all are equal."""
     if last is None:
         return 0, 0, pixels.shape[1], pixels.shape[0]
     differs = (last != pixels).any(axis=2)
@@ -106,7 +107,7 @@ def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:
 
 
 def _picture_chunks(file: bytes) -> Iterator[bytes]:
-    """Yield the chunks of a still WebP that hold its pixels, padding included."""
+    """Yield the pixel chunks of a still WebP, including padding."""
     place = 12
     while place < len(file):
         name, size = struct.unpack_from("<4sI", file, place)
@@ -137,7 +138,7 @@ def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:
 def _filtered(
     segments: Sequence[Path], fps: float, name: str, options: str, palette: av.VideoFrame | None = None
 ) -> Iterator[av.VideoFrame]:
-    """Yield the results of a filter of FFmpeg. A palette is its second input."""
+    """Yield the output frames of an FFmpeg filter. A palette is its second input."""
     frames, graph = _numbered(segments, fps), av.filter.Graph()
     first = next(frames)
     made, sink = graph.add(name, options), graph.add("buffersink")
@@ -166,7 +167,7 @@ def _numbered(segments: Sequence[Path], fps: float) -> Iterator[av.VideoFrame]:
 
 
 def _linked(graph: Any, to: Any, place: int, like: av.VideoFrame) -> Any:
-    """Return a source of frames like this one, linked to an input of a filter."""
+    """Return a buffer source for frames like this one, linked to an input of a filter."""
     source = graph.add_buffer(width=like.width, height=like.height, format=like.format.name, time_base=like.time_base)
     source.link_to(to, 0, place)
     return source

@@ -1,4 +1,4 @@
-"""Convert segments of any format to the finished, checked file."""
+"""Join segments of any format into the finished file and check it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpu_renderer.errors import RenderError
 
 SOUND_NAME = "audio.wav"
 _ROUNDING_SECONDS = Fraction(1, 1000)
-"""Times in WebM are whole milliseconds."""
+"""Rounding of times in WebM, which are whole milliseconds."""
 
 
 class SegmentUnusable(RenderError):
@@ -29,7 +29,7 @@ class SegmentUnusable(RenderError):
 
 
 class VideoNotAsPlanned(RenderError):
-    """The file differs from the plan; `faults` lists all differences."""
+    """The file differs from the plan. `faults` lists all differences."""
 
     def __init__(self, faults: list[str]) -> None:
         super().__init__("the video is not what was planned: " + "; ".join(faults))
@@ -61,7 +61,7 @@ def finish(
 def _join(segments: Sequence[Path], output: Path, plan: FilePlan, blocks: Iterable[Samples] | None) -> None:
     """Write the packets of the segments in order to a file with the index at the front. Nothing is decoded.
 
-    The bytes depend on the segments and the sound only. The sound is encoded beside the video, never far ahead.
+    The bytes depend only on the segments and the sound. The sound is encoded alongside the video, never far ahead.
     """
     if not segments:
         raise SegmentUnusable("there is no segment to assemble")
@@ -71,7 +71,7 @@ def _join(segments: Sequence[Path], output: Path, plan: FilePlan, blocks: Iterab
     with av.open(str(output), "w", format=container, options=options) as file:
         for count, (source, packet) in enumerate(_packets(segments, frame_duration), start=1):
             if stream is None:
-                # dav1d only decodes, and the copy of its stream asks for an encoder.
+                # Copying a stream requires an encoder, which dav1d does not have.
                 is_only_decoder = source.codec_context.name == "libdav1d"
                 stream = file.add_stream_from_template(source, opaque=is_only_decoder)
                 stream.time_base = frame_duration
@@ -105,7 +105,7 @@ def _packets(segments: Sequence[Path], frame_duration: Fraction) -> Iterator[tup
                 extradata, delay = context.extradata, context.reorder_depth
             elif context.extradata != extradata:
                 raise SegmentUnusable(f"{path.name} was encoded with other parameters than the first segment")
-            # Whole numbers, because fractions would take half of the time that joining takes.
+            # Integers, because fractions would take half of the joining time.
             ticks, frames = (source.time_base / frame_duration).as_integer_ratio()[::-1]
             count = 0
             for count, packet in enumerate((packet for packet in segment.demux(source) if packet.size), start=1):
@@ -117,7 +117,7 @@ def _packets(segments: Sequence[Path], frame_duration: Fraction) -> Iterator[tup
 
 
 def pictures_of(segments: Sequence[Path]) -> Iterator[bytes]:
-    """Yield the picture files of sequence segments in order."""
+    """Yield the picture files of sequence segments, in order."""
     for path in segments:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
@@ -127,7 +127,7 @@ def pictures_of(segments: Sequence[Path]) -> Iterator[bytes]:
 def _archive(segments: Sequence[Path], output: Path, plan: FilePlan, sound: Iterable[Samples] | None) -> None:
     """Write `frame_0000.png` and so on, numbered from 0 with at least four digits.
 
-    The archive has no compression and no times (format/audio.md 5).
+    The archive has no compression and no timestamps (format/audio.md 5).
     """
     ending = "jpg" if plan.format.picture == "jpeg" else "png"
     with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:
@@ -147,8 +147,8 @@ def _archive(segments: Sequence[Path], output: Path, plan: FilePlan, sound: Iter
 def check(path: Path, plan: FilePlan, *, has_sound: bool = False) -> None:
     """Raise VideoNotAsPlanned unless the file matches the plan.
 
-    It must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its number,
-    the index before the media, and one sound track exactly with `has_sound`.
+    The file must have the format's codec, frame count, picture size and rate, BT.709 limited tags, every frame at its
+    number, the index before the media, and a sound track if and only if `has_sound` is True.
     """
     try:
         index = [] if plan.format.ending == ".webm" else _container_faults(path)
@@ -211,7 +211,7 @@ def _stream_faults(path: Path, plan: FilePlan, has_sound: bool) -> Iterator[str]
 
 
 def _are_at_their_numbers(times: Sequence[int], frames_per_tick: Fraction, tolerance: Fraction) -> bool:
-    """Return True if no time, in ticks, is further than `tolerance` frames from its index. Whole numbers are fast."""
+    """Return True if each time, in ticks, is within `tolerance` frames of its index. Integers are faster than fractions."""
     frames, ticks = frames_per_tick.as_integer_ratio()
     most = int(tolerance * ticks)
     return all(abs(time * frames - number * ticks) <= most for number, time in enumerate(times))

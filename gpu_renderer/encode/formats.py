@@ -1,4 +1,4 @@
-"""File formats of renders: file endings, codecs, alpha, sound, the way in which segments are joined, and the plan of a file."""
+"""File formats of renders: file extension, codec, alpha, sound, joining of segments, and the plan of a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gpu_renderer.errors import RenderError
 Quality = Literal["high", "medium", "draft"]
 QUALITIES: Final[tuple[Quality, ...]] = ("high", "medium", "draft")
 Joining = Literal["copy", "gif", "webp", "pictures"]
-"""Way in which segments become a file: copy packets, encode lossless segments again, or list picture files."""
+"""Method of joining segments: copy packets, re-encode lossless segments, or archive picture files."""
 
 GIF_FPS_MAX: Final = 50.0
 """GIF delays are hundredths of a second, and players slow down a delay of one hundredth."""
 
 
 class FormatUnavailable(RenderError):
-    """The format does not exist, or these libraries have no encoder for it."""
+    """The format does not exist, or the installed libraries have no encoder for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class VideoCodec:
 class FileFormat:
     """A format of a finished render.
 
-    `codec` is None for H.264, which has its own pipeline (`encode/segments.py`), and for picture sequences. `sound` is
-    the encoder of the sound track, None if the format has none. Sequences get a WAV file beside the pictures.
+    `codec` is None for H.264, which has its own pipeline (`encode/segments.py`), and for picture sequences. `sound` is the
+    encoder of the sound track, or None if the format has no sound. Sequences get a WAV file beside the pictures.
     """
 
     name: str
@@ -62,12 +62,12 @@ class FileFormat:
 
     @property
     def has_alpha(self) -> bool:
-        """True if transparent frames keep their alpha."""
+        """Return True if transparent frames keep their alpha."""
         return self.picture == "png" or (self.codec is not None and self.codec.alpha_format is not None)
 
     @property
     def segment_ending(self) -> str:
-        """File ending of a segment."""
+        """Return the file extension of a segment."""
         if self.picture is not None:
             return ".zip"
         return ".mp4" if self.codec is None else f".{self.codec.container}"
@@ -87,7 +87,7 @@ class FilePlan:
 
     @property
     def coded_size(self) -> tuple[int, int]:
-        """Columns and rows of the file's pictures. Odd sizes of formats with 4:2:0 samples grow by one."""
+        """Return the columns and rows of the file's pictures. Formats with 4:2:0 samples round odd sizes up."""
         codec = self.format.codec
         if codec is not None and "420" not in codec.pixel_format:
             return self.width, self.height
@@ -100,7 +100,7 @@ def _by_crf(values: tuple[int, int, int], **options: str) -> Mapping[Quality, Ma
 
 _VP9 = VideoCodec(
     "libvpx-vp9", "webm", "yuv420p", "yuva420p",
-    # Without alternate references, and with key frames at fixed places, the colour and the alpha stream stay in step.
+    # No alternate references and fixed key frames keep the colour and alpha streams in sync.
     _by_crf(
         (18, 23, 28), b="0", keyint_min="60",
         **{"auto-alt-ref": "0", "row-mt": "1", "deadline": "good", "cpu-used": "4"},
@@ -144,7 +144,7 @@ FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
         )
     }
 )
-"""Formats by name. A file ending selects the first format that has it."""
+"""Formats by name. A file extension selects the first format with it."""
 
 
 def named(name: str) -> FileFormat:
@@ -167,5 +167,5 @@ def _has_encoder(name: str) -> bool:
 
 
 def of_ending(ending: str) -> FileFormat | None:
-    """Return the format selected by a file ending such as `.webm`, or None."""
+    """Return the format of a file extension such as `.webm`, or None."""
     return next((file_format for file_format in FORMATS.values() if file_format.ending == ending.lower()), None)

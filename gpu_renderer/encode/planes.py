@@ -37,12 +37,12 @@ class PlaneLayout:
 
     @property
     def coded_width(self) -> int:
-        """Visible columns of the Y plane."""
+        """Return the visible columns of the Y plane."""
         return self.width + self.width % 2
 
     @property
     def coded_height(self) -> int:
-        """Rows of the Y plane."""
+        """Return the rows of the Y plane."""
         return self.height + self.height % 2
 
 
@@ -75,7 +75,7 @@ def tagged(tags: Tagged) -> Tagged:
 
 
 class VideoPassthrough(NamedTuple):
-    """A video whose own samples are the frame's, except for the samples that pixels within `drawn` affect."""
+    """A video whose own samples are used for the frame, except samples that depend on pixels in `drawn`."""
 
     samples: Callable[[], Samples]
     drawn: Rects
@@ -95,7 +95,7 @@ def rows_of(frame: av.VideoFrame, of: PlaneLayout) -> tuple[Rows, Rows, Rows]:
 
 
 def texels_of(part: Region) -> Region:
-    """Return the texels of each target that depend on a part of the frame. A texel has four columns and two rows.
+    """Return the texels of each target that depend on a part of the frame. A texel covers four columns and two rows.
 
     Chroma on an even column reads one pixel to its left. An odd edge is repeated once.
     """

@@ -1,6 +1,6 @@
-"""Encoder settings, fixed for a whole job, and the choice of an encoder that works on this machine.
+"""Encoder settings, fixed for a whole job, and the selection of a working encoder.
 
-The bytes of a segment depend on the settings and on the frames only.
+The bytes of a segment depend only on the settings and the frames.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gpu_renderer.errors import EncoderUnavailable
 
 Codec = Literal["h264_nvenc", "libx264"]
 PREFERENCE: tuple[Codec, ...] = ("h264_nvenc", "libx264")
-"""Codecs in order of preference. Hardware comes first: it leaves the processor free."""
+"""Codecs in order of preference. Hardware comes first because it leaves the CPU free."""
 X264_PRESETS = (
     "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo",
 )  # fmt: skip
 AHEAD_PIXELS_MAX = 1920 * 1088
-"""Above this size the encoder holds fewer frames, because each takes its memory."""
+"""Picture size above which the encoder holds fewer frames, to save memory."""
 LARGE_LOOKAHEAD_FRAMES = 8
-"""Frames above `AHEAD_PIXELS_MAX` that x264's preset `veryfast` looks at, instead of 10. Each takes 24 MB at 4K."""
+"""Lookahead of x264's preset `veryfast` above `AHEAD_PIXELS_MAX`, instead of 10 frames. A frame takes 24 MB at 4K."""
 PROBE_FRAMES = 4
 PROBE_SIZE = (320, 240)
 
@@ -48,11 +48,11 @@ class EncoderProfile:
 
     @property
     def identity(self) -> str:
-        """Profile in one line. Equal lines give equal bytes with the same build of the libraries."""
+        """Return the profile as one line. Equal lines give equal bytes with the same library builds."""
         return f"{self.codec} {self.preset} q{self.quality} t{self.threads} g{self.gop_frames} av{av.__version__}"
 
     def options(self, width: int, height: int) -> dict[str, str]:
-        """Return the encoder's private options for pictures of that size in pixels."""
+        """Return the encoder's private options for pictures of the given size in pixels."""
         if self.codec == "libx264":
             return {
                 "preset": self.preset,
@@ -62,21 +62,23 @@ class EncoderProfile:
         return {
             "preset": _nvenc_preset(self.preset),
             "rc": "vbr",
-            "cq": str(max(self.quality, 1)),  # 0 leaves the quality to NVENC, at 2 Mbit/s
+            "cq": str(max(self.quality, 1)),  # 0 would let NVENC choose the quality, at 2 Mbit/s
             "bf": "0",
             "forced-idr": "1",
         }
 
 
 def _x264_parameters(preset: str, width: int, height: int) -> str:
-    """Return x264's parameters for a preset and pictures of that size.
+    """Return x264's parameters for a preset and a picture size.
 
     B frames are never references, so that the last picture before repeat frames is the last reference (see `repeat_frames`).
-    AVX-512 is disabled, because its macroblock tree reads uninitialised memory for some widths (such as 160x90), which
-    changes the bytes from run to run. Up to AVX2 the bytes repeat on every processor. Two threads look ahead: smooth pictures
-    that change as a whole are encoded faster than one thread looks at them. Frames that are looked at in advance
-    (`sync-lookahead`) change no bytes, but take memory: 7 MB each at 1080p, 28 MB at 4K. Large pictures of the
-    default preset also have a shorter lookahead (decision 0021); slower presets keep their own.
+
+    AVX-512 is disabled: with it, x264's macroblock tree reads uninitialised memory for some widths (such as 160x90), so the
+    bytes change from run to run. Up to AVX2 the bytes are the same on every processor.
+
+    There are two lookahead threads, because smooth pictures that change as a whole are encoded faster than one thread can
+    analyse them. `sync-lookahead` changes no bytes, but each frame takes 7 MB at 1080p and 28 MB at 4K. Large pictures of
+    the default preset also have a shorter lookahead (decision 0021). Slower presets keep theirs.
     """
     is_large = width * height > AHEAD_PIXELS_MAX
     parameters = f"b-pyramid=none:lookahead-threads=2:sync-lookahead={1 if is_large else 2}"
@@ -122,7 +124,7 @@ def configure_pictures(
 
 
 def encoded(encoder: av.VideoCodecContext, frame: av.VideoFrame, count: int) -> list[av.Packet]:
-    """Return the packets of a frame that is shown `count` times, for tests of an encoder."""
+    """Encode a frame `count` times and return the packets, to test an encoder."""
     packets: list[av.Packet] = []
     for number in range(count):
         frame.pts = number
@@ -132,14 +134,14 @@ def encoded(encoder: av.VideoCodecContext, frame: av.VideoFrame, count: int) -> 
 
 
 def decoded(packets: Sequence[av.Packet]) -> list[av.VideoFrame]:
-    """Return the pictures of an H.264 stream."""
+    """Decode an H.264 stream and return its pictures."""
     decoder = av.CodecContext.create("h264", "r")
     return [frame for packet in (*packets, None) for frame in decoder.decode(packet)]
 
 
 @cache
 def encoder_fault(codec: Codec) -> str | None:
-    """Return why a codec does not work here, None if a few frames come back from it.
+    """Return the reason why a codec does not work here, or None if it encodes a few test frames.
 
     The result is cached for the process.
     """
@@ -153,7 +155,7 @@ def encoder_fault(codec: Codec) -> str | None:
 
 
 def chosen(profile: EncoderProfile | None) -> EncoderProfile:
-    """Return the requested profile, or the default one of the first working codec.
+    """Return the requested profile, or the default profile of the first working codec.
 
     Raises EncoderUnavailable with the reasons.
     """

@@ -1,6 +1,6 @@
-"""Thread of the encoder, the frames that are sent to it and reused, and the time of each stage.
+"""Encoder thread, its pool of frames, and the time of each stage.
 
-The encoder releases the interpreter's lock, so drawing continues meanwhile. A fixed number of frames bounds the memory.
+The encoder releases the GIL, so drawing continues meanwhile. A fixed number of frames bounds the memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STAGES = ("evaluate", "draw", "convert", "readback", "encode", "mux")
 
 
 class StageClock:
-    """Sum of the time spent in each stage. Only one thread measures each stage."""
+    """Total time of each stage. Each stage is measured by one thread only."""
 
     def __init__(self) -> None:
         self.stage_ms = dict.fromkeys(STAGES, 0.0)
@@ -52,7 +52,7 @@ class EncoderFrames(Protocol):
 
 
 class FramePool:
-    """`EncoderFrames` in main memory: a fixed number, for encoders that copy their input."""
+    """`EncoderFrames` in main memory: a fixed number of frames, for encoders that copy their input."""
 
     def __init__(self, layout: PlaneLayout, count: int) -> None:
         self._free: queue.SimpleQueue[av.VideoFrame] = queue.SimpleQueue()
@@ -62,7 +62,7 @@ class FramePool:
         self._lock = threading.Lock()
 
     def take(self) -> av.VideoFrame:
-        """Return a frame of undefined content with one use. Wait until one is free."""
+        """Wait for a free frame and return it with one use. Its content is undefined."""
         return self.keep(self._free.get())
 
     def keep(self, frame: av.VideoFrame) -> av.VideoFrame:
@@ -89,8 +89,8 @@ def encoder_queue(
 ) -> BackgroundQueue[SentFrame]:
     """Return a queue that encodes frames in order, at most `ahead_count` frames behind.
 
-    Each frame sent is one use of the pool, which ends when it is encoded. After an error frames only end their use, so
-    that no thread waits for a free frame.
+    Each sent frame is one use of the pool, which ends after its encoding. After an error, frames are only returned to the
+    pool, so that no thread waits forever for a free frame.
     """
     has_failed = False
 

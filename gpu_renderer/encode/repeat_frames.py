@@ -1,8 +1,8 @@
-"""Repeat frames: frames equal to the one before, written without the encoder.
+"""Repeat frames: frames equal to the previous one, written without the encoder.
 
-An encoder spends as much work on an unchanged frame as on any other, although its result is a few bytes that skip every
-macroblock. Those bytes are learned from the encoder itself, which encodes two equal frames once per size. This module
-reads and writes the parts of an H.264 stream that this needs (ITU-T H.264, 7.3 and 9.1).
+An encoder spends as much time on an unchanged frame as on any other, although the result is a few bytes that skip every
+macroblock. This module learns these bytes from the encoder, which encodes two equal frames once per size. It reads and
+writes the required parts of an H.264 stream (ITU-T H.264, 7.3 and 9.1).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gpu_renderer.encode.planes import grey_frame
 from gpu_renderer.encode.profile import EncoderProfile, configure, decoded, encoded
 
 ENCODED_REPEATS = 8
-"""Number of repeats that are encoded before the rest is written as repeat frames.
+"""Number of repeats that are encoded before the rest are written as repeat frames.
 
-They let an encoder bring a still picture to full quality. They also limit how often the key frame comes that must
-follow repeat frames.
+They let the encoder refine a still picture to full quality. They also limit the number of key frames, because a key frame
+must follow repeat frames.
 """
 NOISY_ROWS = 32
 SLICE, IDR_SLICE, SEQUENCE_PARAMETERS, PICTURE_PARAMETERS = 1, 5, 7, 8
@@ -40,7 +40,7 @@ class StreamNotUnderstood(Exception):
 
 
 class NalUnit(NamedTuple):
-    """A NAL unit: its type, its reference priority (0: not a reference), its payload without emulation prevention."""
+    """A NAL unit: type, reference priority (0: not a reference), and payload without emulation prevention."""
 
     kind: int
     ref_idc: int
@@ -59,7 +59,7 @@ def nal_units(stream: bytes) -> Iterator[NalUnit]:
 
 
 def is_reference(stream: bytes) -> bool:
-    """Return True if other pictures can refer to the one in a byte stream. All its slices agree (7.4.1)."""
+    """Return True if the picture in a byte stream is a reference picture. All of its slices agree (7.4.1)."""
     start = stream.find(_START_CODE)
     while start >= 0:
         header = stream[start + 3]
@@ -120,7 +120,7 @@ def signed_exp_golomb(value: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Values of one sequence and one picture parameter set that slice headers depend on."""
+    """Values of a sequence and a picture parameter set that slice headers depend on."""
 
     picture_set: int
     frame_num_bits: int
@@ -170,14 +170,14 @@ def _sequence(bits: BitReader) -> tuple[int, int]:
 
 
 class Counted(NamedTuple):
-    """Numbers of a picture: among the reference pictures, and in display order (two per frame)."""
+    """Frame number (among reference pictures) and picture order count (two per frame) of a picture."""
 
     frame_num: int
     order: int
 
 
 def counted(unit: NalUnit, of: Parameters) -> Counted:
-    """Return the numbers of a slice's picture."""
+    """Return the frame number and picture order count of a slice's picture."""
     bits = BitReader(unit.payload)
     bits.fields("uuu")
     return _counts(bits, unit, of)
@@ -194,7 +194,7 @@ def _counts(bits: BitReader, unit: NalUnit, of: Parameters) -> Counted:
 
 
 class SkippedSlice(NamedTuple):
-    """A P slice of skipped macroblocks only, with the initial state of its arithmetic code."""
+    """A P slice with only skipped macroblocks, with the initial state of its arithmetic coder."""
 
     first_macroblock: int
     cabac_table: int
@@ -203,7 +203,7 @@ class SkippedSlice(NamedTuple):
 
 
 def skipped_slice(unit: NalUnit, of: Parameters) -> SkippedSlice:
-    """Read the P slice that an encoder wrote for a picture equal to the one before it (7.3.3)."""
+    """Read the P slice that an encoder wrote for a picture equal to the previous one (7.3.3)."""
     bits = BitReader(unit.payload)
     first_macroblock, slice_type, _ = bits.fields("uuu")
     if unit.kind != SLICE or unit.ref_idc == 0 or slice_type % 5 != P_SLICE:
@@ -232,7 +232,7 @@ def _pass_weights(bits: BitReader, references: int) -> None:
 def repeating(after: Counted, distance: int, of: Parameters, skipped: SkippedSlice) -> NalUnit:
     """Return a slice that shows a reference picture again.
 
-    `distance`: number of frames since the reference picture; the frames between repeat it too.
+    `distance` is the number of frames since the reference picture. The frames between also repeat it.
     """
     frame_num = (after.frame_num + distance) % (1 << of.frame_num_bits)
     order = (after.order + 2 * distance) % (1 << of.order_bits)
@@ -245,9 +245,9 @@ def repeating(after: Counted, distance: int, of: Parameters, skipped: SkippedSli
         f"{order:0{of.order_bits}b}" if of.order_bits else "",
         signed_exp_golomb(0) if of.order_bits and of.has_bottom_order else "",
         "1", exp_golomb(0),  # one reference
-        "0",  # in the usual order
+        "0",  # default order of references
         exp_golomb(0) * 2 + "00" if of.is_weighted else "",
-        "0",  # none is marked
+        "0",  # no reference marking
         exp_golomb(skipped.cabac_table),
         signed_exp_golomb(skipped.qp_delta),
         exp_golomb(1) if of.has_deblocking else "",
@@ -260,11 +260,11 @@ class RepeatFrames:
     """Writer of repeat frames for the streams of one encoder profile and size."""
 
     def __init__(self, of: Parameters, slices: Sequence[SkippedSlice]) -> None:
-        """`slices`: the skipped slices of one picture."""
+        """Create a writer. `slices` are the skipped slices of one picture."""
         self._of, self._slices = of, tuple(slices)
 
     def after(self, packet: bytes, count: int) -> Iterator[bytes]:
-        """Yield packets that show the picture of a packet again."""
+        """Yield `count` packets that show the picture of `packet` again."""
         last = counted(_slices(packet)[0], self._of)
         for distance in range(1, count + 1):
             units = (repeating(last, distance, self._of, skipped) for skipped in self._slices)
@@ -275,7 +275,7 @@ class RepeatFrames:
 def repeat_frames(profile: EncoderProfile, width: int, height: int, fps: float) -> RepeatFrames | None:
     """Return the writer of repeat frames for pictures of this size, or None if the encoder's streams do not allow them.
 
-    A decoder verifies one repeat frame. The first call for a size takes tens of megabytes and milliseconds.
+    A decoder verifies one repeat frame. The first call for a size takes tens of megabytes and tens of milliseconds.
     """
     try:
         grey = _encoded(profile, width, height, fps, noisy=False)
@@ -289,10 +289,10 @@ def repeat_frames(profile: EncoderProfile, width: int, height: int, fps: float) 
 
 
 def _encoded(profile: EncoderProfile, width: int, height: int, fps: float, *, noisy: bool) -> tuple[bytes, bytes]:
-    """Return the parameter sets and packets of two grey frames, or of one with mild noise at its top.
+    """Return the parameter sets and packets of two grey frames, or of one frame with mild noise at its top.
 
-    NVENC's driver can crash if a frame needs more bits than it has samples, as with strong noise at high quality.
-    Threads and look-ahead change no header, and would cost more than these frames.
+    The noise is mild because NVENC's driver can crash if a frame needs more bits than it has samples. Threads and lookahead
+    are off: they change no header and would cost more than these frames.
     """
     encoder = av.CodecContext.create(profile.codec, "w")
     configure(encoder, replace(profile, threads=1), width, height, fps)
@@ -312,7 +312,7 @@ def _slices(stream: bytes) -> list[NalUnit]:
 
 
 def _repeats(found: RepeatFrames, parameter_sets: bytes, picture: bytes) -> bool:
-    """Return True if a decoder shows one picture three times."""
+    """Return True if a decoder shows the picture three times."""
     packets = (parameter_sets + picture, *found.after(picture, 2))
     shown = [frame.to_ndarray() for frame in decoded([av.Packet(packet) for packet in packets])]
     return len(shown) == 3 and all(np.array_equal(frame, shown[0]) for frame in shown)

@@ -1,7 +1,7 @@
-"""Segments: one run of frames each, in its own file, with a fresh encoder, closed groups of pictures, timestamps from 0.
+"""Write segments: runs of frames in separate files, each with a new encoder, closed GOPs and timestamps from 0.
 
-`SegmentWriter` encodes H.264 from NV12 frames. `PictureSegment` encodes whole pictures with a `VideoCodec`, and
-`SequenceSegment` keeps them as PNG or JPEG files in an uncompressed archive.
+`SegmentWriter` encodes NV12 frames as H.264. `PictureSegment` encodes RGBA pictures with a `VideoCodec`. `SequenceSegment`
+stores pictures as PNG or JPEG files in an uncompressed archive.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from gpu_renderer.encode.planes import BT709, LIMITED_RANGE, tagged
 from gpu_renderer.encode.profile import EncoderProfile, configure, configure_pictures, rate
 
 CONTAINER_OPTIONS = {"fflags": "+bitexact"}
-"""Options that keep the name of the library out of the file."""
+"""Muxer options that keep the library's version out of the file."""
 THREADS = 4
-"""Fixed number of threads of picture encoders: the bytes of some depend on it."""
+"""Number of threads of picture encoders. It is fixed because the bytes of some encoders depend on it."""
 JPEG_QUALITY = 92
 
 Picture = npt.NDArray[np.uint8]
@@ -35,19 +35,19 @@ Picture = npt.NDArray[np.uint8]
 
 
 class SegmentFile:
-    """File of a segment. As a context manager it deletes the file after an error."""
+    """Base class of segment files. The context manager deletes the file after an error."""
 
     def __init__(self, path: Path, file: av.container.OutputContainer | zipfile.ZipFile) -> None:
         self._path, self._file = path, file
 
     def close(self) -> int:
-        """Finish the file; return its size in bytes."""
+        """Finish the file and return its size in bytes."""
         self._flush()
         self._file.close()
         return self._path.stat().st_size
 
     def _flush(self) -> None:
-        """Write everything that an encoder still holds."""
+        """Write the remaining packets of the encoder."""
 
     def __enter__(self) -> Self:
         return self
@@ -59,10 +59,10 @@ class SegmentFile:
 
 
 class SegmentWriter(SegmentFile):
-    """Encode frames into an MP4 file. The file is complete when the writer was closed without an error."""
+    """Encode frames into an MP4 file. The file is complete after `close` returns."""
 
     def __init__(self, path: Path, profile: EncoderProfile, width: int, height: int, fps: float) -> None:
-        # Tried first, while no other encoder takes its memory.
+        # First, while no other encoder uses memory.
         self._repeat_frames = repeat_frames.repeat_frames(profile, width, height, fps)
         self._container = av.open(str(path), "w", format="mp4", options=CONTAINER_OPTIONS)
         super().__init__(path, self._container)
@@ -73,7 +73,7 @@ class SegmentWriter(SegmentFile):
         self._since_key = 0
         self._is_key_due = False
         self._pending: deque[range] = deque()
-        """Runs of repeat frames that are not written yet."""
+        """Runs of repeat frames that still have to be written."""
         self._last_reference = b""
         self._reorder_delay: int | None = None
         self._written = 0
@@ -82,9 +82,10 @@ class SegmentWriter(SegmentFile):
         """Number of repeat frames."""
 
     def write(self, frame: av.VideoFrame, *, is_repeat: bool = False) -> None:
-        """Add the next frame. `is_repeat`: it equals the last one, and can be written as a repeat frame.
+        """Add the next frame. `is_repeat` means that it equals the last frame and can be written as a repeat frame.
 
-        The first frame sets the kind of memory for all. A frame in main memory can be overwritten after the call.
+        All frames must be in the same kind of memory as the first one. A frame in main memory can be overwritten after the
+        call.
         """
         if self.frame_count == 0:
             self._stream.codec_context.pix_fmt = frame.format.name
@@ -100,7 +101,7 @@ class SegmentWriter(SegmentFile):
         frame.pict_type = PictureType.NONE
 
     def _repeats_next(self) -> bool:
-        """Record the next frame as a repeat frame and return True, unless that is impossible or a key frame is due."""
+        """Record the next frame as a repeat frame and return True. Return False if that is impossible or a key frame is due."""
         can_repeat = self._repeat_frames is not None
         if not can_repeat or self._since_key >= self._gop_frames:
             self._repeats, self._is_key_due = 0, can_repeat
@@ -148,7 +149,7 @@ class SegmentWriter(SegmentFile):
 class PictureSegment(SegmentFile):
     """Segment that encodes pictures with a `VideoCodec`.
 
-    Odd sides of formats with 4:2:0 samples grow by one: the last row or column is repeated.
+    Formats with 4:2:0 samples round odd sides up: the last row or column is repeated.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class PictureSegment(SegmentFile):
         shown = np.pad(picture, self._growth, mode="edge") if np.any(self._growth) else picture
         rgba = av.VideoFrame.from_ndarray(np.ascontiguousarray(shown), "rgba")
         if self._is_yuv:
-            # Samples of 10 bits are written 16 at a time, also past the end of a row into one that another thread has written.
+            # The converter writes 16 samples of 10 bits at a time, past the end of a row and over another thread's row.
             threads = None if rgba.width % 16 == 0 else 1
             options = {"dst_colorspace": BT709, "dst_color_range": LIMITED_RANGE, "threads": threads}
             frame = tagged(rgba.reformat(format=self._pixel_format, **options))
@@ -193,7 +194,7 @@ class PictureSegment(SegmentFile):
 
 
 class SequenceSegment(SegmentFile):
-    """Numbered pictures, from `00000` on, in an archive without compression or times."""
+    """Numbered pictures, from `00000`, in an archive without compression and timestamps."""
 
     def __init__(self, path: Path, kind: Literal["png", "jpeg"], *, keeps_alpha: bool) -> None:
         self._kind, self._keeps_alpha = kind, keeps_alpha

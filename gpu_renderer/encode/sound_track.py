@@ -1,4 +1,4 @@
-"""Encode a file's sound while its video is written: blocks of samples in, packets out, never far ahead of the video."""
+"""Encode a file's sound block by block while its video is written, never far ahead of the video."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Samples = npt.NDArray[np.float32]
 
 
 class SoundTrack:
-    """Encoder of a mix, block by block, for one use.
+    """Encoder of a mix, block by block. Use an instance once.
 
     `blocks`: `Samples` of any length. `codec`: `aac`, `libopus` or `pcm_s16le`.
     """
@@ -71,7 +71,7 @@ class SoundTrack:
             file.mux(self._stream.encode(frame))
 
     def _converted(self, samples: Samples) -> av.AudioFrame:
-        """Return the samples as the codec takes them."""
+        """Return the samples as a frame in the codec's sample format."""
         name = _FORMATS[self._codec]
         shaped: npt.NDArray[np.float32] | npt.NDArray[np.int16]
         if name == "s16":

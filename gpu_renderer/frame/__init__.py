@@ -1,1 +1,1 @@
-"""One frame: damage, static prefix and video passthrough around a compositor."""
+"""Rendering of a frame: damage, static prefix and video passthrough around a compositor."""

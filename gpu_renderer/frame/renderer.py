@@ -1,4 +1,4 @@
-"""Draw one frame: snapshot in, display-encoded pixels out. Only the damage since the last frame is composited."""
+"""Draw a snapshot into display-encoded pixels. Only the damage since the last frame is composited."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from motion.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Optimisations:
-    """Optimisation flags, all on by default. Each changes when pixels are computed, not what they are.
+    """Optimisation flags, all on by default. Apart from `native_kernels`, none changes the pixels.
 
-    `native_kernels` is the exception: it chooses the backend, whose pixels agree within the golden tolerance. A test
-    renders with each one off. Gains: `./farm bench optimisations`.
+    `native_kernels` selects the backend. Both backends agree within the golden tolerance. A test renders with each flag
+    off. `./farm bench optimisations` measures the gains.
     """
 
     damage: bool = True
-    """Only the damage since the last frame is composited; an unchanged frame is not composited at all."""
+    """Composite only the damage since the last frame. An unchanged frame is not composited at all."""
     layer_cache: bool = True
-    """Layer buffers, groups, flattened planes and glows outlive the frame while they do not change."""
+    """Keep unchanged layer buffers, groups, flattened planes and glows for the next frames."""
     static_prefix: bool = True
-    """Cache the operations at the bottom that stay the same as pixels."""
+    """Cache the pixels of unchanged operations at the bottom."""
     video_passthrough: bool = True
-    """A video that fills the frame passes its own samples to the encoder; another size is resampled by a kernel."""
+    """Pass the samples of a video that fills the frame to the encoder. A kernel resamples a video of another size."""
     native_kernels: bool = True
     """Composite with native kernels (the CPU backend) if OpenGL runs on the processor."""
 
 
 class _LastFrame(NamedTuple):
-    """The last frame, with the inputs of its `draw`: snapshot, `passes_video`, size."""
+    """The last frame with the arguments of its `draw` call: snapshot, `passes_video`, size."""
 
     inputs: tuple[Snapshot, bool, Region]
     display_list: DisplayList
@@ -56,7 +56,7 @@ class _LastFrame(NamedTuple):
 
 
 class FrameRenderer:
-    """Renderer of snapshots of one size after another; one per context and thread.
+    """Renderer of snapshots, one per context and thread. The size can change between frames.
 
     `is_transparent`: leave out the composition's background and return straight colour and alpha.
     """
@@ -76,7 +76,7 @@ class FrameRenderer:
         self._layer_contents = LayerContents(contents)
         self._cache = LayerCache(painter.pool, LAYER_BYTES_MAX if self._optimisations.layer_cache else 0)
         self.backend = backend_of(painter, self._optimisations)
-        """Backend that composites."""
+        """Name of the compositing backend."""
         native, drawing = kernels(), ListDrawing(painter, self._layer_contents, self._cache)
         self._compositor: Compositor = (
             GlCompositor(drawing, keeps_alpha=is_transparent)
@@ -89,7 +89,7 @@ class FrameRenderer:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return one line for each unsupported feature of the snapshots drawn so far."""
+        """Return a line for each unsupported feature of the snapshots drawn so far."""
         return tuple(self._warnings)
 
     def draw(self, snapshot: Snapshot, width: int, height: int, *, passes_video: bool = False) -> RenderedFrame:
@@ -116,7 +116,7 @@ class FrameRenderer:
         return rendered
 
     def release(self) -> None:
-        """Give back every target and free what is cached."""
+        """Release every target and clear the caches."""
         self._last_frame = None
         self._stable_prefix.reset()
         self._compositor.release()
@@ -132,14 +132,14 @@ class FrameRenderer:
         return replace(graph, background=None, background_paint=None) if self._is_transparent else graph
 
     def _composited(self, display_list: DisplayList, dirty: Damage) -> Frame:
-        """Return the last frame with its damage composited anew."""
+        """Composite the damage and return the frame."""
         stable_count = self._stable_prefix.observe(display_list) if self._optimisations.static_prefix else 0
         if self._last_frame is not None and dirty.is_empty:
             return self._last_frame.rendered.frame
         return self._compositor.composite(display_list, dirty, stable_count)
 
     def _damage(self, display_list: DisplayList) -> Damage:
-        """Return the whole frame after a change of size, format, colour management or video base, else what changed."""
+        """Return the damage: the whole frame after a change of size, format, colour management or video base."""
         frame = display_list.scene.frame
         if self._last_frame is None or not self._optimisations.damage:
             return damage.whole(frame)
