@@ -1,7 +1,7 @@
-"""Probe, once per session, if frames can stay on the GPU on their way to the encoder.
+"""Probe once per session if frames can stay in GPU memory on their way to the encoder.
 
-The last step encodes the same pictures both ways. Only equal bytes enable the handover, so the bytes of a segment never
-show which worker rendered it.
+The last step encodes the same pictures both ways. Only equal bytes enable the handover, so a segment's bytes do not depend
+on the worker.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gpu_renderer.pipeline import PipelineOptions, SegmentPipeline
 
 
 class Obstacle(StrEnum):
-    """Why frames go through the processor's memory."""
+    """Reason why frames are encoded from main memory."""
 
     TURNED_OFF = "encode_from_gpu is off"
     ENCODER = "the encoder is not the GPU's"
@@ -52,11 +52,11 @@ class Verdict:
 
     @property
     def works(self) -> bool:
-        """True if they do."""
+        """Return True if frames stay on the GPU."""
         return self.obstacle is None
 
     def __str__(self) -> str:
-        """A line for people."""
+        """Return the verdict as one line for logs and `./farm doctor`."""
         if self.obstacle is None:
             return "frames stay in the GPU's memory"
         detail = f" ({self.detail})" if self.detail else ""
@@ -64,7 +64,7 @@ class Verdict:
 
 
 def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) -> tuple[Verdict, Handover | None]:
-    """Return the result and, if it is positive, the handover. Probe only if `switch` is on. The context must be current."""
+    """Probe if `switch` is on. Return the verdict and, if it is positive, the handover. The context must be current."""
     if not switch:
         return Verdict(Obstacle.TURNED_OFF), None
     if profile.codec != "h264_nvenc":
@@ -80,7 +80,7 @@ def probed(painter: Painter, profile: EncoderProfile, *, switch: bool = True) ->
 
 
 def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> Verdict:
-    """Compare if the same pictures give the same segment by the handover and by the processor's memory."""
+    """Encode the same pictures from main memory and from GPU memory, and compare the segments."""
     with TemporaryDirectory() as folder, painter.pool.acquired(_Pictures.region, "f1") as target:
         pictures, path, segments = _Pictures(target), Path(folder) / "a.mp4", list[bytes]()
         try:
@@ -94,9 +94,9 @@ def compared(painter: Painter, profile: EncoderProfile, handover: Handover) -> V
 
 
 class _Pictures:
-    """Noise over a gradient, mild enough for any quality: NVENC's driver crashes where frames need more bits than samples.
+    """Test pictures: mild noise over a gradient. NVENC's driver crashes if a frame needs more bits than it has samples.
 
-    More frames than an encoder takes at a time, one shown twice, of odd size, the last ones over a video.
+    There are more frames than an encoder buffers. One frame repeats, the size is odd, and the last frames lie over a video.
     """
 
     COUNT = 14
@@ -110,7 +110,7 @@ class _Pictures:
         self._gradient = np.stack([x // 2, y, x // 4 + y // 2, np.full_like(x, 247)], axis=-1)
 
     def evaluate(self, frame_index: int) -> int:
-        """A frame's own number stands for it."""
+        """Return the frame's number as its snapshot."""
         return frame_index
 
     def draw(self, number: int) -> RenderedFrame:

@@ -1,6 +1,6 @@
-"""Memory of the process: freed blocks go back to the system, where the allocator is glibc's. Elsewhere nothing is done.
+"""Return freed memory to the system if the allocator is glibc's. Other allocators are left alone.
 
-The allocator keeps freed blocks between blocks in use. A job's first frames leave many of them.
+The allocator keeps freed blocks between used blocks. A job's first frames leave many of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 LARGE_BLOCK_BYTES: Final = 4 << 20
-"""Smaller blocks are taken and freed within a frame, where the pages that they would fault in each time cost more."""
+"""Minimum size of blocks that are unmapped when freed. Smaller blocks are reused within a frame without page faults."""
 KEPT_BYTES: Final = 64 << 20
-"""Free memory that may stay at the end of a heap: otherwise each segment's encoder faults the same pages in anew."""
+"""Free memory that may stay at the end of the heap. Without it each segment's encoder causes the same page faults."""
 _M_TRIM_THRESHOLD: Final = -1  # of glibc's malloc.h
 _M_MMAP_THRESHOLD: Final = -3
 _M_ARENA_MAX: Final = -8
@@ -23,12 +23,14 @@ _MADV_DONTNEED: Final = 4  # of Linux's mman.h
 
 
 def set_up() -> None:
-    """Make the allocator give blocks of at least `LARGE_BLOCK_BYTES` back to the system when they are freed, and keep up
-    to `KEPT_BYTES` of smaller ones until `return_free_blocks` is called. All threads share one heap: with one for each thread, what
-    one of them frees is of no use to the others. Over footage of 1080p that is 24 to 32 MB less, at 4K without footage 12 to 25 MB more.
+    """Configure the allocator: unmap large blocks when they are freed, and use one heap for all threads.
 
-    Left alone it takes a block once freed for a sign that more of that size are wanted, puts those into its heap, and
-    keeps what they leave between smaller ones: after seven segments of 1080p over footage a process was 140 MB larger.
+    Blocks of at least `LARGE_BLOCK_BYTES` return to the system at once. Up to `KEPT_BYTES` of smaller free blocks stay until
+    `return_free_blocks`. With one heap, all threads reuse freed blocks. That saves 24 to 32 MB over footage at 1080p, and
+    costs 12 to 25 MB at 4K without footage.
+
+    By default, glibc raises its threshold to the size of each freed large block, so later ones go to the heap and leave
+    gaps there. After seven segments at 1080p over footage, a process was 140 MB larger.
     """
     if (mallopt := _function("mallopt")) is not None:
         mallopt(_M_ARENA_MAX, 1)
@@ -37,16 +39,16 @@ def set_up() -> None:
 
 
 def return_free_blocks() -> None:
-    """Give the pages of free blocks back to the system. Milliseconds: call it between segments, not between frames."""
+    """Return the pages of free blocks to the system. This takes milliseconds: call it between segments, not frames."""
     if (malloc_trim := _function("malloc_trim")) is not None:
         malloc_trim(0)
 
 
 def unmap_code(library: str) -> None:
-    """Take the code of a shared library out of this process's resident memory. It is mapped again where it runs.
+    """Drop the code pages of a shared library from this process's resident memory. Pages that run are mapped again.
 
-    `library`: the start of the file's name. The pages are clean and stay in the system's cache of files, so that mapping
-    them again reads no disk. Linux only.
+    `library` is the start of the file name. The pages are clean and stay in the page cache, so mapping them again reads no
+    disk. Linux only.
     """
     madvise = _function("madvise")
     for start, end in () if madvise is None else _code_of(library):
@@ -57,7 +59,7 @@ _places: dict[str, tuple[tuple[int, int], ...]] = {}
 
 
 def _code_of(library: str) -> tuple[tuple[int, int], ...]:
-    """Return where the code of a library lies, empty until it is loaded. It does not move: the file of all places takes 5 ms to read."""
+    """Return the address ranges of a library's code, empty until it is loaded. Reading the memory map takes 5 ms, so cache it."""
     if not _places.get(library):
         with suppress(OSError), Path("/proc/self/maps").open() as mappings:
             parts = (mapping.split(maxsplit=5) for mapping in mappings)
@@ -72,7 +74,7 @@ def _code_of(library: str) -> tuple[tuple[int, int], ...]:
 
 @cache
 def _function(name: str) -> Any:
-    """Return a function of the C library, or None if the library has none of this name."""
+    """Return a function of the C library, or None if there is none with this name."""
     try:
         return getattr(ctypes.CDLL(None), name, None)
     except OSError:

@@ -1,11 +1,11 @@
-"""Pipelines of segments: evaluate ahead, draw, and encode, side by side.
+"""Pipelines of segments: evaluate, draw and encode frames in parallel.
 
 H.264:          evaluate (thread) -> draw, convert (GL thread) -> ring -> encode (thread) -> file
 other formats:  evaluate (thread) -> draw, read (GL thread) -> queue -> encode (thread) -> file
 
-One ring per way to the H.264 encoder: `backends/gl/readback.py` (from the GPU), `backends/gl/handover.py` (stays on the
-GPU) and `backends/cpu/ring.py` (frames in main memory). Only damage is converted; an unchanged frame is encoded from the
-same planes. `PipelineOptions` change when work happens, never the bytes of a segment.
+There are three rings to the H.264 encoder: `backends/gl/readback.py` (read back from the GPU), `backends/gl/handover.py`
+(frames stay on the GPU) and `backends/cpu/ring.py` (frames in main memory). Only damage is converted. An unchanged frame is
+encoded from the same planes. `PipelineOptions` affect scheduling, never the bytes of a segment.
 """
 
 from __future__ import annotations
@@ -40,32 +40,32 @@ from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
 OnProgress = Callable[[int], None] | None
-"""Gets the number of frames encoded so far."""
+"""Callback with the number of frames encoded so far."""
 ShouldStop = Callable[[], bool] | None
 EVALUATE_AHEAD_FRAMES = 3
 ENCODE_QUEUE_FRAMES = 2
-"""Frames that can wait for the encoder's thread: memory is bounded by their number."""
+"""Maximum number of frames that wait for the encoder thread. It bounds the memory."""
 LARGE_ENCODE_QUEUE_FRAMES = 1
-"""The same above `AHEAD_PIXELS_MAX`: a frame takes 12 MB at 4K."""
+"""The same limit for frames above `AHEAD_PIXELS_MAX`. A frame takes 12 MB at 4K."""
 
 
 class Ring(Protocol):
-    """Frames on their way to the encoder, oldest first. A ring takes the frames of its own backend."""
+    """Queue of frames on their way to the encoder, oldest first. Each backend has its own ring."""
 
     def put(
         self, frame: Any, changed: Damage, into: av.VideoFrame, passthrough: VideoPassthrough | None = None
     ) -> None:
-        """Convert a frame that differs from the one put before only in `changed`."""
+        """Convert a frame that differs from the previous one only in `changed`."""
 
     def collect(self) -> av.VideoFrame:
-        """Return the oldest frame put, complete."""
+        """Wait for the oldest frame and return it."""
 
     def close(self) -> None:
         """Release everything."""
 
 
 class RenderStopped(RenderError):
-    """Stopped on request. The unfinished segment was deleted."""
+    """The render was stopped on request. The unfinished segment was deleted."""
 
 
 class FrameSource(Protocol[SnapshotT]):
@@ -75,36 +75,37 @@ class FrameSource(Protocol[SnapshotT]):
     height: int
     fps: float
     backend: BackendName
-    """Backend that composites all frames."""
+    """Name of the compositing backend."""
 
     def evaluate(self, frame_index: int) -> SnapshotT:
-        """Return a frame as numbers. Called in order, perhaps on another thread than `draw`."""
+        """Return a frame's snapshot. The calls are in order, possibly on another thread than `draw`."""
 
     def draw(self, snapshot: SnapshotT) -> RenderedFrame:
-        """Return the frame as pixels, valid until the next call."""
+        """Draw a snapshot. The pixels are valid until the next call."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineOptions:
-    """Depths of the queues, and switches. No value changes the bytes of a segment."""
+    """Queue depths and switches. They never change the bytes of a segment."""
 
     evaluate_ahead_frames: int = EVALUATE_AHEAD_FRAMES
     readback_depth: int = 2
     """Frames in flight from the GPU to main memory. The CPU backend has none."""
     encode_ahead_frames: int = ENCODE_QUEUE_FRAMES
-    """Frames that can wait for the encoder's thread; 0 encodes on the GL thread. Large frames wait one at a time.
+    """Frames that can wait for the encoder thread. With 0, the GL thread encodes. Large frames wait one at a time.
     x264 has a queue of its own."""
     encode_from_gpu: bool = True
     """Keep frames in GPU memory on their way to the encoder if the session's probe succeeded."""
     timed_exactly: bool = False
-    """Wait for the GPU after each stage, so that stage times are exact. Slower: for measurements only."""
+    """Wait for the GPU after each stage, for exact stage times. This is slower and only for measurements."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """Cost of a segment.
+    """Statistics of a rendered segment.
 
-    `converted_frames` is less than `frames` if frames do not change; `repeat_frames` of the others were written without the encoder.
+    `converted_frames` excludes unchanged frames. `repeat_frames` is the number of unchanged frames that were written without
+    the encoder.
     """
 
     frames: int
@@ -117,7 +118,7 @@ class SegmentReport:
 
 
 class SegmentPipeline(Generic[SnapshotT]):
-    """Renderer of one segment of H.264. Run it once, on the thread that owns the context: the run releases its ring."""
+    """Renderer of one H.264 segment. Call `run` once, on the thread that owns the context: it releases the ring."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         *,
         handover: Handover | None = None,
     ) -> None:
-        """With a `handover` frames do not leave the GPU. Its failures raise InteropFailed or errors of PyAV."""
+        """Prepare the pipeline. With a `handover`, frames stay on the GPU; its failures raise InteropFailed or PyAV errors."""
         self._painter, self._source, self._profile, self._options = painter, source, profile, options
         self._layout = of = layout(source.width, source.height)
         is_large = source.width * source.height > AHEAD_PIXELS_MAX
@@ -147,12 +148,12 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._clock = StageClock()
         self._converted_frames = 0
         self._uncollected: deque[av.VideoFrame] = deque()
-        """Frames put into the ring and not collected."""
+        """Frames in the ring that are not collected yet."""
 
     def run(
         self, frame_indices: range, path: Path, on_progress: OnProgress = None, should_stop: ShouldStop = None
     ) -> SegmentReport:
-        """Write the frames to `path`. Raises RenderStopped when `should_stop` says so, after deleting the file."""
+        """Write the frames to `path`. If `should_stop` returns True, delete the file and raise RenderStopped."""
         started = time.perf_counter()
         writer = SegmentWriter(
             path, self._profile, self._layout.coded_width, self._layout.coded_height, self._source.fps
@@ -181,7 +182,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         return prefetched(evaluate(), self._options.evaluate_ahead_frames)
 
     def _send(self, snapshots: Iterator[SnapshotT], encoder: BackgroundQueue[SentFrame]) -> Iterator[None]:
-        """Send frames in order, and yield after each: a frame in flight holds up the frames behind it."""
+        """Send frames in order, and yield after each. A frame in flight delays the frames after it."""
         current = self._pool.take()
         waiting: deque[SentFrame] = deque()
         for number, snapshot in enumerate(snapshots):
@@ -206,7 +207,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._converted_frames += 1
 
     def _collect(self, waiting: deque[SentFrame], encoder: BackgroundQueue[SentFrame], *, unread_count: int) -> None:
-        """Collect all but the `unread_count` newest frames and send complete ones to the encoder."""
+        """Collect all frames except the newest `unread_count`. Send complete frames to the encoder."""
         while len(self._uncollected) > unread_count:
             with self._clock.stage("readback"):
                 self._ring.collect()
@@ -220,7 +221,7 @@ class SegmentPipeline(Generic[SnapshotT]):
 
 
 def ring_to_memory(painter: Painter, source: FrameSource[SnapshotT], of: PlaneLayout, options: PipelineOptions) -> Ring:
-    """Return the ring from a source to an encoder that takes frames from main memory."""
+    """Return the source's ring for an encoder that reads frames from main memory."""
     if source.backend == "cpu" and (native := kernels()) is not None:
         return KernelRing(of, native)
     return ReadbackRing(painter, of, options.readback_depth, pixel_buffers=not painter.is_software)
@@ -235,8 +236,8 @@ def write_pictures(
 ) -> SegmentReport:
     """Draw whole pictures into a segment of a format other than H.264, and close it.
 
-    `draw_picture`: returns a frame's pixels, valid until the next call. Raises RenderStopped when `should_stop` says so;
-    the file is deleted.
+    `draw_picture` returns a frame's pixels, which are valid until the next call. If `should_stop` returns True, delete the
+    file and raise RenderStopped.
     """
     started, count = time.perf_counter(), 0
     with segment:

@@ -1,10 +1,10 @@
-"""Render session: one GL context with its fonts, programs and encoder, for many jobs one after another.
+"""Render session: a GL context with fonts, programs and an encoder, for many successive jobs.
 
     with RenderSession(SessionOptions(fonts=FontFolders(Path(".fonts")))) as session:
         with session.open(document, Output(), resolve_media) as opened:
             session.render_segment(opened, 0, opened.frame_count, Path("segment.mp4"))
 
-A session belongs to the thread that made it.
+A session belongs to the thread that created it.
 """
 
 from __future__ import annotations
@@ -56,39 +56,39 @@ from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 SOURCE_SHOWN_MAX = 80
-"""Characters of a source that a warning shows."""
+"""Maximum characters of a source in a warning."""
 BUILD = "35"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]
 FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
-"""Frames of a document after which memory is returned: by then, what only the first frame needed is idle."""
+"""Number of frames after which free memory is returned. Resources of the first frame alone are idle by then."""
 EVALUATED_MAX: Final = 64
-"""Snapshots kept between the digests of a segment and its drawing: two seconds at 30 frames per second."""
+"""Snapshots cached between computing a segment's digests and drawing it: two seconds at 30 frames per second."""
 
 ResolveMedia = Callable[[str], Path | None]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """Device, encoder and options of a session, for all of its jobs."""
+    """Device, encoder and options of a session."""
 
     fonts: FontFolders
     device_index: int | None = None
-    """EGL device; the driver's first one when None."""
+    """Index of the EGL device. None selects the driver's first one."""
     raster_threads: int | None = None
-    """Threads of software GL beside the caller's; one for each core when None. Pixels do not depend on it."""
+    """Additional threads of software GL. None selects one per core. Pixels do not depend on the number."""
     encoder: EncoderProfile | None = None
-    """First codec that passes its probe when None."""
+    """Encoder settings. None selects the first codec that passes its probe."""
     parity: Parity = REFERENCE
-    """Peculiarities of the reference that are matched."""
+    """Quirks of the reference that are matched."""
     drawing: Optimisations = field(default_factory=Optimisations)
     pipeline: PipelineOptions = field(default_factory=PipelineOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Requested output; None takes the composition's own value."""
+    """Requested output. None selects the composition's value."""
 
     width: int | None = None
     height: int | None = None
@@ -96,15 +96,15 @@ class Output:
     composition_id: str | None = None
     duration_seconds: float | None = None
     is_transparent: bool = False
-    """Leave the composition's background out, for files with an alpha channel."""
+    """Omit the composition's background, for files with an alpha channel."""
     format: FileFormat = H264
     quality: Quality = "high"
-    """Quality of formats other than H.264, whose quality is the encoder profile's."""
+    """Quality of formats other than H.264. The encoder profile sets H.264's quality."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """Everything that frames depend on apart from the document. Equal identities give equal bytes."""
+    """Everything besides the document that frames depend on. Equal identities give equal bytes."""
 
     gpu: GpuIdentity
     encoder: EncoderProfile
@@ -114,14 +114,14 @@ class SessionIdentity:
 
     @property
     def digest(self) -> str:
-        """Hex, for keys of caches."""
+        """Return a hex digest for cache keys."""
         gpu = self.gpu
         words = (gpu.vendor, gpu.renderer, gpu.version, self.backend, self.encoder.identity, self.fonts, self.build)
         return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 class OpenDocument(AbstractContextManager["OpenDocument"]):
-    """An opened document with its media and caches. Close it when the job is done."""
+    """An open document with its media and caches. Close it when the job is done."""
 
     def __init__(
         self, session: RenderSession, composition: Composition, output: Output, resolve_media: ResolveMedia
@@ -134,7 +134,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._session = session
         self._frames_drawn = 0
         self._evaluated: dict[int, Snapshot] = {}
-        """Snapshots by frame, oldest first, from `frame_key`: most are drawn next."""
+        """Snapshots by frame, oldest first, which `frame_key` caches because most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media, name_source=self._source_name)
@@ -146,48 +146,48 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
 
     @property
     def frame_count(self) -> int:
-        """Frames of the whole video."""
+        """Return the number of frames of the whole video."""
         return timing.frame_count(self.duration_seconds, self.fps)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a line for everything known so far that is drawn differently or not at all."""
+        """Return a line for each feature, known so far, that is drawn differently or not at all."""
         found = (
             *self.composition.warnings, *self._contents.warnings, *self._sounds.warnings, *self._renderer.warnings
         )  # fmt: skip
         return tuple(dict.fromkeys(found))
 
     def _source_name(self, source: str) -> str:
-        """Return a source by the name of its layer: the addresses that a farm gives to media say nothing to people."""
+        """Return the layer name of a source for warnings, because a farm's media addresses mean nothing to users."""
         layer, shown = self.composition.layer_showing(source), source[:SOURCE_SHOWN_MAX]
         if layer is None:
             return shown
         return f"Layer “{layer.name}”" + ("" if source.startswith(("/files/", "data:")) else f" ({shown})")
 
     def begin_run(self) -> None:
-        """Allow the next frame to be anywhere in the video. The frames after it follow."""
+        """Begin a run of consecutive frames, which can start anywhere in the video."""
         self._media.begin_run()
 
     def evaluate(self, frame_index: int) -> Snapshot:
-        """Return a frame as numbers."""
+        """Return the snapshot of a frame."""
         if (kept := self._evaluated.pop(frame_index, None)) is not None:
             return kept
         time_seconds = timing.frame_time(frame_index, self.fps)
         return snapshot_at(self.composition, time_seconds, self.fps, self._contents.source_rect, self._sounds)
 
     def draw(self, snapshot: Snapshot) -> RenderedFrame:
-        """Return a frame as the pipeline encodes it. Its pixels are valid until the next call."""
+        """Draw a frame for the pipeline. Its pixels are valid until the next call."""
         if self._frames_drawn == FIRST_FRAMES:
             self._session.painter.return_memory()
         self._frames_drawn += 1
         return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
 
     def draw_picture(self, snapshot: Snapshot) -> npt.NDArray[np.uint8]:
-        """Return all pixels of a frame, shape (rows, columns, 4), valid until the next call."""
+        """Draw a frame and return all pixels, shape (rows, columns, 4), valid until the next call."""
         return self._renderer.draw(snapshot, self.width, self.height).frame.read()
 
     def frame_key(self, frame_index: int) -> str:
-        """Return a digest that is equal for frames that show the same picture in this session and output."""
+        """Return a digest of the frame's picture in this session and output. Equal digests mean equal pictures."""
         snapshot = self.evaluate(frame_index)
         self._evaluated[frame_index] = snapshot
         if len(self._evaluated) > EVALUATED_MAX:
@@ -196,13 +196,13 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         return hashlib.sha256("/".join((*words, self._session.identity.digest)).encode()).hexdigest()
 
     def end_use(self) -> None:
-        """Let go of large pictures while other documents are drawn."""
+        """Release large pictures while other documents are drawn."""
         self._contents.end_use()
 
     def close(self) -> None:
-        """Free the textures and close the media. Targets go too: the next job may be of another size.
+        """Free the textures and close the media. Also free the targets, because the next job can have another size.
 
-        Their memory goes back to the system with the first frames of the next document.
+        Their memory returns to the system during the first frames of the next document.
         """
         self._session.make_current()
         if self._session.drawn_last is self:
@@ -217,10 +217,10 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
 
 
 class RenderSession(AbstractContextManager["RenderSession"]):
-    """Owner of the process's GL context, with the fonts, programs and encoder that its jobs share."""
+    """Owner of the process's GL context, and of the fonts, programs and encoder that its jobs share."""
 
     def __init__(self, options: SessionOptions) -> None:
-        """Raise GpuUnavailable, EncoderUnavailable, NoFonts."""
+        """Create the context. Raises GpuUnavailable, EncoderUnavailable, NoFonts."""
         memory.set_up()
         self.options = options
         self.profile = chosen(options.encoder)
@@ -229,18 +229,18 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         self.painter = Painter(
             create_context(options.device_index, options.raster_threads), raster_threads=options.raster_threads
         )
-        kernels()  # loaded now, so that no job's first frame waits for it
+        kernels()  # load the kernels now, so that no job's first frame waits for them
         self.identity = SessionIdentity(
             identity(self.painter.context), self.profile, folders.identity(font_files),
             backend_of(self.painter, options.drawing),
         )  # fmt: skip
         self.from_gpu, self._handover = probed(self.painter, self.profile, switch=options.pipeline.encode_from_gpu)
-        """Result of the probe of the handover. After a failure it is negative for the rest of the session."""
+        """Verdict of the handover probe. After a failure it is negative for the rest of the session."""
         self.drawn_last: OpenDocument | None = None
         """The document that was drawn last."""
 
     def open(self, document: Document, output: Output, resolve_media: ResolveMedia) -> OpenDocument:
-        """Build the composition and open it. Raises motion.errors.* for documents that cannot be rendered."""
+        """Build the composition and open it. Raises errors of `motion.errors` for documents that cannot be rendered."""
         return OpenDocument(
             self, build.build(document, output.composition_id, self.options.parity), output, resolve_media
         )
@@ -262,7 +262,7 @@ class RenderSession(AbstractContextManager["RenderSession"]):
     ) -> SegmentReport:
         """Render frames [first, first + count) into a segment of the output's format, with a fresh encoder.
 
-        `on_progress` gets the number of frames encoded. Raises RenderStopped soon after `should_stop` says so.
+        `on_progress` receives the number of frames encoded. Raises RenderStopped soon after `should_stop` returns True.
         """
         self._turn_to(opened)
         frames, output = range(first_frame, first_frame + frame_count), opened.output
@@ -301,11 +301,11 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         self.drawn_last = opened
 
     def make_current(self) -> None:
-        """Make this session's context current on the thread. Another session can have been used in between."""
+        """Make this session's context current on the thread. Another session may have been used meanwhile."""
         self.painter.context.__enter__()  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Free the context and everything that belongs to it, except memory of a failed handover: its encoder may still read it."""
+        """Free the context and its resources, except memory of a failed handover, which the encoder may still read."""
         self.make_current()
         if self._handover is not None and self.from_gpu.works:
             self._handover.close()

@@ -1,7 +1,7 @@
-"""Sound of a job from its document: voices, their files, the mix, and what is left out.
+"""Sound of a job: voices, their files, the mix, and warnings about omitted sound.
 
-Files are decoded to samples at 48 kHz in scratch files, so that any place can be read, and memory holds what is read. They are
-mixed by `motion.sound`, and encoded by `encode/sound_track.py`.
+Files are decoded to 48 kHz samples in memory-mapped scratch files, so that only samples in use take memory. `motion.sound` mixes
+them and `encode/sound_track.py` encodes the mix.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from motion.sound.voices import voices
 
 SOURCE_SHOWN_MAX = 120
 GAP_SAMPLES: Final = RATE // 50
-"""A gap between two frames of a file becomes silence when it is longer; shorter ones are rounding."""
+"""Minimum gap between two frames of a file that becomes silence. Shorter gaps are rounding errors."""
 CHANNELS_MAX: Final = 64
 RATE_MIN: Final = 1000
-"""Samples a second. Of a lower rate one packet becomes gigabytes."""
+"""Minimum sample rate, Hz. Resampling one packet of a lower rate would produce gigabytes."""
 HEARD_SECONDS_MAX: Final = 7200.0
-"""Of all files that the pictures of a document show, from the beginning of each: 2.8 GB of scratch if they are stereo."""
+"""Limit of the total duration of files whose sound the pictures show. Two hours of stereo take 2.8 GB of scratch."""
 MIXED_SECONDS_MAX: Final = 12 * 3600.0
-"""Of all files of a mix: 17 GB of scratch if they are stereo. Silence takes no space, but counts."""
+"""Limit of the total duration of a mix's files, including silence. Twelve hours of stereo take 17 GB of scratch."""
 _SAMPLE_BYTES: Final = 4
 _SLACK_SECONDS = 0.1
-"""Decoded beyond what a voice plays: interpolation reads around each place."""
+"""Margin that is decoded around the part that a voice plays, for interpolation."""
 
 ResolveMedia = Callable[[str], Path | None]
 Floats = npt.NDArray[np.float32]
 
 
 class JobSound:
-    """Mix for frames [first, end) of a composition. Files in `folder` are its scratch; the caller deletes the folder.
+    """Mix for frames [first, end) of a composition. Scratch files go to `folder`, which the caller deletes.
 
-    Sound that cannot be mixed is left out with a warning: it never fails the video (format/audio.md 2.6).
+    Sound that cannot be mixed is omitted with a warning and never fails the video (format/audio.md 2.6).
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class JobSound:
 
     @property
     def is_heard(self) -> bool:
-        """True if the job has any sound: without a voice that has a file, files get no sound track."""
+        """Return True if a voice has a file. Otherwise the output gets no sound track."""
         return bool(self._sounds)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a line for each sound that is missing or wrong. Complete after all blocks were taken."""
+        """Return a line for each missing or invalid sound. The list is complete after `blocks` is exhausted."""
         missing = [f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its sound is not rendered." for src in self._missing]
         lines = [*self._refused, *missing]
         if self._clipped:
@@ -99,14 +99,14 @@ class JobSound:
         return tuple(lines)
 
     def blocks(self) -> Iterator[Floats]:
-        """Yield the mix: as many samples as the frames last, rounded to a whole one."""
+        """Yield the mix in blocks. The number of samples is the frames' duration, rounded."""
         self._clipped = 0
         for block in mix(self._voices, self._sounds, self._first, self._count):
             self._clipped += int(np.count_nonzero(np.abs(block).max(axis=1, initial=0.0) > 1.0))
             yield block
 
     def _decoded(self, source: str, path: Path, scratch: Path) -> FileSound | None:
-        """Return what voices play of a file; None if it has no sound, or more than is left of what a mix can hold."""
+        """Decode the part of a file that voices play. Return None if it has no sound or exceeds the mix's remaining duration."""
         begin, end = self._window(source)
         most = begin + self._seconds_left
         is_stated_longer = end > most and stated_seconds(path) > most
@@ -125,7 +125,7 @@ class JobSound:
     def _window(self, source: str) -> tuple[float, float]:
         """Return the part of a file that voices play, in seconds of the file."""
         voices = [voice for voice in self._voices if voice.source == source]
-        if any(voice.mirror is not None for voice in voices):  # played from the file's end
+        if any(voice.mirror is not None for voice in voices):  # a mirrored voice plays from the file's end
             return 0.0, float("inf")
         ends = [
             position for voice in voices for position in (voice.position, voice.position + voice.length * voice.rate)
@@ -134,10 +134,10 @@ class JobSound:
 
 
 class HeardSounds:
-    """Sounds that pictures show, by their sources: `Sounds` of `motion.evaluate.hearing`.
+    """Sounds that pictures visualise, by source. Implements `Sounds` of `motion.evaluate.hearing`.
 
-    A file is decoded when it is first asked for, into a scratch file whose name is deleted at once: its space is freed with
-    the mapping, also if the process is killed. `name_source`: says in warnings which layer a source belongs to.
+    A file is decoded at its first use into a scratch file that is unlinked at once. Its space is freed with the mapping, even
+    if the process is killed. `name_source` returns the layer name of a source for warnings.
     """
 
     def __init__(self, resolve: ResolveMedia, name_source: Callable[[str], str]) -> None:
@@ -162,7 +162,7 @@ class HeardSounds:
         return self._envelopes[source]
 
     def magnitudes(self, source: str, first: int) -> list[float] | None:
-        """Return the spectrum of the first channel from a sample on, silent outside of the file; None if it has no sound."""
+        """Return the spectrum of the first channel from a sample on, or None if the file has no sound. Outside is silence."""
         file = self._file(source)
         if file is None:
             return None
@@ -201,14 +201,14 @@ class HeardSounds:
 
 
 def _peaks(file: FileSound) -> list[float]:
-    """Return the loudest sample, 0..1, of each part of the file, its channels mixed to one (audio.md 3.2)."""
+    """Return the peak, 0..1, of each part of the file, mixed to mono (audio.md 3.2)."""
     bounds = [k * file.length // BUCKETS for k in range(BUCKETS + 1)]
     parts = (file.read(first, max(1, end - first)) for first, end in pairwise(bounds))
     return [min(1.0, float(np.abs(part.mean(axis=1)).max())) for part in parts]
 
 
 def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
-    """Return the file of a source; what a `data:` URL holds is written to `embedded`."""
+    """Return the file of a source. The content of a `data:` URL is written to `embedded`."""
     if not source.startswith("data:"):
         return resolve(source)
     try:
@@ -219,18 +219,18 @@ def _file_of(source: str, resolve: ResolveMedia, embedded: Path) -> Path | None:
 
 
 class FileSound:
-    """A decoded file. Outside of the window that was decoded it is silent. `length`: sample frames, as far as it was decoded."""
+    """A decoded file. It is silent outside of the decoded window. `length` is the end of the decoded sound, sample frames."""
 
     def __init__(self, samples: Floats, window_first: int, length: int) -> None:
         self._samples, self._first, self.length = samples, window_first, length
 
     @property
     def channels(self) -> int:
-        """1 or 2."""
+        """Return the number of channels, 1 or 2."""
         return int(self._samples.shape[1])
 
     def read(self, first: int, count: int) -> Samples:
-        """Sample frames [first, first + count), which lie within the file."""
+        """Return sample frames [first, first + count), which must lie within the file."""
         start = max(first, self._first)
         stop = min(first + count, self._first + len(self._samples))
         found = np.zeros((count, self.channels))
@@ -240,7 +240,7 @@ class FileSound:
 
 
 def stated_seconds(path: Path) -> float:
-    """Return how long the sound of a file lasts by what the file says, or 0.0 if it says nothing."""
+    """Return the duration of a file's sound from its header, or 0.0 if the header has none."""
     try:
         with opened(path) as container:
             stream = next(iter(container.streams.audio), None)
@@ -254,9 +254,9 @@ def stated_seconds(path: Path) -> float:
 
 
 def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float) -> FileSound | None:
-    """Return the sound of a file within a window of its own time; None if the file has none that can be decoded.
+    """Decode a window of a file's sound, or return None if the file has no decodable sound.
 
-    `scratch` is the file that the samples are written to: 4 bytes for each channel of each sample frame.
+    The samples are written to `scratch`: 4 bytes for each channel of each sample frame.
     """
     first = max(0, int(first_seconds * RATE))
     end = None if end_seconds == float("inf") else max(first, int(end_seconds * RATE) + 1)
@@ -278,9 +278,9 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
 
 
 def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
-    """Write the window; return the channels and the sample frames that the file reaches to, within the window's end.
+    """Write the window. Return the channel count and the end of the decoded sound in sample frames.
 
-    Silence is left out of the scratch file as a hole: it takes neither memory nor space, however long it states to be.
+    Silence becomes a hole in the scratch file, which takes neither memory nor disk space.
     """
     channels = reached = 0
     for position, samples in _placed(container):
@@ -302,9 +302,9 @@ def _write(container: av.container.InputContainer, file: BinaryIO, first: int, e
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:
-    """Samples with their position in the file, counted from the file's start: an MP3's lies after its encoder's delay.
+    """Yield samples with their positions, counted from the file's start time. An MP3's start time follows its encoder delay.
 
-    What a file says to skip is skipped by the decoder; nothing lies before 0.
+    The decoder skips the samples that the file marks as skipped. Samples before position 0 are dropped.
     """
     position: int | None = None
     begins = (container.start_time or 0) / av.time_base
@@ -318,7 +318,7 @@ def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Float
 
 
 def _resampled(container: av.container.InputContainer) -> Iterator[tuple[float | None, av.AudioFrame]]:
-    """Yield frames of float samples at our rate, with their times in the file, seconds, as far as they are known."""
+    """Yield frames of float samples at 48 kHz, with their times in the file in seconds, or None if unknown."""
     resampler: av.AudioResampler | None = None
     for frame in container.decode(audio=0):
         if resampler is None:

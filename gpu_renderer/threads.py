@@ -1,6 +1,6 @@
-"""Work on other threads: an iterator that is prefetched, and calls in the background.
+"""Run work on other threads: a prefetched iterator, and background calls.
 
-Each thread has one bounded queue. The futures of an executor cost more than a frame that hardly changes.
+Each thread has one bounded queue, because futures of an executor would cost more than a frame that hardly changes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Final, Generic, Self, TypeVar
 T = TypeVar("T")
 _END: Final = object()
 BACKGROUND_NICENESS: Final = 5
-"""Steps of priority of a `BackgroundQueue` below its caller. It gets a third of a processor that both need."""
+"""Niceness of a `BackgroundQueue`'s thread relative to its caller. It gets a third of a core that both need."""
 
 
 def prefetched(source: Iterator[T], ahead_count: int) -> Generator[T, None, None]:
-    """Yield the items of `source`, produced on a thread at most `ahead_count` items ahead; 0 uses no thread.
+    """Yield the items of `source`, produced on a thread at most `ahead_count` items ahead. With 0, use no thread.
 
-    An error of the source is raised in its place. Closing the generator ends the thread.
+    An error of the source is raised at its place in the sequence. Closing the generator ends the thread.
     """
     if ahead_count <= 0:
         yield from source
@@ -50,18 +50,18 @@ def prefetched(source: Iterator[T], ahead_count: int) -> Generator[T, None, None
             raise errors.pop()
     finally:
         closed.set()
-        with suppress(queue.Empty):  # make room, so that a producer that waits on the full queue sees that it is closed
+        with suppress(queue.Empty):  # make room, so that a producer that waits on the full queue notices the end
             while True:
                 ready.get_nowait()
         thread.join()
 
 
 class BackgroundQueue(Generic[T]):
-    """Calls of a function in order on a background thread, at most `waiting_count` waiting; 0 uses no thread.
+    """Queue of calls on a background thread, in order, with at most `waiting_count` waiting. With 0, use no thread.
 
-    The thread, and threads that it starts such as an encoder's, have a lower priority than the caller: the caller can do nothing
-    while it waits for a processor, and the thread has work waiting. On Linux only, where each thread has a priority.
-    An error of a call is raised by a later `send` or by the end of the block. Later calls are executed all the same.
+    On Linux, where each thread has a niceness, the thread and its child threads (such as an encoder's) have a lower priority
+    than the caller, which would otherwise wait for a core. An error of a call is raised by a later `send` or at the end of the
+    block. Later calls still run.
     """
 
     def __init__(self, act: Callable[[T], None], waiting_count: int) -> None:
@@ -103,10 +103,10 @@ class BackgroundQueue(Generic[T]):
 
 def _run(sent: queue.Queue[object], act: Callable[[T], None], errors: list[BaseException]) -> None:
     if sys.platform == "linux":
-        with suppress(OSError):  # a container can forbid it
+        with suppress(OSError):  # a container can forbid it to change its priority
             os.nice(BACKGROUND_NICENESS)
     while (item := sent.get()) is not _END:
         try:
             act(item)  # type: ignore[arg-type]  # what is not the end is an item
-        except BaseException as error:  # raised again on the thread that sends
+        except BaseException as error:  # raised again on the sending thread
             errors.append(error)

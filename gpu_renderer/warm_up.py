@@ -1,7 +1,7 @@
-"""Draw a small document once, so that the first job of a session does not pay for what every session needs once.
+"""Render a small document once, so that the first job of a session does not pay one-time costs.
 
-On a GPU that is the driver's compiling of shaders; on every machine it is the fonts' tables, the encoder's first frame and Python's
-imports. The pixels of later frames do not depend on it.
+One-time costs are the compilation of shaders (on a GPU), the fonts' tables, the encoder's first frame and Python's imports. The
+pixels of later frames do not depend on the warm-up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gpu_renderer.session import Output, RenderSession
 from motion.schema.stored import Document
 
 FRAMES: Final = 3
-"""The first one draws everything, the others what moves."""
+"""Frames of the warm-up. The first one draws everything, the others the moving layers."""
 SIZE: Final = (320, 180)
 SECONDS: Final = 1
 PICTURE: Final = "picture.png"
@@ -32,7 +32,7 @@ _SHADOW: Final = {"id": "shadow", "type": "drop-shadow", "params": {}}
 
 
 def warm_up(session: RenderSession) -> float:
-    """Render the document and return the seconds that it took. Raises what rendering raises."""
+    """Render the document and return the seconds taken. Raises the errors of rendering."""
     began = time.perf_counter()
     with TemporaryDirectory() as folder:
         picture = Path(folder) / PICTURE
@@ -43,7 +43,7 @@ def warm_up(session: RenderSession) -> float:
 
 
 def document() -> Document:
-    """Return a document of the contents and effects that most documents have."""
+    """Return a document with the most common contents and effects."""
     fades: tuple[dict[str, Any], ...] = ({}, {"rotation": 12}, {"opacity": 60})
     layers = [
         _shape("back", 160, 90, 320, 180, fill=_GRADIENT),

@@ -1,1 +1,1 @@
-"""Bindings of the native kernels: composite, display encoding, NV12, windows of effects, and the conversion of decoded frames."""
+"""Bindings of the native kernels: compositing, display encoding, NV12, windows of effects, conversion of decoded frames."""

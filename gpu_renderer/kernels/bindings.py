@@ -18,14 +18,14 @@ from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
 THREADS_MAX, BAND_PX = 8, 1 << 17
-"""Threads of a process that composite, and pixels of a band that is worth another thread."""
+"""Maximum number of compositing threads, and minimum pixels of a thread's band."""
 Indices = npt.NDArray[np.int32]
 Halves = npt.NDArray[np.uint16]
 """Patterns of half floats."""
 
 
 class Backdrop:
-    """Backdrop of a part of a frame. Its first pixel is the first pixel of the part."""
+    """Backdrop of a part of a frame. Its first pixel belongs to the part's first pixel."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Backdrop(ctypes.Structure):
 
 
 class Kernels:
-    """Kernels of a library as functions of arrays. They release the interpreter's lock."""
+    """Kernels of a library as functions of arrays. They release the GIL."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._display_encode, self._nv12 = library.display_encode, library.nv12
@@ -115,9 +115,9 @@ class Kernels:
         self.windows = WindowKernels(library)
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
-        """Display-encode half floats of RGBA, the rows of `part` without padding, into that part of a picture, as opaque pixels.
+        """Display-encode RGBA half floats into a part of a picture, as opaque pixels. The half floats are the part's unpadded rows.
 
-        `levels`: a level for each of the HALF_PATTERNS. `picture`: uint8 of shape (rows, columns, 4).
+        `levels`: the level of each of the HALF_PATTERNS. `picture`: uint8 of shape (rows, columns, 4).
         """
         first = picture[part.y :, part.x :]
         self._display_encode(
@@ -127,7 +127,7 @@ class Kernels:
     def nv12(self, picture: Rows, part: Region, luma_address: int, chroma_address: int, stride_bytes: int) -> None:
         """Convert a part of a picture to NV12.
 
-        Its edges are even; it can exceed a picture of odd size by one column or row.
+        The part's edges are even. It can exceed a picture of odd size by one column or row.
         """
         height, width = picture.shape[:2]
         self._nv12(
@@ -140,7 +140,7 @@ class Kernels:
         self._interleave(_footage(samples), luma_address, chroma_address, stride_bytes)
 
     def colour_decode(self, samples: Samples, by: Weights, part: Region) -> Plane:
-        """Return a part of a frame as opaque pixels, uint8 RGBA of shape (rows, columns, 4), as libswscale converts it."""
+        """Return a part of a frame as opaque uint8 RGBA pixels of shape (rows, columns, 4), equal to libswscale's."""
         pixels = np.empty((part.height, part.width, 4), np.uint8)
         self._colour_decode(
             _footage(samples), by.ctypes.data, pixels.ctypes.data, part.x, part.y, part.right, part.bottom
@@ -150,9 +150,9 @@ class Kernels:
     def resample(
         self, source: Samples | Plane, by: Weights | None, columns: FilterTaps, rows: FilterTaps, picture: Rows
     ) -> None:
-        """Resample a frame, or opaque pixels, into a picture with a bilinear filter of 8 bits: columns first, each step rounded.
+        """Resample a frame or opaque pixels into a picture with an 8-bit bilinear filter: columns first, each step rounded.
 
-        `source`: samples, whose weights are `by`, or uint8 RGBA of shape (rows, columns, 4) without padding.
+        `source`: samples with the weights `by`, or unpadded uint8 RGBA of shape (rows, columns, 4).
         """
         assert picture.shape == (rows.count, columns.count, 4), "a texel for each column and row"
         scratch = np.empty(_width_of(source) + 2 * columns.count, np.uint32)
@@ -168,8 +168,8 @@ class Kernels:
     ) -> None:
         """Composite operations over a backdrop into a part of a picture.
 
-        The backdrop's first pixel is that of the part. `levels` and `picture` as for `display_encode`. A large part is divided
-        into bands, one for each thread. Raises MemoryError.
+        The backdrop starts at the part's first pixel. `levels` and `picture` are as for `display_encode`. A large part is
+        divided into bands, one for each thread. Raises MemoryError.
         """
         self._compose(
             backdrop, draw_ops, levels.ctypes.data, picture.ctypes.data, picture.strides[0], part, thread_count
@@ -180,7 +180,7 @@ class Kernels:
     ) -> None:
         """Composite like `composite` into half floats, opaque pixels in linear light.
 
-        `pixels`: patterns of shape (rows, columns, 4); its first pixel is that of the part. Raises MemoryError.
+        `pixels`: patterns of shape (rows, columns, 4), starting at the part's first pixel. Raises MemoryError.
         """
         stride = pixels.strides[0]
         origin = pixels.ctypes.data - part.y * stride - part.x * pixels.strides[1]

@@ -30,7 +30,7 @@ Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32
 
 
 class Variant(NamedTuple):
-    """Features of a draw operation; each combination corresponds to one shader."""
+    """Features of a draw operation. Each combination corresponds to one shader variant."""
 
     kind: int
     samples: int = 0
@@ -38,9 +38,9 @@ class Variant(NamedTuple):
     is_nearest: bool = False
     mode: int = 0
     is_exact: bool = False
-    """Bytes are filtered in single floats instead of 8 bits."""
+    """Filter bytes in single floats instead of 8 bits."""
     gradient: int = 0
-    """1 linear, 2 radial."""
+    """Gradient kind: 0 none, 1 linear, 2 radial."""
     ramp_count: int = 0
     is_masked: bool = False
     matte_mode: int = 0
@@ -56,7 +56,7 @@ class Grade(NamedTuple):
     is_aces: bool = False
     """Convert linear colours from Rec.709 to ACEScg."""
     matrix: tuple[float, ...] | None = None
-    """Affine map of linear colours, clamped to 0..1 after it: three columns, then the offset."""
+    """Affine map of linear colours: three columns, then the offset. Results are clamped to 0..1."""
     table: npt.NDArray[np.uint32] | None = None
     """Result of `table_pairs`."""
 
@@ -65,13 +65,13 @@ class Content(NamedTuple):
     """Geometry, colour and texels of a draw operation."""
 
     geometry: tuple[float, ...] = (0.0,) * 4
-    """Shape: width, height and corner radius, layer px, and 1 for a hard edge, 0 for a soft one. COVERAGE, IMAGE and cells:
-    the visible part of the texels, as left, top, width, height, 0 to 1. GROUP, buffers and glows: the region of the texels,
-    frame px, or cells of a glow that is not nearest."""
+    """Four numbers. Shape: width, height and corner radius in layer px, and 1 for a hard edge or 0 for a soft one. COVERAGE,
+    IMAGE and cells: left, top, width and height of the visible texels, 0 to 1. GROUP, buffers and glows: region of the
+    texels in frame px, or in cells for a glow with linear filtering."""
     color: tuple[float, ...] = (0.0,) * 4
     """Linear straight RGBA of a shape or of coverage."""
     texels: Texels | None = None
-    """Without padding, of shape (rows, columns) or (rows, columns, 4); or the numbers of `struct gradient` or of passes."""
+    """Unpadded texels of shape (rows, columns) or (rows, columns, 4), or the numbers of `struct gradient` or of passes."""
 
 
 class Pass(NamedTuple):
@@ -92,7 +92,7 @@ class DrawOp(NamedTuple):
     packed: bytes
     """Operation as `struct draw_op`."""
     texels: object = None
-    """Arrays that the operation reads, kept alive with it."""
+    """Arrays that the operation reads. The reference keeps them alive."""
 
 
 NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
@@ -105,7 +105,7 @@ def quantise_op(region: Region) -> DrawOp:
 
 
 def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...] = ()) -> DrawOp:
-    """Return the operation that grades the backdrop in a region, clamped to 0..1, and runs passes over it."""
+    """Return the operation that grades the backdrop in a region, clamps it to 0..1 and runs passes over it."""
     stage = None if grade is None else _packed_grade(grade)
     numbers = [(*each.numbers, *(0.0,) * (PASS_NUMBERS - len(each.numbers))) for each in passes]
     packed = b"".join(_PASS(each.kind, each.is_monochrome, *of) for each, of in zip(passes, numbers, strict=True))
@@ -126,8 +126,8 @@ def content_op(
 ) -> DrawOp:
     """Return the operation of content on a quad.
 
-    `to_unit`: matrix from frame px to the unit square of the quad, column by column. `mask`: coverage of the unit square,
-    shape (rows, columns). `grade`: None if colours stay as they are.
+    `to_unit`: matrix from frame px to the quad's unit square, column by column. `mask`: coverage of the unit square, shape
+    (rows, columns). `grade`: None if colours stay unchanged.
     """
     stage = None if grade is None else _packed_grade(grade)
     columns, rows = (0, 0) if mask is None else mask.shape[::-1]
@@ -170,7 +170,7 @@ def _draw_op(
     """Pack a draw operation in the order of `struct draw_op`.
 
     `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
-    `kept`: arrays that the pointers lead to.
+    `kept`: arrays that the pointers refer to.
     """
     geometry, color, texels = content
     if variant.gradient:
@@ -186,10 +186,10 @@ def _draw_op(
 
 
 def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:
-    """Return a colour table as the kernels read it.
+    """Return a colour table in the kernels' format, shape (3, 257).
 
-    `table`: RGB8, 256 entries. Returns a level and, in the upper half of the number, the next one, of shape (3, 257).
-    The first entry stands before the first level, and repeats it.
+    `table`: RGB8, 256 entries. A number contains a level in its lower half and the next level in its upper half. The first
+    number comes before the first level and repeats it.
     """
     levels = np.frombuffer(table, np.uint8).reshape(256, 3).T.astype(np.uint32)
     repeated = np.pad(levels, ((0, 0), (1, 1)), "edge")

@@ -1,7 +1,7 @@
 """Load the native kernels from the compiled libraries of the package `render_kernels` (`native/`).
 
-Only speed depends on the kernels: without them OpenGL composites, shaders draw the windows of effects, and libswscale converts video. The test suite compares
-every library with the formulas (`tests/gpu_renderer/backends/cpu`).
+The kernels only affect speed. Without them OpenGL composites, shaders draw the windows of effects, and libswscale converts
+video. Tests compare every library with the formulas (`tests/gpu_renderer/backends/cpu`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class KernelsUnavailable(RenderError):
-    """The native kernels cannot be loaded on this machine; the message gives the reason."""
+    """The native kernels cannot be loaded on this machine. The message gives the reason."""
 
 
 @cache
@@ -34,7 +34,7 @@ def kernels() -> Kernels | None:
 
 
 def installed() -> list[Path]:
-    """Return the libraries that this processor can run, the fastest one last. Raises KernelsUnavailable."""
+    """Return the libraries that this processor can run, slowest first. Raises KernelsUnavailable."""
     try:
         libraries: list[Path] = importlib.import_module("render_kernels").libraries()
     except (ImportError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Bindings of `native/src/windows.c`, `line_blurs.c` and `convolution.c`: means, extremes and ranks of windows over a layer's canvas,
-means along lines, and convolutions of targets.
+"""Bindings of `native/src/windows.c`, `line_blurs.c` and `convolution.c`.
 
-Pixels are uint8 of shape (rows, columns, 4) without padding. Lines are divided among `thread_count` threads.
+The kernels compute means, extremes and medians of windows over a layer's canvas, means along lines, and convolutions of
+targets. Pixels are unpadded uint8 of shape (rows, columns, 4). `thread_count` threads share the lines.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.uint16]
 """Patterns of half floats."""
 Taps = tuple[Floats, npt.NDArray[np.int32]]
-"""A symmetric kernel: weights, and their distances from the middle in px, which come in order from 0 on."""
+"""A symmetric convolution kernel: weights, and their distances from the centre in px, ascending from 0."""
 Operation = Literal["mean", "largest", "smallest", "weighted mean"]
 Axis = Literal[0, 1]
 """0 is across, 1 is down."""
 Channels = tuple[bool, bool, bool, bool]
 ALL: Channels = (True, True, True, True)
 THREADS_MAX, BAND_LINES = 8, 64
-"""Threads of a process, and lines that are worth another thread."""
+"""Maximum number of threads, and minimum lines of a thread's band."""
 _OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2, "weighted mean": 3}
 _STRIP, _BLOCK = 64, 8
-"""`STRIP` of windows.c and convolution.c, and what the widths of windows.c are multiples of, px."""
+"""`STRIP` of windows.c and convolution.c, and the granularity of widths in windows.c, px."""
 TAPS_MAX = 128
 """`TAPS_MAX` of convolution.c."""
 
 
 class WindowKernels:
-    """The kernels of windows as functions of arrays. They release the interpreter's lock."""
+    """Kernels of windows as functions of arrays. They release the GIL."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._window, self._medians, self._straighten = library.window, library.medians, library.straighten
@@ -86,10 +86,10 @@ class WindowKernels:
         repeats_edge: bool = True,
         thread_count: int = 1,
     ) -> None:
-        """Replace channels, in place, by the mean or an extreme of 2 margin + 1 px along an axis.
+        """Replace channels in place by the mean or an extreme of 2 margin + 1 px along an axis.
 
-        Beyond the edge its pixels repeat, or all is 0. Means are rounded to the nearest. In a weighted mean the colours of
-        straight pixels count by their alpha; it needs all channels and a margin below 2^14.
+        Outside, edge pixels repeat, or pixels are 0. Means are rounded to the nearest. A weighted mean weights the colours
+        of straight pixels by alpha. It needs all channels and a margin below 2^14.
         """
         rows, columns = pixels.shape[:2]
         chosen = np.array(channels, np.uint8) * np.uint8(255)
@@ -105,9 +105,9 @@ class WindowKernels:
         _in_bands(run_lines, columns if axis else rows, thread_count)
 
     def medians(self, pixels: Pixels, margin: int, *, is_disc: bool, thread_count: int = 1) -> Pixels:
-        """Return the middle elements of the windows around each pixel, by channel: of n in order the one at n // 2, from 0 on.
+        """Return the median of the window around each pixel, by channel: element n // 2 of n sorted values.
 
-        A disc of radius `margin` repeats the edge; of a square only the pixels on the canvas count.
+        A disc of radius `margin` repeats the edge pixels. A square uses only pixels on the canvas.
         """
         rows, columns = pixels.shape[:2]
         width = -(-columns // _BLOCK) * _BLOCK
@@ -133,9 +133,10 @@ class WindowKernels:
     def directional_blur(
         self, pixels: Pixels, moves: Floats, weights: npt.NDArray[np.int32], *, thread_count: int = 1
     ) -> Pixels:
-        """Return the sum of displaced copies of premultiplied pixels, filtered linearly. Each is rounded as (value * weight + 255) / 256.
+        """Return the sum of displaced, linearly filtered copies of premultiplied pixels.
 
-        `moves`: px across and down, shape (copies, 2). `weights`: in 255ths, together about 255. Outside all is transparent.
+        Each copy is rounded as (value * weight + 255) / 256. `moves`: displacement in px, across and down, shape (copies, 2).
+        `weights`: in 255ths, sum about 255. Pixels outside the canvas are transparent.
         """
         rows, columns = pixels.shape[:2]
         found = np.empty_like(pixels)
@@ -151,7 +152,7 @@ class WindowKernels:
         return found
 
     def heights(self, pixels: Pixels, margin: int, *, thread_count: int = 1) -> Floats:
-        """Return luma times alpha of straight pixels, 0 to 1, as means of squares of 2 margin + 1 px on the canvas."""
+        """Return the mean of luma times alpha, 0 to 1, of straight pixels in squares of 2 margin + 1 px on the canvas."""
         rows, columns = pixels.shape[:2]
         field = np.empty((rows, columns), np.float32)
 
@@ -174,7 +175,7 @@ class WindowKernels:
     ) -> Pixels:
         """Return the means of straight pixels along the contours of a field of shape (rows, columns), turned by an angle (radians).
 
-        `steps`: at most 64 distances in px. Where the field is level the pixel stays.
+        `steps`: at most 64 distances in px. Pixels at which the field is flat stay unchanged.
         """
         rows, columns = pixels.shape[:2]
         found, margin = np.empty_like(pixels), math.ceil(float(np.abs(steps).max())) + 1
@@ -201,8 +202,8 @@ class WindowKernels:
     ) -> Halves | Floats:
         """Return a part of a picture convolved along x, then y, as half floats or floats. The part can exceed the picture.
 
-        Sums along x, and half floats, are cut towards zero. `texels`: shape (rows, columns, 4), premultiplied, or (rows, columns). `part`: counted from the first texel. Kernels have at
-        most TAPS_MAX weights.
+        Sums along x and half floats are truncated towards zero. `texels`: premultiplied of shape (rows, columns, 4), or of shape
+        (rows, columns). `part` is relative to the first texel. Kernels have at most TAPS_MAX weights.
         """
         (rows, columns), channels = texels.shape[:2], texels[0, 0].size
         shape = (part.height, part.width, *texels.shape[2:])
@@ -224,17 +225,17 @@ class WindowKernels:
         return found
 
     def straighten(self, pixels: Pixels) -> None:
-        """Make premultiplied pixels straight, in place: 255 c / a, rounded half up and at most 255."""
+        """Convert premultiplied pixels to straight ones in place: 255 c / a, rounded half up, at most 255."""
         self._straighten(pixels.ctypes.data, _straight().ctypes.data, pixels.size // 4)
 
     def premultiply(self, pixels: Pixels) -> None:
-        """Make straight pixels premultiplied, in place: c a / 255, rounded to the nearest."""
+        """Convert straight pixels to premultiplied ones in place: c a / 255, rounded to the nearest."""
         self._premultiply(pixels.ctypes.data, pixels.size // 4)
 
     def level_counts(self, pixels: Pixels) -> npt.NDArray[np.uint32]:
-        """Return the number of straight pixels that are not fully transparent at each level: shape (4, 256).
+        """Return histograms of the straight pixels that are not fully transparent, shape (4, 256).
 
-        The rows are red, green, blue and luma, whose weights of BT.709 are cut to 1/10,000.
+        The rows are red, green, blue and luma. The BT.709 weights of luma are truncated to 1/10,000.
         """
         counts = np.zeros((4, 256), np.uint32)
         self._count_levels(pixels.ctypes.data, pixels.size // 4, counts.ctypes.data)
@@ -243,14 +244,14 @@ class WindowKernels:
 
 @cache
 def _straight() -> Pixels:
-    """Return the straight byte of each alpha and premultiplied byte, shape (256, 256)."""
+    """Return the straight byte for each alpha and premultiplied byte, shape (256, 256)."""
     alpha = np.maximum(np.arange(256, dtype=np.float32), 1)[:, None]
     straight = np.arange(256, dtype=np.float32) / alpha * np.float32(255) + np.float32(0.5)
     return np.minimum(straight, 255).astype(np.uint8)
 
 
 def _counts(count: int, side: int, margin: int) -> npt.NDArray[np.int32]:
-    """Return the number of positions of a window that lie on a side, for each of a number of positions from its start."""
+    """Return, for `count` positions, the number of window positions that lie within the side."""
     at = np.minimum(np.arange(count), side - 1)
     counts: npt.NDArray[np.int32] = np.asarray(
         np.minimum(at + margin, side - 1) - np.maximum(at - margin, 0) + 1, np.int32
@@ -259,7 +260,7 @@ def _counts(count: int, side: int, margin: int) -> npt.NDArray[np.int32]:
 
 
 def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> Pixels:
-    """Return pixels with margins, and room for `width` columns between these: the edge repeated, or 255."""
+    """Return pixels with margins around at least `width` columns. The padding repeats the edge or is 255."""
     rows, columns = pixels.shape[:2]
     padded = np.full((rows + 2 * margin, width + 2 * margin, 4), 255, np.uint8)
     padded[margin : margin + rows, margin : margin + columns] = pixels
@@ -271,7 +272,7 @@ def _padded(pixels: Pixels, margin: int, width: int, *, repeats_edge: bool) -> P
 
 
 def _in_bands(run_lines: Callable[[int, int], None], lines: int, thread_count: int) -> None:
-    """Call a function of the first and the last line for each thread's part of the lines."""
+    """Call `run_lines` with the first and end line of each thread's band."""
     parts = min(thread_count, THREADS_MAX, max(1, lines // BAND_LINES))
     ends = [lines * part // parts for part in range(parts + 1)]
     if parts == 1:
