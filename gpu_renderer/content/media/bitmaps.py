@@ -1,7 +1,7 @@
-"""Encoded bitmaps to pixels: size checked before a pixel is decoded, turned upright, converted to sRGB, premultiplied.
+"""Decode bitmaps: check the size before decoding, turn upright, convert to sRGB, premultiply.
 
-PNG, JPEG, WebP, BMP, ICO and the first frame of a GIF are decoded by the library family that browsers use, so that EXIF
-and ICC come out as there; AVIF by Pillow. Where that library and Chromium differ, Chromium counts (`_as_chromium_reads`).
+Skia, which browsers use, decodes PNG, JPEG, WebP, BMP, ICO and the first frame of a GIF, so that EXIF and ICC give the same
+result as there. Pillow decodes AVIF. If Skia and Chromium differ, follow Chromium (`_as_chromium_reads`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from gpu_renderer.errors import MediaUndecodable
 
 SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
-"""Largest declared area of a picture. A larger one is refused as a decompression bomb."""
+"""Largest declared area of a picture. Larger pictures are refused as decompression bombs."""
 BAND_ROWS: Final = 256
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_HEAD, _PNG_TAIL = 8, 4
-"""Bytes before the content of a chunk, its length and name, and after it, its checksum."""
+"""Bytes before a chunk's content (length and name) and after it (checksum)."""
 _SRGB_GAMMA = struct.pack(">I", 45455)
 _TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
     2: lambda pixels: pixels[:, ::-1],
@@ -40,7 +40,7 @@ _TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
     7: lambda pixels: pixels.swapaxes(0, 1)[::-1, ::-1],
     8: lambda pixels: pixels.swapaxes(0, 1)[::-1],
 }
-"""How a picture is turned upright, by EXIF's number for its orientation."""
+"""Functions that turn a picture upright, by EXIF orientation."""
 FILE_MAX_BYTES = 256 << 20
 """Largest file, and largest body of a `data:` URL."""
 
@@ -65,7 +65,7 @@ def bitmap_pixels(data: bytes) -> Pixels:
 
 
 def _as_chromium_reads(data: bytes) -> bytes:
-    """Return the file without what Chromium passes over: the gamma of sRGB in a PNG without primaries, EXIF in a WebP."""
+    """Return the file without data that Chromium ignores: sRGB's gamma in a PNG without primaries, EXIF in a WebP."""
     if data.startswith(_PNG_SIGNATURE):
         chunks = dict(_png_chunks(data))
         gamma = chunks.get(b"gAMA")
@@ -79,7 +79,7 @@ def _as_chromium_reads(data: bytes) -> bytes:
 
 
 def _upright(pixels: Pixels, data: bytes) -> Pixels:
-    """Return the pixels of a PNG turned as its EXIF says. Skia has turned those of other formats."""
+    """Return the pixels of a PNG, turned by its EXIF orientation. Skia has already turned other formats."""
     place = dict(_png_chunks(data)).get(b"eXIf") if data.startswith(_PNG_SIGNATURE) else None
     if place is None:
         return pixels
@@ -87,13 +87,13 @@ def _upright(pixels: Pixels, data: bytes) -> Pixels:
     try:
         exif.load(data[place])
         turn = _TURNS.get(exif.get(ExifTags.Base.Orientation))
-    except (SyntaxError, ValueError, struct.error):  # damaged
+    except (SyntaxError, ValueError, struct.error):  # damaged EXIF
         return pixels
     return pixels if turn is None else np.ascontiguousarray(turn(pixels))
 
 
 def _png_chunks(data: bytes) -> Iterator[tuple[bytes, slice]]:
-    """Yield the names and the places of the contents of a PNG's chunks, as far as they are whole."""
+    """Yield name and content slice of each chunk of a PNG. Stop at an incomplete chunk."""
     at = len(_PNG_SIGNATURE)
     while at + _PNG_HEAD <= len(data):
         length, name = struct.unpack_from(">I4s", data, at)
@@ -105,7 +105,7 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, slice]]:
 
 
 def _webp_chunks(data: bytes) -> Iterator[int]:
-    """Yield where each chunk of a WebP starts: its name, its length, and a content of whole pairs of bytes."""
+    """Yield the offset of each chunk of a WebP. A chunk is name, length, and content padded to an even size."""
     at = 12
     while at + 8 <= len(data):
         yield at
@@ -114,7 +114,7 @@ def _webp_chunks(data: bytes) -> Iterator[int]:
 
 
 def _pixels_of(picture: Image.Image) -> Pixels:
-    """Return the premultiplied pixels of a picture. Bands of rows bound what a large one takes beside the result."""
+    """Return the premultiplied pixels of a picture. Convert in bands of rows to limit the memory."""
     width, height = picture.size
     pixels = np.empty((height, width, 4), np.uint8)
     for top in range(0, height, BAND_ROWS):
@@ -131,7 +131,7 @@ def _png(picture: Image.Image, profile: bytes) -> bytes:
 
 
 def stated_area(data: bytes) -> int:
-    """Return the pixels that a picture's header states, before any is decoded; 0 where no header can be read."""
+    """Return the number of pixels in a picture's header without decoding it, or 0 if the header is unreadable."""
     picture = skia.Image.MakeFromEncoded(skia.Data.MakeWithCopy(data))
     if picture is not None:
         return int(picture.width() * picture.height())

@@ -1,7 +1,7 @@
-"""Two neighbouring frames of a video as one (layers.md 9.7; compositing.md, frame blending).
+"""Blend two neighbouring frames of a video (layers.md 9.7; compositing.md, frame blending).
 
-Mixed: the later frame over the earlier one, in linear light. Pixel motion: blocks of the earlier frame are looked for in the
-later one; both frames are bent towards each other as their parts move, and mixed.
+Frame mix draws the later frame over the earlier one in linear light. Pixel motion searches blocks of the earlier frame in the
+later one, warps both frames along the motion vectors, and mixes them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gpu_renderer.geometry.color import decoded_array, encoded_array
 
 LEAST_WEIGHT = 0.001
 LONG_EDGE_MOST_PX = 384
-"""Frames are compared at this size."""
+"""Longer side of frames when they are compared, px."""
 GRID_PX = 8
 BLOCK_RADIUS_PX = 3
 SEARCH_PX = 10
 LEAST_GAIN = 0.06
-"""Share by which a block must match better at another place than at its own to count as moved."""
+"""Minimum relative improvement of a block's match at another place for the block to count as moved."""
 
 _LINEAR = decoded_array(np.arange(256) / 255.0).astype(np.float32)
 _STEPS = 4095
@@ -37,7 +37,7 @@ _Offset = npt.NDArray[np.int64]
 
 
 def bracket(seconds: float, frames_per_second: float) -> tuple[float, float, float]:
-    """Return the times of the frames on both sides of a time, and the weight of the later one (0: only the earlier one)."""
+    """Return the times of the frames before and after a time, and the weight of the later one (0: only the earlier one)."""
     position = seconds * frames_per_second
     first = math.floor(position)
     weight = position - first
@@ -45,7 +45,7 @@ def bracket(seconds: float, frames_per_second: float) -> tuple[float, float, flo
 
 
 def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """Return the later frame at an opacity of `weight` over the earlier one; both opaque, encoded sRGB, of one shape."""
+    """Return the later frame at opacity `weight` over the earlier one. Both are opaque, encoded sRGB, of the same shape."""
     light = _LINEAR[earlier[..., :3]] * np.float32(1.0 - weight) + _LINEAR[later[..., :3]] * np.float32(weight)
     result = np.empty_like(earlier)
     result[..., :3] = _ENCODED[np.round(light * _STEPS).astype(np.int32)]
@@ -54,7 +54,7 @@ def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
 
 
 def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """Return the frame at `weight` between the two, 0..1, by pixel motion; uint8 RGBA, opaque, of one shape."""
+    """Return the frame at `weight`, 0..1, between the two, by pixel motion. All are opaque uint8 RGBA of the same shape."""
     vectors = motion_vectors(earlier, later)
     before, after = _bent(earlier, vectors * -weight), _bent(later, vectors * (1 - weight))
     between = before + (after.astype(np.float32) - before) * np.float32(weight)
@@ -62,9 +62,9 @@ def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
 
 
 def motion_vectors(earlier: Pixels, later: Pixels) -> _Floats:
-    """Return the motion of a grid's points from the earlier to the later frame, px: (rows, columns, x and y).
+    """Return the motion vectors of grid points from the earlier to the later frame, px: shape (rows, columns, 2).
 
-    The grid's first point is the frame's corner. Points are `GRID_PX` of the compared size apart.
+    The grid starts at the frame's corner. Its spacing is `GRID_PX` at the compared size.
     """
     factor = _factor(earlier)
     a, b = (_luma(frame, factor) for frame in (earlier, later))
@@ -75,7 +75,7 @@ def motion_vectors(earlier: Pixels, later: Pixels) -> _Floats:
 
 
 def _luma(frame: Pixels, factor: float) -> _Floats:
-    """Return the frame's luma 0..1, each pixel the mean of what it stands for."""
+    """Return the frame's luma, 0..1, reduced by averaging."""
     luma: _Floats = frame[..., :3] @ _LUMA
     if factor == 1.0:
         return luma
@@ -88,7 +88,7 @@ def _luma(frame: Pixels, factor: float) -> _Floats:
 
 
 def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
-    """Return the offset at which each block of `a` is found in `b`, to a share of a pixel: (blocks, 2)."""
+    """Return the subpixel offset at which each block of `a` matches `b` best: shape (blocks, 2)."""
     blocks = _blocks(a, x, y)
 
     def costs(dx: _Offset | int, dy: _Offset | int) -> _Floats:
@@ -116,7 +116,7 @@ def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
 
 
 def _blocks(luma: _Floats, x: _Offset, y: _Offset) -> _Floats:
-    """Return the pixels around each place, those beyond the frame held at its edge: (places, pixels)."""
+    """Return the pixels around each position, shape (positions, pixels). Outside the frame, edge pixels repeat."""
     around = np.arange(-BLOCK_RADIUS_PX, BLOCK_RADIUS_PX + 1)
     rows = np.clip(y[:, None] + around, 0, luma.shape[0] - 1)
     columns = np.clip(x[:, None] + around, 0, luma.shape[1] - 1)
@@ -125,14 +125,14 @@ def _blocks(luma: _Floats, x: _Offset, y: _Offset) -> _Floats:
 
 
 def _lowest(before: _Floats, here: _Floats, after: _Floats) -> _Floats:
-    """Return the minimum of the parabola through three neighbours, -0.5 to 0.5 px from the middle one."""
+    """Return the minimum of the parabola through three neighbours, as an offset of -0.5 to 0.5 px from the middle one."""
     bend = before - 2 * here + after
     shift = np.where(bend > 1e-9, (before - after) / np.where(bend > 1e-9, 2 * bend, 1), 0)
     return np.clip(shift, -0.5, 0.5).astype(np.float32)
 
 
 def _smoothed(vectors: _Floats) -> _Floats:
-    """Each vector the mean of the nine around it."""
+    """Return the vectors, each averaged over its 3 x 3 neighbourhood."""
     padded = np.pad(vectors, ((1, 1), (1, 1), (0, 0)), mode="edge")
     rows, columns = vectors.shape[:2]
     parts = [padded[dy : dy + rows, dx : dx + columns] for dy, dx in product(range(3), range(3))]
@@ -141,7 +141,7 @@ def _smoothed(vectors: _Floats) -> _Floats:
 
 
 def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
-    """Return the frame with each place of the grid showing what is its shift away, between places in proportion; its edges go on."""
+    """Return the warped frame: each grid point shows the pixel at its shift. Interpolate between points and repeat edges."""
     rows, columns = frame.shape[:2]
     step = GRID_PX * _factor(frame)
     y, x = np.mgrid[0 : shifts.shape[0], 0 : shifts.shape[1]] * step
@@ -157,12 +157,12 @@ def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
 
 
 def _triangle_corners(grid: npt.NDArray[Any]) -> list[Any]:
-    """Return the corners of two triangles for each cell of a grid (rows, columns, x and y), one triangle after the other."""
+    """Return the corners of two triangles for each cell of a grid of shape (rows, columns, 2), triangle by triangle."""
     top_left, top_right, bottom_left, bottom_right = grid[:-1, :-1], grid[:-1, 1:], grid[1:, :-1], grid[1:, 1:]
     corners = [top_left, top_right, bottom_left, top_right, bottom_right, bottom_left]
     return [skia.Point(x, y) for x, y in np.stack(corners, axis=2).reshape(-1, 2).tolist()]
 
 
 def _factor(frame: Pixels) -> float:
-    """Return the ratio of the frame's size to the compared size."""
+    """Return the ratio of the frame's size to the compared size, at least 1."""
     return max(1.0, float(max(frame.shape[:2])) / LONG_EDGE_MOST_PX)

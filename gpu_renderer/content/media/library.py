@@ -1,4 +1,4 @@
-"""Media of one job: pictures and frames of videos, by the source that a layer names."""
+"""Media of a job: pictures and video frames, by the source of a layer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"BM")
 
 
 class MediaLibrary:
-    """Find sources with `resolve`, which gives a local file for each source that the job may read, else None.
+    """Decoder of a job's media. `resolve` returns a local file for each source that the job may read, otherwise None.
 
-    Decoded pictures are not kept here: the caller caches them.
+    Decoded pictures are not cached here, but by the caller.
     """
 
     def __init__(self, resolve: Callable[[str], Path | None], fonts: Fonts) -> None:
@@ -36,13 +36,13 @@ class MediaLibrary:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a line for each undrawn part of pictures, and for each source without a file."""
+        """Return a line for each unsupported feature of a picture and for each source without a file."""
         missing = [src for src, path in self._files.items() if path is None]
         lines = (f"There is nothing at {src[:SOURCE_SHOWN_MAX]}: its layer is not drawn." for src in missing)
         return (*lines, *self._faults)
 
     def picture(self, src: str, svg_fill: str | None = None) -> Pixels | None:
-        """Return a picture at its own size: uint8 RGBA, premultiplied; None without a file. Raises MediaUndecodable."""
+        """Return a picture at its own size as premultiplied uint8 RGBA, or None without a file. Raises MediaUndecodable."""
         data = self._bytes(src)
         if data is None:
             return None
@@ -51,13 +51,13 @@ class MediaLibrary:
     def svg(
         self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None
     ) -> Pixels:
-        """Return an SVG document's raster, all its shapes of one fill if given. Raises MediaUndecodable."""
+        """Return an SVG document's raster. A given fill replaces the fill of all shapes. Raises MediaUndecodable."""
         pixels, warnings = svg_pixels(markup, self._fonts, intrinsic, fill)
         self._faults |= dict.fromkeys(warnings)
         return pixels
 
     def is_picture(self, src: str) -> bool:
-        """Return True if the source of a video layer is a still picture, by its first bytes."""
+        """Return True if the source of a video layer is a still picture, judged by its first bytes."""
         if src.startswith("data:"):
             return src.startswith("data:image/")
         if src not in self._stills:
@@ -66,13 +66,13 @@ class MediaLibrary:
         return self._stills[src]
 
     def shown_frame(self, source: VideoSource) -> DecodedFrame | None:
-        """Return the one frame that a video layer shows; None without a file, or if frames are mixed. Raises MediaUndecodable."""
+        """Return the single frame of a video layer, or None without a file or with frame blending. Raises MediaUndecodable."""
         if source.blend != "none" or self.is_picture(source.src):
             return None
         return self._videos.frame(source.src, source.time)
 
     def blended_frame(self, source: VideoSource) -> Raster | None:
-        """Return the picture of a video layer: a frame, or a blend of two neighbours. Raises MediaUndecodable."""
+        """Return the picture of a video layer: one frame, or a blend of two. Raises MediaUndecodable."""
         if source.blend == "none":
             return self._video_frame(source.src, source.time)
         index = self._videos.index(source.src)
@@ -86,7 +86,7 @@ class MediaLibrary:
         return replace(earlier, pixels=make(earlier.pixels, later.pixels, weight))
 
     def begin_run(self) -> None:
-        """Allow the next frames to be anywhere. Without a call they are expected near the last ones."""
+        """Begin a run of frames at another time. Without this call, frames are expected near the last ones."""
         self._videos.begin_run()
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class MediaLibrary:
         self._videos.close()
 
     def _found(self, src: str) -> Path | None:
-        """Return the file of a source, looked for once."""
+        """Return the file of a source, or None. The result is cached."""
         if src not in self._files:
             path = self._resolve(src)
             self._files[src] = path if path is not None and path.is_file() else None
@@ -109,7 +109,7 @@ class MediaLibrary:
         return None if path is None else path.read_bytes()
 
     def _video_frame(self, src: str, seconds: float) -> Raster | None:
-        """Return the frame at a time of the video's own. The same frame asked for twice in a row is the same array."""
+        """Return the frame at a video time. Successive calls for the same frame return the same array."""
         frame, index = self._videos.frame(src, seconds), self._videos.index(src)
         if frame is None or index is None:
             return None
@@ -118,7 +118,7 @@ class MediaLibrary:
 
 
 def _is_still(path: Path) -> bool:
-    """Return True for the formats of pictures that are no animation to a video decoder."""
+    """Return True for picture formats that a video decoder does not treat as animations."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     is_webp, is_avif = head[:4] == b"RIFF" and head[8:12] == b"WEBP", head[4:12] == b"ftypavif"

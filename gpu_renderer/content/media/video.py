@@ -1,8 +1,7 @@
-"""Frames of video files by time: exact, cheap in sequence, decoded ahead within a byte budget.
+"""Frames of video files by time: frame-accurate, cheap in sequence, prefetched within a byte budget.
 
-`Videos` finds files by source. A file is indexed once; a *cursor* decodes it forward on a thread of its own and is
-moved only when the frame asked for does not follow from the last one. Two layers that show the same file at different
-times get a cursor each.
+`Videos` finds files by source. A file is indexed once. A *cursor* decodes a file on its own thread. It seeks only if the
+requested frame does not follow from the last one. Two layers that show a file at different times use two cursors.
 """
 
 from __future__ import annotations
@@ -23,23 +22,24 @@ from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.threads import prefetched
 
 AHEAD_MAX_BYTES = 96 << 20
-"""Budget of all cursors for decoded frames that nobody has requested yet. Forward each has a sixth of it, backward the open ones share it."""
+"""Byte budget of all cursors for prefetched frames. Forward, each cursor has 1/CURSORS_MAX of it. Backward, the open
+cursors share it."""
 AHEAD_MAX_FRAMES = 2
 CURSORS_MAX = 6
 STEP_MAX_FRAMES = 8
-"""A larger step forward is taken for a jump."""
+"""Largest step between two frames that does not count as a jump."""
 DECODER_THREADS_MAX = 4
-"""Each holds frames of its own: 4 MB at 1080p, 17 to 77 MB at 4K."""
+"""Limit of decoder threads. Each thread holds frames: 4 MB at 1080p, 17 to 77 MB at 4K."""
 LARGE_PIXELS = 1920 * 1088
-"""Footage above this size is decoded by a thread less than there are cores, for the sake of memory, other footage by one for each."""
+"""Size above which footage is decoded with one thread less than cores, to save memory. Other footage uses all cores."""
 DECODE_ON_FRAMES = 16
-"""So far ahead decoding on is taken to be cheaper than a seek."""
+"""Distance up to which decoding forward is assumed to be cheaper than a seek."""
 _NEVER = -(1 << 63)
-"""Before every timestamp."""
+"""Value before every timestamp."""
 
 
 class Videos:
-    """Videos of one job. Used on one thread. `resolve` answers a file that is there, or None."""
+    """Videos of a job, for use on one thread. `resolve` returns an existing file or None."""
 
     def __init__(self, resolve: Callable[[str], Path | None], ahead_max_bytes: int = AHEAD_MAX_BYTES) -> None:
         self._resolve = resolve
@@ -47,21 +47,21 @@ class Videos:
         self._indexes: dict[Path, VideoIndex] = {}
         self._cursors: list[_Cursor] = []
         self._unclaimed: list[_Cursor] = []
-        """Cursors that this run of frames has not used."""
+        """Cursors that the current run of frames has not used."""
 
     def begin_run(self) -> None:
-        """Allow the next frames to be anywhere: cursors can move there, and those that the last run did not use are closed.
+        """Begin a run of frames at another time. Cursors become free to move. Close those that the last run did not use.
 
-        Without it every jump would take a decoder of its own, with tens of megabytes.
+        Without this call, every jump would open another decoder, which takes tens of megabytes.
         """
         for cursor in self._unclaimed:
             self._close(cursor)
         self._unclaimed = list(self._cursors)
 
     def frame(self, src: str, seconds: float) -> DecodedFrame | None:
-        """Return the frame shown at a time of the video's own: the same object while it is asked for again and again.
+        """Return the frame at a video time, or None without a file. Raises MediaUndecodable.
 
-        None where the source names no file. Raises MediaUndecodable.
+        Successive calls for the same frame return the same object.
         """
         index, path = self.index(src), self._resolve(src)
         if index is None or path is None:
@@ -76,7 +76,7 @@ class Videos:
             raise MediaUndecodable(f"{path.name}: {error}", "A video cannot be decoded.") from error
 
     def index(self, src: str) -> VideoIndex | None:
-        """Return the index of a source's file, read at the first call, or None without a file. Raises MediaUndecodable."""
+        """Return the cached index of a source's file, or None without a file. Raises MediaUndecodable."""
         path = self._resolve(src) if src else None
         if path is None:
             return None
@@ -86,16 +86,16 @@ class Videos:
 
     @property
     def seek_count(self) -> int:
-        """Number of seeks in files, which make video slow."""
+        """Return the number of seeks in files. Seeks are slow."""
         return sum(cursor.decoder.seek_count for cursor in self._cursors)
 
     @property
     def decoder_count(self) -> int:
-        """Number of open decoders, which take memory."""
+        """Return the number of open decoders. Decoders take memory."""
         return len(self._cursors)
 
     def close(self) -> None:
-        """End all decoding and close all files."""
+        """Stop all decoding and close all files."""
         for cursor in list(self._cursors):
             self._close(cursor)
 
@@ -105,7 +105,7 @@ class Videos:
         self._unclaimed = [other for other in self._unclaimed if other is not cursor]
 
     def _cursor_for(self, path: Path, frame_index: int) -> _Cursor:
-        """Return the cursor that gets to the frame without a seek, else one of an earlier run, a new one, or that used longest ago."""
+        """Return a cursor that reaches the frame without a seek, otherwise one of an earlier run, a new or the oldest one."""
         own = [cursor for cursor in self._cursors if cursor.path == path]
         near = (cursor for cursor in own if cursor.reaches(frame_index))
         found = min(near, key=lambda cursor: cursor.distance(frame_index), default=None)
@@ -121,7 +121,7 @@ class Videos:
 
 
 class _Cursor:
-    """A place in a file, and the frames decoded ahead of it, in the direction that the last step took."""
+    """Position in a file with prefetched frames in the direction of the last step."""
 
     def __init__(self, path: Path, index: VideoIndex, ahead_max_bytes: int) -> None:
         self.path = path
@@ -132,19 +132,19 @@ class _Cursor:
         self._frame: DecodedFrame | None = None
 
     def reaches(self, frame_index: int) -> bool:
-        """Return True if the frame is the last one given, or a small step away from it."""
+        """Return True if the frame is the last returned one or a small step away from it."""
         return self._frame is not None and abs(frame_index - self._position) <= STEP_MAX_FRAMES
 
     def distance(self, frame_index: int) -> tuple[bool, int]:
-        """Return a sort key of how far a frame is from the expected one.
+        """Return a sort key for the distance of a frame from the cursor.
 
-        Frames that are held or decoded next come first, then the nearest.
+        The current and the next frame come first, then the nearest.
         """
         is_expected = frame_index in (self._position, self._position + self._step)
         return not is_expected, abs(frame_index - self._position)
 
     def frame(self, frame_index: int, held_max_bytes: int) -> DecodedFrame:
-        """Return the frame. Start to decode the frames that are expected next, backward as many as the bytes allow."""
+        """Return the frame and prefetch the expected next frames. `held_max_bytes` limits a backward stretch."""
         if self._frame is None or frame_index != self._position:
             if self._coming is None or frame_index != self._position + self._step:
                 self._restart(frame_index, held_max_bytes)
@@ -158,12 +158,12 @@ class _Cursor:
         return self._frame
 
     def close(self) -> None:
-        """End decoding and close the file."""
+        """Stop decoding and close the file."""
         self._stop()
         self.decoder.close()
 
     def _restart(self, frame_index: int, held_max_bytes: int) -> None:
-        """Decode ahead from a frame, in steps like the last one if that was small."""
+        """Prefetch from a frame on. Repeat the last step if it was small."""
         step = frame_index - self._position
         self._step = step if self.reaches(frame_index) and step != 0 else 1
         self._stop()
@@ -172,7 +172,7 @@ class _Cursor:
         self._coming = prefetched(self._prepared(frames), ahead_count)
 
     def _prepared(self, frames: Iterator[DecodedFrame]) -> Iterator[DecodedFrame]:
-        """Convert ahead what will be wanted as pixels: the next frame, where the last one was."""
+        """Convert prefetched frames to pixels if the last frame was converted."""
         for frame in frames:
             if self._frame is not None and self._frame.was_converted:
                 _ = frame.pixels
@@ -189,28 +189,28 @@ class _DamageFound(Exception):
 
 
 class _Decoder:
-    """One open video file, decoded forward from any frame, or backward in stretches. Used by one thread at a time.
+    """Decoder of one open video file: forward from any frame, or backward in stretches. Use it on one thread at a time.
 
-    What a decoder shows for a broken picture depends on its threads and on the pictures before. So once it finds one, it
-    is careful: it decodes on one thread, and each group of pictures from its entry point on with a decoder of its own.
-    Then a frame looks the same however decoding gets to it.
+    A decoder's output for a broken picture depends on its threads and on former pictures. After the first broken picture,
+    the decoder is careful: it uses one thread and reopens the file for each group of pictures. A frame then looks the same
+    for every order of requests.
     """
 
     def __init__(self, path: Path, index: VideoIndex) -> None:
         self._path, self._index = path, index
         self._is_careful = False
         self._group = -1
-        """Entry point of the frame that was last sought."""
+        """Entry point of the last requested frame."""
         self._open()
         self._scalers = Scalers(kernels())
         self._coming: Iterator[av.VideoFrame] | None = None
         self._last_shown_at = self._shown_from = _NEVER
         self._is_at_end = False
-        """True if the file was read to its end, not only to a place that cannot be read."""
+        """True if the file was read to its end, False if reading stopped at damaged data."""
         self._barren: set[int] = set()
-        """Entry points from which no picture comes."""
+        """Entry points from which no picture can be decoded."""
         self._last_frame: av.VideoFrame | None = None
-        """Last frame of the file that comes out whole, once it is known; it is shown until the end."""
+        """Last decodable frame of the file, once known. It is shown until the end."""
         self.seek_count = 0
 
     def _open(self) -> None:
@@ -222,13 +222,13 @@ class _Decoder:
 
     @property
     def frame_bytes(self) -> int:
-        """Bytes of a frame as pixels, by the size that the stream had last."""
+        """Return the bytes of a frame's pixels, by the stream's latest size."""
         return _pixel_bytes(self._stream.codec_context)
 
     def frames(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[DecodedFrame]:
-        """Yield the frames first, first + step, first + 2 step ..., for ever; the last one is repeated, as one object.
+        """Yield the frames first, first + step, first + 2 step ... without end. The last frame repeats as the same object.
 
-        Backward, a stretch of frames is decoded at once and held, as many as fit into `held_max_bytes`.
+        Backward, decode stretches of as many frames as fit into `held_max_bytes`.
         """
         assert step != 0, "a step leads somewhere"
         decoded: DecodedFrame | None = None
@@ -250,7 +250,7 @@ class _Decoder:
         yield from (self._decoded(index) for index in range(min(first_index, last_index), last_index + 1, step))
 
     def _backward(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[av.VideoFrame]:
-        """Yield frames backward. A stretch is held by the sizes of its own frames: a stream can change its size anywhere."""
+        """Yield frames backward in stretches. The last stretch's frame size limits the next, as a stream can change its size."""
         indices = range(first_index, -1, step) or range(1)
         count = max(1, held_max_bytes // self.frame_bytes)
         while indices:
@@ -265,7 +265,7 @@ class _Decoder:
             yield from reversed(held)
 
     def _decoded(self, frame_index: int) -> av.VideoFrame:
-        """Return the frame shown at the indexed time, else the next one that comes out, else the last of the file."""
+        """Return the frame at the indexed time, otherwise the next decodable frame, otherwise the last of the file."""
         try:
             return self._found(frame_index)
         except _DamageFound:
@@ -288,8 +288,8 @@ class _Decoder:
                 self._last_shown_at, self._coming = _NEVER, self._decoding()
                 found = self._next_from(shown_at)
             if found is None:
-                # Nothing whole follows: freeze on the last frame before. The steps double, so that many broken groups
-                # take few attempts; an attempt from further back ends at the same frame.
+                # No intact frame follows: freeze the last frame before. The steps double, so that many broken groups need few
+                # attempts. An attempt from further back ends at the same frame.
                 self._barren.add(entry)
                 entry, back = max(0, entry - back) if entry else -1, 2 * back
         if found is None:
@@ -297,9 +297,9 @@ class _Decoder:
         return found
 
     def _next_from(self, shown_at: int) -> av.VideoFrame | None:
-        """Decode on to the first frame shown at a time or later; return that frame, else the last one that came."""
+        """Decode up to the first frame at or after a time and return it, otherwise the last decoded frame or None."""
         last: av.VideoFrame | None = None
-        with suppress(av.FFmpegError):  # the container cannot be read here
+        with suppress(av.FFmpegError):  # the container is unreadable from here
             for last in self._coming or ():
                 self._last_shown_at = last.pts
                 if last.pts >= shown_at:
@@ -317,7 +317,7 @@ class _Decoder:
             self._open()
         try:
             self._container.seek(self._index.entry_points[entry].decoded_at, stream=self._stream, backward=True)
-        except av.FFmpegError:  # the file's tables contradict each other: decode from its start
+        except av.FFmpegError:  # the file's index is inconsistent: decode from its start
             self._container.close()
             self._open()
         self._codec.flush_buffers()
@@ -331,7 +331,7 @@ class _Decoder:
         return is_far and entry.shown_at > self._last_shown_at
 
     def _decoding(self) -> Iterator[av.VideoFrame]:
-        """Frames in the order shown. A packet that is broken is passed over, as players do."""
+        """Yield frames in display order. Skip broken packets, as players do."""
         self._is_at_end = False
         for packet in packets(self._container, self._stream):
             if packet.size == 0:
@@ -341,7 +341,7 @@ class _Decoder:
         yield from self._pictures(None)
 
     def _pictures(self, packet: av.Packet | None) -> Iterator[av.VideoFrame]:
-        """Decode a packet. Raises _DamageFound for broken ones until the decoder is careful."""
+        """Yield the frames of a packet. Raises _DamageFound for a broken picture unless the decoder is careful."""
         frames: list[av.VideoFrame] = []
         is_broken = False
         try:
@@ -350,7 +350,7 @@ class _Decoder:
             is_broken = True
         for frame in frames:
             if frame.pts is not None:
-                # Pictures before the entry point lack those that they refer to, and are not shown.
+                # Pictures before the entry point lack their reference pictures and are not shown.
                 if not self._is_careful and frame.is_corrupt and frame.pts >= self._shown_from:
                     raise _DamageFound
                 yield frame
@@ -367,7 +367,7 @@ def _sample_bytes(frame: av.VideoFrame) -> int:
 
 
 def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
-    """Return the stream's decoder; for VP8 and VP9 with transparency the library that reads the second layer."""
+    """Return the stream's decoder. VP8 and VP9 with transparency need the library that decodes the alpha layer."""
     library = alpha_library(stream)
     if library is not None:
         codec = av.CodecContext.create(library, "r")

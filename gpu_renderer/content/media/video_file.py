@@ -1,4 +1,4 @@
-"""Video files: opened within limits, and indexed without decoding: the time of each frame, and its entry point for decoding."""
+"""Open video files within limits and index them without decoding: times of frames, and entry points for decoding."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import av
 from gpu_renderer.errors import MediaUndecodable, is_of_machine
 
 PIXELS_MAX: Final = 36_000_000
-"""8192 x 4320, and a little more."""
+"""Largest picture: slightly more than 8192 x 4320."""
 FRAMES_MAX = 2_000_000
-"""More packets than any film; beyond that the file is refused."""
+"""Largest number of frames, more than any film has. Files with more are refused."""
 _CONFINED: Final = {
     "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mp3,wav,gif",
     "protocol_whitelist": "file",
 }
-"""Without these, a file that looks like a playlist or a session description makes libav open other files and addresses."""
+"""Options that stop libav from opening other files and addresses for a file that looks like a playlist or SDP."""
 
 
 def opened(path: Path) -> av.container.InputContainer:
-    """Open a file as one of the accepted formats, with decoders that refuse larger pictures, whatever size the container states.
+    """Open a file in one of the accepted formats. Its decoders refuse larger pictures than PIXELS_MAX.
 
     Raises MediaUndecodable for a stream that states a larger size.
     """
     options = {"max_pixels": str(PIXELS_MAX), **_CONFINED}
-    container = av.open(str(path), options=options, metadata_errors="replace")  # tags are of any encoding
+    container = av.open(str(path), options=options, metadata_errors="replace")  # tags can have any encoding
     for stream in container.streams.video:
         codec = stream.codec_context
-        if codec is None:  # a format that the library does not know
+        if codec is None:  # a format that the library does not support
             continue
         limit(codec)
         if codec.width * codec.height > PIXELS_MAX:
@@ -45,29 +45,29 @@ def opened(path: Path) -> av.container.InputContainer:
 
 
 def limit(codec: av.VideoCodecContext) -> None:
-    """Let a decoder that is not open yet refuse larger pictures: a stream can change its size anywhere."""
+    """Let an unopened decoder refuse too large pictures. A stream can change its size anywhere."""
     if not codec.is_open:
         codec.options = {**codec.options, "max_pixels": str(PIXELS_MAX)}
 
 
 def has_alpha(video_format: Any) -> bool:
-    """Return True if a pixel format carries transparency."""
+    """Return True if a pixel format has alpha."""
     return video_format is not None and str(video_format.name).startswith(
         ("yuva", "rgba", "bgra", "argb", "abgr", "gbra", "ya")
     )
 
 
 def alpha_library(stream: av.VideoStream) -> str | None:
-    """Return the decoder that reads the transparency of a VP8 or VP9 stream; None where the stream has none."""
+    """Return the name of the decoder for the alpha of a VP8 or VP9 stream, or None if the stream has no alpha."""
     library = {"vp8": "libvpx", "vp9": "libvpx-vp9"}.get(stream.codec_context.name)
     tags = {name.lower(): value for name, value in stream.metadata.items()}
     return library if tags.get("alpha_mode") == "1" and library in av.codecs_available else None
 
 
 class EntryPoint(NamedTuple):
-    """A picture that needs no other: when it is shown, and the timestamp by which a container finds it.
+    """A picture that can be decoded without others: its display time, and the timestamp to seek to.
 
-    Where an edit list hides that picture, the time is that of the first frame shown after it, and the timestamp leads back to it.
+    If an edit list hides the picture, `shown_at` belongs to the first visible frame after it. `decoded_at` still leads to it.
     """
 
     shown_at: int
@@ -76,26 +76,26 @@ class EntryPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VideoIndex:
-    """Frames of a file in the order shown. Timestamps are the container's, in units of its time base."""
+    """Frames of a file in display order. Timestamps are in units of the container's time base."""
 
     shown_at: tuple[int, ...]
     """Timestamp of each frame, ascending."""
     seconds: tuple[float, ...]
-    """Time of each frame from the first one on, seconds."""
+    """Time of each frame relative to the first one, seconds."""
     entry_points: tuple[EntryPoint, ...]
-    """Frames from which decoding can start, in the order shown."""
+    """Frames from which decoding can start, in display order."""
     frames_per_second: float | None
     is_opaque: bool = True
 
     def frame_at(self, seconds: float) -> int:
-        """Return the last frame that has begun, a microsecond of grace for rounded times (animation.md 3.3); clamped to the ends."""
+        """Return the index of the frame at a time, clamped to the ends, with 1 us of tolerance for rounding (animation.md 3.3)."""
         begun = (max(0.0, round(seconds * 1e6)) + 1.0) / 1e6
         return max(0, bisect_right(self.seconds, begun) - 1)
 
     def entry_number(self, frame_index: int) -> int:
-        """Return which entry point makes the frame complete by decoding from it: the last one shown no later.
+        """Return the index of the entry point from which to decode the frame: the last one that is not shown later.
 
-        Frames of an open group that are shown before its entry picture refer to the former group, and start there.
+        Frames of an open GOP that are shown before its entry picture refer to the previous GOP, so they start there.
         """
         before = bisect_right(self.entry_points, self.shown_at[frame_index], key=lambda entry: entry.shown_at)
         return max(0, before - 1)
@@ -124,7 +124,7 @@ def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> 
         timestamp = packet.pts if packet.pts is not None else packet.dts
         if packet.size == 0 or timestamp is None:
             continue
-        if packet.is_discard:  # an edit list begins later, and what it shows needs this packet
+        if packet.is_discard:  # the edit list starts later, but visible frames need this packet
             has_hidden_key = has_hidden_key or packet.is_keyframe
             continue
         shown_at.append(timestamp)
@@ -146,7 +146,7 @@ def _indexed(container: av.container.InputContainer, stream: av.VideoStream) -> 
 
 
 def packets(container: av.container.InputContainer, stream: av.VideoStream) -> Iterator[av.Packet]:
-    """Packets of a stream, up to a place that cannot be read: a file that was cut off there, as players show it."""
+    """Yield the packets of a stream up to the first unreadable one, as players do with a truncated file."""
     is_any = False
     try:
         for packet in container.demux(stream):

@@ -1,8 +1,8 @@
-"""One decoded frame of a video, and its conversion to pixels: YUV 4:2:0 to RGB, turned upright, premultiplied.
+"""A decoded video frame and its conversion to pixels: YUV 4:2:0 to RGB, turned upright, premultiplied.
 
 Matrix and range come from the frame's tags. Untagged frames of any size are BT.709, as in the reference. Chroma is
-interpolated bilinearly about the centre of each block of pixels, as the reference's textures do. Libswscale does it; the
-kernels give the same bytes in a tenth of the time, for the commonest kind of frame (`suits_kernels`).
+interpolated bilinearly and sited at the centre of each block of pixels, as in the reference's textures. Libswscale converts
+most frames. For the commonest kind (`suits_kernels`), the kernels give the same bytes in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ _UNSPECIFIED = 2
 GRAPHS_MAX = 4
 _FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 CROP_GRID_PX = 32
-"""Parts are cut on this grid, so that their scalers can be used again."""
+"""Grid for parts of a frame, so that their scalers can be reused."""
 CROP_MARGIN_PX = 8
-"""More than the margin of chroma interpolation, so that a part has the same pixels as the whole."""
+"""Margin around a part. It exceeds that of chroma interpolation, so that a part has the same pixels as the whole."""
 KERNEL_SIZE_MIN = 8
-"""Columns and rows. Libswscale shortens its filters for frames that are smaller."""
+"""Minimum columns and rows for the kernels. Libswscale shortens its filters for smaller frames."""
 
 
 class DecodedFrame:
-    """A frame as the decoder returned it: its samples, and its pixels, which are converted when first used, wholly or in part."""
+    """A decoded frame with its samples and pixels. Pixels are converted at first use, for the whole frame or a part."""
 
     def __init__(self, frame: av.VideoFrame, scalers: Scalers) -> None:
         self._frame, self._scalers = frame, scalers
         self._quarter_turns = round(frame.rotation / 90) % 4
-        """By the file's display matrix, counter-clockwise."""
+        """Counter-clockwise rotation by the file's display matrix."""
         self._pixels: Pixels | None = None
 
     @property
     def was_converted(self) -> bool:
-        """True if the whole frame has been turned into pixels."""
+        """Return True if the whole frame was converted to pixels."""
         return self._pixels is not None
 
     @property
     def pixels(self) -> Pixels:
-        """uint8 RGBA of shape (rows, columns, 4), encoded sRGB, premultiplied, upright; the same array at every call."""
+        """Return upright, premultiplied, encoded sRGB pixels: uint8 RGBA (rows, columns, 4), the same array at every call."""
         if self._pixels is None:
             self._pixels = self._converted()
         return self._pixels
 
     def pixels_of(self, part: Region) -> Pixels:
-        """Return `pixels[rows, columns]` of a part of an opaque frame of even size that is stored upright, without the rest."""
+        """Return the pixels of a part without converting the rest. The frame must be opaque, upright and of even size."""
         if self._pixels is not None:
             return self._pixels[part.y : part.bottom, part.x : part.right]
         decoded = self._decoded(part)
@@ -68,7 +68,7 @@ class DecodedFrame:
         return pixels[part.y - cut.y : part.bottom - cut.y, part.x - cut.x : part.right - cut.x]
 
     def resample(self, columns: FilterTaps, rows: FilterTaps, picture: Pixels) -> None:
-        """Fill a picture with the opaque frame, upright, through filter taps. Needs native kernels."""
+        """Resample the opaque, upright frame into a picture with filter taps. Requires native kernels."""
         native = self._scalers.native
         assert native is not None, "only the kernels resample"
         if self.has_plain_samples:
@@ -78,14 +78,14 @@ class DecodedFrame:
 
     @property
     def is_opaque(self) -> bool:
-        """True if no pixel can be transparent."""
+        """Return True if no pixel can be transparent."""
         return not has_alpha(self._frame.format)
 
     @property
     def has_samples(self) -> bool:
-        """True if an encoder's frame of the same size could hold the decoded samples as they are.
+        """Return True if an encoder frame of the same size can contain the decoded samples unchanged.
 
-        Those of the encoder are 8-bit 4:2:0, limited range, BT.709.
+        Encoder frames are 8-bit 4:2:0, limited range, BT.709.
         """
         frame = self._frame
         is_fit = frame.rotation % 360 == 0 and frame.width % 4 == 0 and frame.height % 2 == 0
@@ -94,21 +94,21 @@ class DecodedFrame:
 
     @property
     def has_plain_samples(self) -> bool:
-        """True if the frame is upright and of the kind that the kernels convert: `samples` by `weights`."""
+        """Return True if the frame is upright and the kernels can convert its `samples` with `weights`."""
         return self._quarter_turns == 0 and suits_kernels(self._frame)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows as decoded."""
+        """Return the decoded columns and rows."""
         return self._frame.width, self._frame.height
 
     @property
     def upright_size(self) -> tuple[int, int]:
-        """Columns and rows of the pixels."""
+        """Return the columns and rows of the upright pixels."""
         return self.size if self._quarter_turns % 2 == 0 else self.size[::-1]
 
     def samples(self) -> Samples:
-        """Return the planes of a frame of 4:2:0, 8 bits and even size, in its own memory."""
+        """Return the planes of an 8-bit 4:2:0 frame of even size, in its own memory."""
         frame = self._frame
         luma, blue, red = (np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size) for plane in frame.planes)
         half = np.s_[: frame.height // 2, : frame.width // 2]
@@ -136,7 +136,7 @@ class DecodedFrame:
 
 
 class Scalers:
-    """Conversions of the frames of one file, from any thread. Caches libswscale's contexts, which cost time and memory, by kind of frame."""
+    """Converter of a file's frames, usable from any thread. It caches libswscale's contexts by kind of frame."""
 
     def __init__(self, native: Kernels | None) -> None:
         self.native = native
@@ -144,9 +144,9 @@ class Scalers:
         self._lock = threading.Lock()
 
     def scaled(self, frame: av.VideoFrame, part: Region | None) -> Pixels:
-        """Convert with libswscale: uint8 (rows, columns, 4), straight. Chroma outside a part of even edges is unknown."""
+        """Convert with libswscale to straight uint8 (rows, columns, 4). A part has even edges; chroma outside it is not used."""
         key = (frame.width, frame.height, frame.format.name, _matrix(frame), _is_full_range(frame), part)
-        # Neither changes the conversion, but libswscale refuses codes that it does not know.
+        # These tags do not affect the conversion, but libswscale refuses unknown codes.
         frame.color_primaries = frame.color_trc = _UNSPECIFIED
         with self._lock:
             graph = self._graphs.get(key, lambda: _graph(frame, part))
@@ -158,7 +158,7 @@ class Scalers:
 
 
 def suits_kernels(frame: av.VideoFrame) -> bool:
-    """Return True if a frame is of the kind that the kernels convert as libswscale does."""
+    """Return True if the kernels can convert a frame with the same result as libswscale."""
     is_fit = all(size % 2 == 0 and size >= KERNEL_SIZE_MIN for size in (frame.width, frame.height))
     return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
 
