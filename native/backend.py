@@ -1,4 +1,4 @@
-"""Build backend: setuptools', which asks for a C compiler as a wheel where the machine has none."""
+"""Build backend: setuptools, with a C compiler from a wheel as a build requirement if the machine has none."""
 
 from __future__ import annotations
 

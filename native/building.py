@@ -1,4 +1,4 @@
-"""Parts of a setuptools build that compile the kernels, shared by this folder's wheel and the project's."""
+"""Setuptools commands that compile the kernels, for the wheels of this folder and of the project."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from setuptools.command.build_py import build_py
 
 
 class BinaryDistribution(Distribution):
-    """A distribution for one kind of machine."""
+    """A platform-specific distribution."""
 
     def has_ext_modules(self) -> bool:
-        """Return True: the wheel has libraries of this machine, though no extension module."""
+        """Return True: the wheel contains libraries for this platform, although no extension modules."""
         return True
 
 
 class BuildWithKernels(build_py):
-    """Compile the libraries beside the module that loads them."""
+    """Build command that compiles the libraries beside the module that loads them."""
 
     def run(self) -> None:
-        """Copy the modules, then compile."""
+        """Copy the modules, then compile the libraries."""
         super().run()
         compiling.build(Path(self.build_lib) / "render_kernels")
 
 
 class AnyPythonWheel(bdist_wheel):
-    """A wheel for this machine and every Python 3: the libraries do not depend on Python."""
+    """A wheel for this platform and every Python 3, because the libraries do not depend on Python."""
 
     def get_tag(self) -> tuple[str, str, str]:
         """Return the wheel's tag."""

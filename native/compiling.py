@@ -1,6 +1,6 @@
-"""Compile the kernels into shared libraries with a plain C interface, one for each level of the processor.
+"""Compile the kernels into shared libraries with a plain C interface, one for each CPU level.
 
-The libraries do not use Python's headers, so that they can be built where these are not installed.
+The libraries do not use Python's headers, which may not be installed.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import tempfile
 from pathlib import Path
 
 ZIG = "ziglang==0.17.1"
-"""A C compiler as a wheel: a build requirement where the machine has none."""
+"""C compiler as a wheel. It is a build requirement if the machine has no compiler."""
 COMPILERS = ("cc", "gcc", "clang")
 SOURCES = ("kernels.c", "composite.c", "windows.c", "line_blurs.c", "convolution.c", "level.c")
 FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-DNDEBUG", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-ffinite-math-only", "-fno-signed-zeros",
 )  # fmt: skip
-"""No step of single floats is contracted with the next, so that every processor gives the same bytes. The last two allow one
-instruction for the minimum or maximum of two numbers; the kernels never meet an infinity or a NaN there."""
+"""Compiler flags. Contraction of float operations is off, so that every processor gives the same bytes. The last two flags
+allow a single instruction for minimum or maximum, because these operands are never infinite or NaN."""
 LEVELS = {"x86_64": {"baseline": (), "avx2": ("-mavx2", "-mfma", "-mf16c")}}
-"""Compiler flags of each library, by machine. `render_kernels` picks the last one that the processor has."""
+"""Compiler flags of each library, by machine. `render_kernels` selects the last one that the processor supports."""
 GLIBC = "2.28"
 
 
 def system_compiler() -> list[str] | None:
-    """Return the command of the machine's C compiler (`CC`, else the usual names), or None."""
+    """Return the command of the machine's C compiler (`CC`, otherwise the usual names), or None."""
     named = os.environ.get("CC")
     if named:
         return shlex.split(named)
@@ -40,12 +40,12 @@ def system_compiler() -> list[str] | None:
 
 
 def build(folder: Path) -> None:
-    """Write `kernels-LEVEL.so` for each level of this machine into the folder. Raises SystemExit with the compiler's message."""
+    """Write `kernels-LEVEL.so` for each CPU level of this machine to the folder. Raises SystemExit with the compiler's message."""
     command = system_compiler() or _zig()
     folder.mkdir(parents=True, exist_ok=True)
     sources = [str(Path(__file__).parent / "src" / name) for name in SOURCES]
     with tempfile.TemporaryDirectory() as cache:
-        # Zig would keep 100 MB in the home folder, and does not work where there is none or it is read-only.
+        # By default, Zig stores 100 MB in the home folder, and fails if that is missing or read-only.
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
         for level, flags in LEVELS.get(platform.machine(), {"baseline": ()}).items():
             words = [*command, *FLAGS, *flags, *sources, "-lm", "-o", str(folder / f"kernels-{level}.so")]
@@ -55,7 +55,7 @@ def build(folder: Path) -> None:
 
 
 def _works(compiler: str) -> bool:
-    """Return True if the compiler finds the C library's headers: a compiler without them is common."""
+    """Return True if the compiler finds the C library's headers, which are often missing."""
     test = "#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
     command = [compiler, "-fsyntax-only", "-xc", "-"]
     return subprocess.run(command, input=test, text=True, capture_output=True, check=False).returncode == 0

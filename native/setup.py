@@ -1,4 +1,4 @@
-"""Build the wheel of the kernels; `compiling.py` does the work."""
+"""Build the wheel of the kernels with `compiling.py`."""
 
 from building import COMMANDS, BinaryDistribution
 from setuptools import setup

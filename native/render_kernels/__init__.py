@@ -1,4 +1,4 @@
-"""Native kernels of the renderer: shared libraries, one for each level of the processor, and the choice among them."""
+"""Native kernels of the renderer: shared libraries, one for each CPU level, and the selection of one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _FOLDER = Path(__file__).parent
 
 
 def library() -> Path:
-    """Return the path of the fastest library that this processor can run. Raises OSError if there is none."""
+    """Return the path of the fastest library that this processor supports. Raises OSError if there is none."""
     baseline, faster = _FOLDER / "kernels-baseline.so", _FOLDER / "kernels-avx2.so"
     is_faster = ctypes.CDLL(str(baseline)).has_avx2() and faster.exists()
     return faster if is_faster else baseline
 
 
 def libraries() -> list[Path]:
-    """Return the paths of all libraries that this processor can run, the fastest one last."""
+    """Return the paths of all libraries that this processor supports, slowest first."""
     baseline, fastest = _FOLDER / "kernels-baseline.so", library()
     return [baseline] if fastest == baseline else [baseline, fastest]

@@ -1,4 +1,4 @@
-// The effects of an adjustment layer over the opaque colours below it: compositing/grade.frag, and pointwise passes after it.
+// Effects of an adjustment layer over an opaque backdrop: compositing/grade.frag, then pointwise passes.
 
 #ifndef ADJUSTMENT_H
 #define ADJUSTMENT_H
@@ -40,7 +40,7 @@ static void ramp_pass(const struct pass *by, struct strip *s, int row, int first
     }
 }
 
-// The hash `random` of effects/noise.frag at positions on the frame, 0 to 1: its bytes depend on the order of every operation.
+// Write the hash `random` of effects/noise.frag at frame positions, 0 to 1. Its bytes depend on the order of all operations.
 static void random_numbers(const struct pass *by, float scale, float moved, int row, int first, float *restrict found, int count) {
     float width = 1.0f / by->noise.frame[0], height = 1.0f / by->noise.frame[1];
     float y = (float)row + 0.5f, down = by->noise.is_mirrored > 0.0f ? by->noise.frame[1] - y : y;
@@ -65,7 +65,7 @@ static void noise_pass(const struct pass *by, struct strip *s, int row, int firs
     }
 }
 
-// Run the colour stage and the passes of an adjustment layer over columns of a row. Each stores half floats.
+// Run the colour stage and the passes of an adjustment layer over columns of a row. Each of them stores half floats.
 static void adjust(const struct draw_op *op, struct strip *s, int row, int left, int first, int end) {
     int count = end - first, at = first - left;
     for (int channel = 0; channel < 3; channel++) {

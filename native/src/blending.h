@@ -5,13 +5,13 @@
 
 #include "draw_op.h"
 
-// Put premultiplied colours over a backdrop. `transmittance`: the part of the backdrop that shows through.
+// Composite premultiplied colours over a backdrop. `transmittance`: share of the backdrop that shows through.
 static void over(float *restrict below, const float *restrict colours, const float *restrict transmittance, int count) {
     for (int i = 0; i < count; i++) below[i] = colours[i] + below[i] * transmittance[i];
     truncate_to_halves(below, count);
 }
 
-// Put one colour of one alpha over a backdrop.
+// Composite one colour with one alpha over a backdrop.
 static void over_flat(float *restrict below, float colour, float alpha, int count) {
     float source = colour * alpha, transmittance = 1.0f - alpha;
     if (alpha == 1.0f) {
@@ -22,7 +22,7 @@ static void over_flat(float *restrict below, float colour, float alpha, int coun
     truncate_to_halves(below, count);
 }
 
-// Put one colour over a backdrop, with alpha and coverage per pixel. Without `covered` every pixel is covered.
+// Composite one colour over a backdrop, with alpha and coverage per pixel. Without `covered`, every pixel is covered.
 static void over_one_colour(float *restrict below, float colour, const float *restrict alpha, const float *restrict covered,
                             int count) {
     if (covered) {
@@ -47,7 +47,7 @@ static void over_straight(float *restrict below, const float *restrict colours, 
     truncate_to_halves(below, count);
 }
 
-// Opaque colours replace the backdrop.
+// Replace the backdrop with opaque colours.
 static void over_opaque(float *restrict below, const float *restrict colours, int count) {
     memcpy(below, colours, (size_t)count * sizeof *below);
     truncate_to_halves(below, count);
@@ -61,7 +61,7 @@ static void quantise(float *restrict below, int count) {
     }
 }
 
-// Multiply alpha by coverage, and set it to 0 below 1/255: such pixels blend nothing.
+// Multiply alpha by coverage. Set results below 1/255 to 0, because blend modes skip these pixels.
 static void prepare_alpha(const float *restrict covered, float *restrict alpha, int count) {
     for (int i = 0; i < count && covered; i++) alpha[i] *= covered[i];
     for (int i = 0; i < count; i++) alpha[i] = select_float(alpha[i] < 1.0f / 255.0f, 0.0f, alpha[i]);

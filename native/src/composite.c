@@ -1,12 +1,12 @@
 // Composite draw operations row by row in single floats. The results agree with shaders/compositing/quad.frag and layer.frag.
-// Each step is rounded separately; filters of half and single floats fuse one multiplication with one addition.
+// Each step is rounded separately, except that filters of half and single floats fuse one multiplication with one addition.
 // Colours are linear.
 
 #include "adjustment.h"
 #include "blending.h"
 #include "contents.h"
 
-// A draw operation clipped to the columns of a strip, with values that hold for all of its rows.
+// A draw operation clipped to the columns of a strip, with values that are the same for all rows.
 struct clipped_op {
     const struct draw_op *op;
     struct draw_op graded;            // a copy of an operation of one colour, after its colour stage
@@ -19,7 +19,7 @@ struct clipped_op {
 
 // ---------------------------------------------------------------------------------------------------------------- contents
 
-// Replace an operation of one colour by a copy whose colour has passed its stage.
+// Replace an operation of one colour with a copy that has the graded colour.
 static void grade_one_colour(struct clipped_op *clipped, struct strip *s) {
     clipped->graded = *clipped->op;
     for (int channel = 0; channel < 3; channel++) s->source[channel][0] = clipped->op->color[channel];
@@ -34,7 +34,7 @@ static void apply_mask(const struct draw_op *op, struct strip *s, int row, int f
     multiply_by_mask(s->words[0], s->weights[0], s->weights[1], s->alpha, count);
 }
 
-// A span of columns that the quad's edge can cross, only the edge of its shape, or no edge.
+// Span of columns that can contain the quad's edge, only the edge of its shape, or no edge.
 enum span_kind { QUAD_EDGE, SHAPE_EDGE, INTERIOR };
 
 // Composite content over columns [first, end) of a row. `left`: the column of the row's first number.
@@ -106,8 +106,8 @@ static void composite_content(struct clipped_op *clipped, struct row_cache *cach
 
 // ------------------------------------------------------------------------------------------------------ glows and buffers
 
-// Put s->buffer in front of its glow: `resampled` of shaders/include/color.glsl of the buffer, plus the glow where that is
-// transparent.
+// Composite s->buffer over its glow: `resampled` of shaders/include/color.glsl of the buffer, plus the glow times the buffer's
+// transparency.
 static void put_buffer_over_glow(const struct strip *s, float (*restrict glow)[CHUNK], int count) {
     const float *alpha = s->buffer[3];
     for (int channel = 0; channel < 4; channel++) {
@@ -137,7 +137,7 @@ static void apply_opacity(struct strip *s, const float *restrict opacities, int 
     }
 }
 
-// Write the opacity that a matte gives to each pixel: `matte` of shaders/include/matte.glsl.
+// Write the opacity of each pixel by a matte: `matte` of shaders/include/matte.glsl.
 static void matte_opacities(float (*restrict texels)[CHUNK], int mode, float *restrict opacities, int count) {
     for (int i = 0; i < count; i++) {
         float red = floorf(clamp(texels[0][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
@@ -207,7 +207,7 @@ static void quantise_row(struct strip *s, int left, int first, int end) {
     if (first <= s->unquantised_first && end >= s->unquantised_end) s->unquantised_first = s->unquantised_end = left;
 }
 
-// Extend the columns that are not quantised by [first, end).
+// Extend the range of unquantised columns by [first, end).
 static void mark_unquantised(struct strip *s, int first, int end) {
     int is_none = s->unquantised_first >= s->unquantised_end;
     s->unquantised_first = is_none || first < s->unquantised_first ? first : s->unquantised_first;
@@ -310,8 +310,7 @@ static void display_encode_row(const uint8_t *restrict levels, const uint16_t *r
 
 // Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
 // begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
-// half float; without them the picture takes half floats of RGBA as they are. Works in strips of columns. Returns 0 if memory ran
-// out.
+// half float. Without levels, write RGBA half floats unchanged. Works in strips of columns. Returns 0 if out of memory.
 int composite(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
               uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
     struct strip s;

@@ -68,7 +68,7 @@ static int is_hard(const struct draw_op *op) { return is_shape(op) && op->shape.
 
 static int has_one_colour(const struct draw_op *op) { return op->kind == COVERAGE || (is_shape(op) && !op->texels); }
 
-// Shade an IMAGE from s->texels if it is exact, else from the pixels in s->words[0].
+// Shade an IMAGE from s->texels if it is exact, otherwise from the pixels in s->words[0].
 INLINE void shade_image_ungraded(const struct draw_op *op, struct strip *s, int is_linear, int count) {
     if (op->is_exact) {
         shade_texels(s, op->opacity, count);
@@ -84,7 +84,7 @@ INLINE void shade_image_ungraded(const struct draw_op *op, struct strip *s, int 
     alphas_of_pixels(s->words[0], op->opacity, s->alpha, count);
 }
 
-// Shade an IMAGE and apply the colour stage. A stage of tables alone takes encoded colours, without decoding and encoding them.
+// Shade an IMAGE and apply the colour stage. A stage with only tables reads the encoded colours directly.
 static void shade_image(const struct draw_op *op, struct strip *s, int count) {
     if (op->grade && has_tables_alone(op->grade)) {
         shade_image_ungraded(op, s, 0, count);

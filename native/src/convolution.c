@@ -11,7 +11,7 @@ enum { LANES = 4 };
 enum { BLOCK = 4 * LANES, STRIP = 64, TAPS_MAX = 128 };  // numbers summed at a time; columns of pixels; distances of a kernel
 typedef float lanes __attribute__((vector_size(4 * LANES)));
 
-// The weight of the middle, and of pixels at `count` distances on both sides, nearest first.
+// Weight of the centre, and weights of pixels at `count` distances on both sides, nearest first.
 struct taps {
     const float *weights;
     const int32_t *distances;
@@ -60,7 +60,7 @@ static void write_edge(const uint16_t *edge, int channels, int is_clear, float *
     for (int i = 0; i < channels * count; i++) found[i] = is_clear ? 0.0f : float_of_half(edge[i % channels]);
 }
 
-// Write columns [left, right) of a row of pixels as floats. Beyond the row its edge is repeated or, with `is_clear`, all is 0.
+// Write columns [left, right) of a row of pixels as floats. Outside the row, repeat its edge or, with `is_clear`, write 0.
 static void read_columns(const uint16_t *row, int columns, int channels, int left, int right, int is_clear, float *restrict found) {
     int first = clamp_index(left, columns + 1), last = clamp_index(right, columns + 1);
     const uint16_t *end = row + channels * (ptrdiff_t)columns;
@@ -117,8 +117,7 @@ static struct taps taps_of(const float *weights, const int32_t *distances, int c
     return (struct taps){weights + 1, distances + 1, count - 1, distances[count - 1], weights[0]};
 }
 
-// The same with kernels as arrays of at most TAPS_MAX weights and distances in px: the first is that of the middle, the last the
-// farthest.
+// Call convolve_rows with kernels as arrays of at most TAPS_MAX weights and distances in px, from the centre outwards.
 void convolve(const uint16_t *source, int columns, int rows, int channels, void *found, int is_half, int width, int left, int top,
               const float *across_weights, const int32_t *across_distances, int across_count, const float *down_weights,
               const int32_t *down_distances, int down_count, int is_clear, int first, int last, float *room) {

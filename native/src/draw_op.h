@@ -1,4 +1,4 @@
-// Arguments of composite.c, and its working memory.
+// Arguments and working memory of composite.c.
 
 #ifndef DRAW_OP_H
 #define DRAW_OP_H
@@ -18,7 +18,7 @@ struct grade {
     const uint32_t *tables;  // of each channel TABLE_ENTRIES pairs of a level and, in the upper half, the next one; or 0
 };
 
-struct shape { float width, height, radius, hardness; };  // layer px; hardness: 1 for a hard edge, 0 for a soft one
+struct shape { float width, height, radius, hardness; };  // layer px; hardness: 1 for a hard edge, 0 for a soft edge
 
 struct rect { float left, top, width, height; };
 
@@ -27,7 +27,7 @@ struct draw_op {
     int32_t kind, samples, is_projective, is_nearest;
     int32_t mode;                      // of shaders/include/blend.glsl; 0 is source-over
     int32_t is_exact;                  // an image or coverage filtered in single floats
-    int32_t left, top, right, bottom;  // pixels of the frame that it can touch
+    int32_t left, top, right, bottom;  // pixels of the frame that the operation can touch
     float to_unit[9];                  // matrix from frame px to the unit square of its quad, column by column
     float opacity, color[4];           // linear, straight
     union {
@@ -53,7 +53,7 @@ struct draw_op {
 
 enum gradient_kind { LINEAR = 1, RADIAL };
 
-// Colour stops of a gradient as ramps: each adds its colours in proportion to the position between its start and its end.
+// Colour stops of a gradient as ramps. A ramp adds its colours in proportion to the position between its start and end.
 struct gradient {
     float place[4];  // LINEAR: offset per u, offset per v, offset at (0, 0); RADIAL: centre, and offset per u and per v from it
     float color[4];  // of the first stop: encoded, straight
@@ -65,7 +65,7 @@ struct gradient {
 // Gain of the encoded colours of a channel.
 INLINE float gain_of(const struct draw_op *op, int channel) { return op->grade ? op->grade->gain[channel] : 1.0f; }
 
-// The backdrop of all operations: `linear[code]` of video pixels, half floats of RGBA, or one colour.
+// Backdrop of all operations: `linear[code]` of video pixels, RGBA half floats, or one colour.
 struct backdrop {
     const uint8_t *footage;
     const float *linear;
@@ -79,8 +79,8 @@ struct strip {
     float backdrop[4][CHUNK];               // rounded to half floats; opaque
     float source[3][CHUNK];                 // colours of the operation: straight with `alpha`, or premultiplied with `transmittance`
     float alpha[CHUNK];
-    float transmittance[CHUNK];             // part of the backdrop that shows through
-    float coverage[CHUNK];                  // part of the pixel that the quad covers
+    float transmittance[CHUNK];             // share of the backdrop that shows through
+    float coverage[CHUNK];                  // share of the pixel that the quad covers
     float u[CHUNK + 2], v[CHUNK + 2];       // positions on the unit square, or on the texels; one column more on both sides
     float distances[2][CHUNK + 2];          // from the edge of a shape, of this row and the other one of its pair
     int32_t tap[CHUNK];                     // index of the upper left of the four texels around each position
@@ -91,7 +91,7 @@ struct strip {
     float texels[4][CHUNK], buffer[4][CHUNK];  // premultiplied colours and alpha: filtered texels; pixels of a buffer
     float interleaved[4 * CHUNK];           // RGBA of one pixel after the other
     uint16_t patterns[3][CHUNK];            // half floats
-    int32_t unquantised_first, unquantised_end;  // columns outside these are quantised to 8 bits
+    int32_t unquantised_first, unquantised_end;  // columns outside this range are quantised to 8 bits
 };
 
 #endif

@@ -28,7 +28,7 @@ static void apply_matrix(const float *restrict m, float *restrict red, float *re
 static void find_table_entries(const float *restrict colours, int32_t *restrict entries, float *restrict weights, int count) {
     for (int i = 0; i < count; i++) {
         float at = clamp(colours[i], 0.0f, 1.0f) * 256.0f - 0.5f;
-        int32_t low = (int32_t)at - (at < 0.0f);  // floorf without a function call where the processor has no instruction for it
+        int32_t low = (int32_t)at - (at < 0.0f);  // floorf without a function call on processors that lack the instruction
         entries[i] = clamp_index(low + 1, TABLE_ENTRIES);
         weights[i] = at - (float)low;
     }

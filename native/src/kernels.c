@@ -1,4 +1,4 @@
-// Kernels over the pixels of a frame, called by gpu_renderer/kernels/bindings.py. They use integers only, so that every processor
+// Kernels over the pixels of a frame, called by gpu_renderer/kernels/bindings.py. They use only integers, so that every processor
 // gives the same bytes.
 // Pixels are RGBA, 8 bits, R in the lowest byte of a 32-bit word.
 
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-enum { CHUNK = 1024 };  // columns at a time: their sums stay in the processor's first cache
+enum { CHUNK = 1024 };  // columns at a time: their sums fit the L1 cache
 
 // Convert half floats of RGBA, `width` by `height` without padding, to opaque pixels. `levels`: the byte of each of the 65,536
 // patterns of a half float. `stride`: bytes from one row of the picture to the next.
@@ -85,7 +85,7 @@ static inline __m256i chroma_codes_8(__m256i red_blue, __m256i green, int of_red
 }
 #endif
 
-// Write Cb and Cr of every other column from sums of two rows, with weights 1 2 1 across. The sums begin one column to the left.
+// Write Cb and Cr of every second column from sums of two rows, with weights 1 2 1 across. The sums start one column to the left.
 static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *restrict green, uint16_t *restrict pairs, int count) {
     int i = 0;
 #ifdef __AVX2__
@@ -140,7 +140,7 @@ void nv12(const uint8_t *restrict picture, ptrdiff_t stride, int width, int heig
     }
 }
 
-// A decoded frame of 4:2:0, width and height even. Rows of Y are `luma_stride` bytes apart, rows of Cb and Cr `chroma_stride`.
+// A decoded 4:2:0 frame of even size. Rows of Y are `luma_stride` bytes apart, rows of Cb and Cr `chroma_stride`.
 struct footage {
     const uint8_t *y;
     ptrdiff_t luma_stride;
@@ -174,7 +174,7 @@ static void blend_chroma_rows(const uint8_t *restrict near, const uint8_t *restr
     }
 }
 
-// Interpolate two columns of chroma from each one, in sixteenths. The quarters begin one column to the left.
+// Interpolate two columns of chroma from each column, in sixteenths. The quarters start one column to the left.
 static void upsample_chroma_row(const uint16_t *restrict quarters, uint16_t *restrict sixteenths, int count) {
     for (int i = 0; i < count; i++) {
         sixteenths[2 * i] = (uint16_t)(quarters[i] + 3 * quarters[i + 1]);
@@ -275,7 +275,7 @@ void resample(const struct footage *frame, const uint32_t *restrict weights, con
         for (int i = 0; i < 2; i++) {
             int slot = numbers[0] == wanted[i] ? 0 : numbers[1] == wanted[i] ? 1 : -1;
             if (slot < 0) {
-                slot = i == 0 ? numbers[0] == wanted[1] : 1 - slots[0];  // not where the other one is
+                slot = i == 0 ? numbers[0] == wanted[1] : 1 - slots[0];  // use the buffer that does not contain the other row
                 const uint32_t *row = pixels + (ptrdiff_t)wanted[i] * frame->width;
                 if (frame->y) {
                     colour_row(frame, weights, wanted[i], 0, frame->width, source);

@@ -1,4 +1,4 @@
-// Which library of the kernels this processor can run. Called through the one for every processor.
+// Detect the libraries that this processor supports. Called in the baseline library.
 
 // 1 if the processor has all extensions that the library "avx2" is compiled for, else 0.
 int has_avx2(void) {

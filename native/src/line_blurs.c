@@ -8,20 +8,20 @@
 #include <string.h>
 
 struct tap {
-    int across, down;       // whole px of the displacement, rounded down
-    uint16_t right, below;  // rest in 256ths of a px, the precision of Mesa's filter
+    int across, down;       // integer part of the displacement in px, rounded down
+    uint16_t right, below;  // fraction in 256ths of a px, the precision of Mesa's filter
     uint16_t weight;        // 255ths
     float x, y;             // px
 };
 
-// Interpolate two bytes as Mesa's filter of 8-bit textures: the difference times the weight is rounded to the nearest.
+// Interpolate two bytes like Mesa's filter of 8-bit textures, which rounds the difference times the weight to the nearest.
 static inline uint16_t lerp_8bit(uint16_t first, uint16_t second, uint16_t share) {
     return (uint8_t)(first + ((uint16_t)((uint16_t)(second - first) * share + 128) >> 8));
 }
 
 static inline uint16_t weighted(uint16_t value, uint16_t weight) { return (uint16_t)(value * weight + 255) >> 8; }
 
-// Add a displaced row: `top` and `bottom` begin at the first pixel that is read.
+// Add a displaced row. `top` and `bottom` point to the first pixel to read.
 static void add_row(uint16_t *restrict sums, const uint8_t *restrict top, const uint8_t *restrict bottom, struct tap tap,
                     ptrdiff_t count) {
     const uint16_t right = tap.right, below = tap.below, weight = tap.weight;
@@ -45,7 +45,7 @@ static void add_row(uint16_t *restrict sums, const uint8_t *restrict top, const 
 
 static inline int clamp_index(int at, int size) { return at < 0 ? 0 : at < size ? at : size - 1; }
 
-// Return the part of a displaced pixel that lies on the canvas, along one side.
+// Return the share of a displaced pixel that lies on the canvas, along one axis.
 static inline float side_coverage(int at, float moved, int size) {
     float start = (float)at + moved, end = start + 1.0f;
     float share = (end < (float)size ? end : (float)size) - (start > 0.0f ? start : 0.0f);

@@ -14,7 +14,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { CHUNK = 512 };  // columns of a strip: its working memory stays in the processor's first cache
+enum { CHUNK = 512 };  // columns of a strip: its working memory fits the L1 cache
 
 #define HALF_MIN 6.103515625e-05f  // smallest normal half float
 #define HALF_STEPS 16777216.0f     // subnormal half floats are multiples of 1 / HALF_STEPS
@@ -31,7 +31,7 @@ INLINE float float_of(uint32_t bits) {
     return number;
 }
 
-// Return one of two words without a branch, which would keep the compiler from vectorising the loop.
+// Return one of two words without a branch, so that the compiler can vectorise the loop.
 INLINE uint32_t select_bits(int is_first, uint32_t first, uint32_t second) {
     uint32_t mask = -(uint32_t)is_first;
     return (first & mask) | (second & ~mask);
@@ -108,8 +108,8 @@ static void read_half_patterns(const uint16_t *restrict patterns, float *restric
     for (; i < count; i++) numbers[i] = float_of_half(patterns[i]);
 }
 
-// Return c / 12.92, correctly rounded, without the division, which takes as long as the rest of `linear_of`. Tested for every float
-// that is not 0 as a half float.
+// Return c / 12.92, correctly rounded, without a division, which would take as long as the rest of `linear_of`. Tested for every
+// float that is not 0 as a half float.
 INLINE float linear_of_dark(float c) {
 #ifdef __FMA__
     const float share = 1.0f / 12.92f;

@@ -64,8 +64,8 @@ INLINE int interior_edges(const struct draw_op *op, struct edge *edges) {
     return 8;
 }
 
-// Write edges that cut the corners of an ellipse's quad off: no pixel outside them touches the ellipse. Returns their count, 0 if
-// testing them would cost more than it saves.
+// Write edges that cut off the corners of an ellipse's quad. No pixel outside them touches the ellipse. Returns their count, 0 if
+// a test would cost more than it saves.
 INLINE int ellipse_edges(const struct draw_op *op, struct edge *edges) {
     enum { SAVED_MIN = 32 };  // columns of a row at a corner
     const float *m = op->to_unit;
@@ -97,13 +97,13 @@ INLINE void clip_span(const struct edge *edges, int count, int row, double inset
         *end = *first;
         return;
     }
-    int from = (int)ceil(left), to = (int)floor(right);  // stays inside the given columns even if an edge is not a number
+    int from = (int)ceil(left), to = (int)floor(right);  // stay inside the given columns even if an edge is NaN
     *first = from > *first ? from : *first;
     *end = to < *end ? to : *end;
     if (*end < *first) *end = *first;
 }
 
-// Positions of pixel centres on the unit square of a draw operation, by an affine matrix. The order of additions is the shader's.
+// Write positions of pixel centres on a draw operation's unit square, by an affine matrix, in the shader's order of additions.
 static void affine_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
     for (int i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ static void projective_positions(const float *restrict m, int row, int first, in
     }
 }
 
-// Affine positions relative to the centre of the square, added in the order of the shader that draws shapes of one colour.
+// Write affine positions relative to the square's centre, in the order of additions of the shader for shapes of one colour.
 static void centred_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
     for (int i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ static void add_sample_hits(const float *restrict m, int is_projective, int row,
     }
 }
 
-// Write the part of each pixel that the quad covers, from one sample or from the four of the rasteriser's pattern.
+// Write the share of each pixel that the quad covers, from one sample or from the four samples of the rasteriser's pattern.
 static void quad_coverage(const struct draw_op *op, int row, int first, int count, float *restrict covered) {
     const float *m = op->to_unit;
     int is_projective = op->is_projective;

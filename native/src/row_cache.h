@@ -10,17 +10,17 @@ struct row_cache {
     const struct draw_op *op;
     int32_t first_column, column_count;        // of the frame
     int32_t lines[2];                          // rows of texels that are cached, -1 for none
-    int32_t visible_first[2], visible_end[2];  // of each: the columns that are not transparent
+    int32_t visible_first[2], visible_end[2];  // visible (not transparent) columns of each cached row
     int32_t upper, lower;                      // indices, 0 or 1, of the cached rows above and below the frame's row
     struct tap_8bit row_tap_8bit;              // the taps of the frame's row, with the weight in 256ths,
     struct tap_float row_tap;                  // or as a float
-    int32_t *taps, *next_taps;                 // of each column: both texels that it lies between; of bytes they are neighbours
+    int32_t *taps, *next_taps;                 // for each column: its two texels; those of bytes are neighbours
     float *fractions;                          // and its distance from the first one, in texels,
     uint32_t *weights;                         // or in 256ths
     void *filtered[2];                         // the cached rows: codes, pixels, or floats channel by channel
 };
 
-// True if rows of texels lie along the rows of the frame.
+// Return 1 if rows of texels are parallel to the rows of the frame.
 static int has_upright_texels(const struct draw_op *op) {
     if (op->kind == GLOW) return !op->is_nearest;
     int has_texels = op->kind == COVERAGE || op->kind == IMAGE || op->kind == CELLS || op->kind == HALF_CELLS;
@@ -146,7 +146,7 @@ static void filter_byte_row_in_floats(const struct row_cache *cache, const struc
     }
 }
 
-// True if a column of a cached row is visible. An alpha below 1/255 is not; coverage in single floats is visible above 0.
+// Return 1 if a column of a cached row is visible: alpha of at least 1/255, or coverage in single floats above 0.
 INLINE int is_visible(const struct draw_op *op, const void *row, int32_t count, int32_t column) {
     if (is_filtered_in_floats(op)) {
         float alpha = ((const float *)row)[(ptrdiff_t)(channels_of(op) - 1) * count + column];
@@ -162,7 +162,7 @@ static void find_visible(struct row_cache *cache, int32_t slot) {
     cache->visible_first[slot] = first, cache->visible_end[slot] = end;
 }
 
-// Return the index (0 or 1) of the cached row of a row of texels, and filter it if it is not cached. The row `other` stays cached.
+// Return the cache index (0 or 1) of a row of texels. Filter the row if it is not cached. Keep the row `other` cached.
 static int32_t cached_row(struct row_cache *cache, struct strip *s, int32_t line, int32_t other) {
     const struct draw_op *op = cache->op;
     int32_t slot = cache->lines[0] == line ? 0 : cache->lines[1] == line ? 1 : -1;

@@ -53,7 +53,7 @@ static void soft_edge_widths(const float *restrict own, const float *restrict ot
     }
 }
 
-// Write the coverage of shapes of one colour: a smooth step from one edge width inside to one outside.
+// Write the coverage of shapes of one colour: a smooth step from one edge width inside the edge to one outside.
 static void soft_edge_coverage(const float *restrict distances, const float *restrict widths, float *restrict coverage, int count) {
     for (int i = 0; i < count; i++) {
         float t = clamp((distances[i] + widths[i]) / (widths[i] + widths[i]), 0.0f, 1.0f);
@@ -73,7 +73,7 @@ static void gradient_edge_coverage(const float *restrict own, const float *restr
     }
 }
 
-// Return the coverage of columns of a row by a shape, 0 to 1. It lies in s->u or s->v.
+// Return the coverage of columns of a row by a shape, 0 to 1. The result is stored in s->u or s->v.
 static const float *shape_coverage(const struct draw_op *op, struct strip *s, int row, int first, int count) {
     int from = first & ~1, all = ((first + count + 1) & ~1) - from, past = first - from;
     shape_distances(op, s, row, from, all, s->distances[0]);
@@ -104,7 +104,7 @@ static void radial_gradient_offsets(const float *restrict u, const float *restri
     }
 }
 
-// Positions on a ramp, 0 at its start and 1 at its end.
+// Write positions on a ramp, 0 at its start and 1 at its end.
 static void ramp_positions(const float *restrict offsets, float start, float slope, float *restrict positions, int count) {
     for (int i = 0; i < count; i++) positions[i] = clamp((offsets[i] - start) * slope, 0.0f, 1.0f);
 }
@@ -117,7 +117,7 @@ static void add_ramp(const float *restrict positions, float added, float *restri
     for (int i = 0; i < count; i++) channel[i] += positions[i] * added;
 }
 
-// True if a shape with a gradient is opaque inside its edge.
+// Return 1 if a shape with a gradient is opaque inside its edge.
 INLINE int is_opaque_gradient(const struct draw_op *op) {
     const struct gradient *gradient = op->texels;
     int is_opaque = op->opacity == 1.0f && gradient->color[3] == 1.0f;

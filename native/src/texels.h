@@ -174,7 +174,7 @@ INLINE __m256 fused_lerp_8(__m256 one, __m256 other, __m256 fraction) {
     return _mm256_fmadd_ps(fraction, _mm256_sub_ps(other, one), one);
 }
 
-// Do the same as `bilinear_texel` for eight positions, channel by channel. `is_inside`: none of them lies beyond an edge.
+// Like `bilinear_texel`, for eight positions, channel by channel. `is_inside`: no position lies beyond an edge.
 INLINE void sample_8_texels(const void *restrict texels, int is_half, int32_t columns, int is_inside, const struct strip *s, int at,
                             float (*restrict channels)[CHUNK]) {
     const int32_t *first = s->tap + at, *right = s->tap_right + at, *below = s->tap_below + at;
@@ -203,7 +203,7 @@ INLINE void sample_8_texels(const void *restrict texels, int is_half, int32_t co
     _mm256_storeu_ps(channels[3] + at, _mm256_shuffle_ps(blue_alpha[0], blue_alpha[1], 0xee));
 }
 
-// True if none of eight positions lies beyond an edge.
+// Return 1 if none of eight positions lies beyond an edge.
 INLINE int are_inside(const struct strip *s, int at, int32_t columns) {
     __m256i right = _mm256_loadu_si256((const __m256i *)(s->tap_right + at));
     __m256i below = _mm256_loadu_si256((const __m256i *)(s->tap_below + at));
@@ -212,7 +212,7 @@ INLINE int are_inside(const struct strip *s, int at, int32_t columns) {
     return _mm256_movemask_epi8(are) == -1;
 }
 
-// Filter as many positions as fill vectors of eight. Returns their number.
+// Filter positions in vectors of eight. Returns the number of filtered positions; fewer than eight remain.
 INLINE int sample_texels_by_8(const void *restrict texels, int is_half, int32_t columns, struct strip *s, int count) {
     int i = 0;
     for (; i + 8 <= count; i += 8) {

@@ -1,4 +1,4 @@
-// Bilinear filter of bytes with weights in 256ths, as rasterisers filter 8-bit textures. Columns are filtered before rows.
+// Bilinear filter of bytes with weights in 256ths, like rasterisers with 8-bit textures. Columns are filtered before rows.
 
 #ifndef TEXELS_8BIT_H
 #define TEXELS_8BIT_H
@@ -21,8 +21,8 @@ INLINE int32_t position_in_256ths(float position, float size_256ths) {
     return (int32_t)(bits_of(at + 12582912.0f) - 0x4b400000u) - 128;
 }
 
-// The first of the two texels along a side that a position lies between, and the weight of the second one in 256ths. Beyond an edge
-// the last texel has the whole weight, so that the second one always follows the first. A side has at least two texels.
+// The first of the two texels around a position along a side, and the weight of the second one in 256ths. Beyond an edge, the
+// last texel has all of the weight, so that the second one always follows the first. A side has at least two texels.
 struct tap_8bit {
     int32_t first;
     uint32_t weight;
@@ -72,7 +72,7 @@ INLINE uint32_t bilinear_code(uint32_t four, uint32_t weight_x, uint32_t weight_
     return lerp_8bit(both & 255, both >> 16, weight_y);
 }
 
-// Return the alpha of a colour of alpha `full` whose coverage is a code of 8 bits.
+// Return the alpha of a colour with alpha `full` and a coverage of 8 bits.
 INLINE float alpha_of_code(uint32_t code, float full, float opacity) {
     float found = full * ((float)(int32_t)code * (1.0f / 255.0f));
     return select_float(found < 1.0f / 255.0f, 0.0f, found) * opacity;

@@ -78,7 +78,7 @@ static void pixel_means(const uint8_t *restrict padded_line, uint8_t *restrict f
     }
 }
 
-// Round to the nearest integer, ties to even. x is 0 to 255.5: adding 1.5 * 2^23 leaves a float no room for a fraction.
+// Round to the nearest integer, ties to even. x is 0 to 255.5. After adding 1.5 * 2^23, a float has no bits for a fraction.
 static uint8_t nearest(float x) { return (uint8_t)(int32_t)(x + 12582912.0f - 12582912.0f); }
 
 static void add_weighted(const uint8_t *restrict pixels, uint32_t *restrict sums, int position_bytes, uint32_t sign) {
@@ -107,8 +107,8 @@ static void weighted_means(const uint8_t *restrict padded_line, uint8_t *restric
     }
 }
 
-// `count` positions of `position_bytes` bytes, `stride` bytes apart, with `margin` positions on both sides: the edge repeated, or
-// nothing.
+// Copy `count` positions of `position_bytes` bytes, `stride` bytes apart, with `margin` positions on both sides: the edge repeated,
+// or 0.
 static void pad_line(const uint8_t *restrict line, ptrdiff_t stride, int count, int position_bytes, int margin, int repeats_edge,
                      uint8_t *restrict padded_line) {
     uint8_t *own = padded_line + (ptrdiff_t)margin * position_bytes, *beyond = own + (ptrdiff_t)count * position_bytes;
@@ -167,7 +167,7 @@ void window(uint8_t *pixels, int width, int height, int axis, int margin, int op
     }
 }
 
-// Return the number of taps that hold less than `least`, byte by byte.
+// Return the number of taps below `least`, for each byte.
 static bytes count_below(const uint8_t *source, const int32_t *restrict offsets, int taps, bytes least) {
     bytes count = {0};
     for (int tap = 0; tap < taps; tap++) {
@@ -200,7 +200,7 @@ void medians(const uint8_t *source, ptrdiff_t stride, const int32_t *offsets, in
     }
 }
 
-// Make premultiplied pixels straight, in place. `straight`: the byte of each alpha and premultiplied byte, alpha first.
+// Convert premultiplied pixels to straight ones in place. `straight`: the byte for each alpha and premultiplied byte, alpha first.
 void straighten(uint8_t *pixels, const uint8_t *restrict straight, ptrdiff_t count) {
     for (ptrdiff_t i = 0; i < count; i++, pixels += 4) {
         if (pixels[3] == 255) continue;
@@ -209,7 +209,7 @@ void straighten(uint8_t *pixels, const uint8_t *restrict straight, ptrdiff_t cou
     }
 }
 
-// Make straight pixels premultiplied, in place, rounded to the nearest: no tie is possible.
+// Convert straight pixels to premultiplied ones in place, rounded to the nearest. No tie is possible.
 void premultiply(uint8_t *pixels, ptrdiff_t count) {
     for (ptrdiff_t i = 0; i < count; i++, pixels += 4) {
         if (pixels[3] == 255) continue;
@@ -220,7 +220,7 @@ void premultiply(uint8_t *pixels, ptrdiff_t count) {
     }
 }
 
-// Count the pixels of any alpha but 0 at each level of red, green, blue and luma (BT.709), 256 a channel. Pixels are straight.
+// Count straight pixels with alpha above 0 at each of the 256 levels of red, green, blue and luma (BT.709).
 void count_levels(const uint8_t *restrict pixels, ptrdiff_t count, uint32_t *restrict counts) {
     for (ptrdiff_t i = 0; i < count; i++, pixels += 4) {
         if (pixels[3] == 0) continue;
