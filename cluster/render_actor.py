@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NICENESS: Final = 10
 """Niceness of render workers, so that processes that answer requests come first."""
-LAST_WORDS_SECONDS: Final = 0.3
+FINAL_REPORT_SECONDS: Final = 0.3
 """Time in which an ending actor can still send its failure report."""
 
 
@@ -96,7 +96,7 @@ class RenderActor:
             return self._report()
         except Exception:
             self._leaving = True
-            threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
+            threading.Timer(FINAL_REPORT_SECONDS, os._exit, (1,)).start()
             raise
 
     @ray.method(concurrency_group="control", enable_task_events=False)
@@ -145,7 +145,7 @@ class RenderActor:
         megabytes = self._memory_max // 1_000_000
         message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
         self._thread.fail_active(Failure(FailureKind.document, message, self._worker_id))
-        threading.Timer(LAST_WORDS_SECONDS, os._exit, (1,)).start()
+        threading.Timer(FINAL_REPORT_SECONDS, os._exit, (1,)).start()
 
     @contextmanager
     def _admitted(self) -> Iterator[bool]:
@@ -165,7 +165,7 @@ class RenderActor:
             self._leaving = self._leaving or not self._work_count
             if not self._leaving:
                 return False
-        threading.Timer(LAST_WORDS_SECONDS, self.leave).start()
+        threading.Timer(FINAL_REPORT_SECONDS, self.leave).start()
         return True
 
     @ray.method(concurrency_group="control")

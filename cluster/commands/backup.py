@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.backups import writer
-from cluster.backups.screen import progress_bar
+from cluster.backups.progress import progress_bar
 from farm_core.cli import data_folder
 from farm_core.failure import Failure
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cluster.backups import reader
 from cluster.backups.moving import restore_to_stores
-from cluster.backups.screen import progress_bar
+from cluster.backups.progress import progress_bar
 from cluster.local.farm import lock_folder
 from farm_core.cli import data_folder
 from farm_core.failure import Failure

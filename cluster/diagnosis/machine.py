@@ -110,8 +110,8 @@ def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
     painter = Painter(context)
     yield _colours(painter)
     if painter.is_software:
-        yield _finished_by()
-    yield from _way_to_encoder(painter, settings)
+        yield _finishing()
+    yield from _handover(painter, settings)
     painter.pool.release()
     context.release()
 
@@ -143,7 +143,7 @@ def _colours(painter: Painter) -> Finding:
     )
 
 
-def _finished_by() -> Finding:
+def _finishing() -> Finding:
     """Report whether native kernels or shaders finish the frames that the CPU draws."""
     try:
         loaded(installed()[-1])
@@ -152,7 +152,7 @@ def _finished_by() -> Finding:
     return Finding("finishing", "good", "frames are finished by native kernels")
 
 
-def _way_to_encoder(painter: Painter, settings: Settings) -> Iterator[Finding]:
+def _handover(painter: Painter, settings: Settings) -> Iterator[Finding]:
     """Report if frames stay on the GPU. Report nothing without a working encoder: another check covers that."""
     with suppress(EncoderUnavailable):
         verdict, handover = probed(

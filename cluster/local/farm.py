@@ -34,7 +34,7 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 READY_SECONDS: Final = 120.0
-SILENT_SECONDS: Final = 10.0
+PROGRESS_SECONDS: Final = 10.0
 """Interval at which a slow start prints the parts that it waits for."""
 INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
@@ -99,20 +99,20 @@ class LocalFarm:
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
         deadline = time.monotonic() + READY_SECONDS
-        next_line = time.monotonic() + SILENT_SECONDS
+        next_line = time.monotonic() + PROGRESS_SECONDS
         while not ended():
             self.look()
             self._check_parts()
-            lacking = _lacking(self._options.host, self._options.port)
-            if not lacking:
+            failing = _failing_checks(self._options.host, self._options.port)
+            if not failing:
                 return True
             if time.monotonic() > next_line:
-                next_line += SILENT_SECONDS
-                _log.info("still starts", not_working=lacking)
+                next_line += PROGRESS_SECONDS
+                _log.info("still starts", not_working=failing)
             if time.monotonic() > deadline:
                 late = f"the farm was not ready after {READY_SECONDS:.0f} s"
                 raise ServerFailed(
-                    f"{late} (not working: {lacking}); ./farm doctor checks every part, and the logs are in {self._data / 'logs'}"
+                    f"{late} (not working: {failing}); ./farm doctor checks every part, and the logs are in {self._data / 'logs'}"
                 )
             time.sleep(LOOK_SECONDS)
         return False
@@ -199,8 +199,8 @@ class LocalFarm:
         environment = self._environment | self._urls
         parts: list[Part] = []
         python = (sys.executable, "-P", "-m")
-        for name, words in scheduler_words(len(self._settings.ray_addresses), self._options.schedulers).items():
-            command = (*python, "scheduler", "--wait-for-schema", *words)
+        for name, arguments in scheduler_arguments(len(self._settings.ray_addresses), self._options.schedulers).items():
+            command = (*python, "scheduler", "--wait-for-schema", *arguments)
             parts.append(ProcessPart(name, command, environment, self._log(name)))
         return [*parts, *self._api_parts(environment)]
 
@@ -226,7 +226,7 @@ class LocalFarm:
         return self._data / "logs" / f"{name}.log"
 
 
-def scheduler_words(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
+def scheduler_arguments(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:
     """Return each scheduler's arguments by its name. Each Ray cluster of RAY_ADDRESS has schedulers of its own."""
     if clusters <= 1:
         return {f"scheduler-{number}": () for number in range(1, schedulers + 1)}
@@ -240,7 +240,7 @@ def _chosen_settings(settings: Settings) -> dict[str, str]:
     return {name.upper(): "" if value is None else str(value) for name, value in chosen.items()}
 
 
-def _lacking(host: str, port: int) -> str:
+def _failing_checks(host: str, port: int) -> str:
     """Return the failing readiness checks of the farm at the address, or an empty string if it is ready."""
     # This runs five times a second on a busy machine. httpx would take 20 ms of processor time each time.
     connection = HTTPConnection(host, port, timeout=2.0)

@@ -39,7 +39,7 @@ AGENT_PORTS: Final = (
 )
 """Ports of the node's agents, chosen here. If the agents chose them, the raylet would wait 15 s for them and then abort,
 which is too short on a busy machine or with a slow disk."""
-_ENDED_WELL: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+_CLEAN_STATUSES: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
 """Exit statuses of a process after SIGTERM. A raylet that has lost an agent also exits with one of them."""
 _REASON: Final = re.compile(r"(?i)\b(error|exception|failed|failure|cannot|unable|denied|no space)\b")
 _LOG_PREFIX: Final = re.compile(
@@ -72,7 +72,7 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         while True:
             for name, processes in list(self.all_processes.items()):
                 status = processes[0].process.poll()
-                if status in _ENDED_WELL:
+                if status in _CLEAN_STATUSES:
                     time.sleep(LOOK_SECONDS)  # a SIGTERM to the whole group also ends this process, with status 0
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)

@@ -82,13 +82,13 @@ class KernelTexels:
     def __init__(self, painter: Painter) -> None:
         self._painter = painter
         self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
-        self._asked: set[int] = set()
-        self._asked_before: set[int] = set()
+        self._used: set[int] = set()
+        self._used_before: set[int] = set()
         """Versions used in this frame and in the previous one."""
 
     def begin_frame(self) -> None:
         """Begin a frame. Call this before its first operation."""
-        self._asked_before, self._asked = self._asked, set()
+        self._used_before, self._used = self._used, set()
 
     def of(self, source: object) -> Texels | None:
         """Return texels as bytes, half-float patterns or floats, or None for other formats.
@@ -123,8 +123,8 @@ class KernelTexels:
         if source.texels is not None:
             return source.texels
         texels = self._read.get(source.version, lambda: self._texels(source))
-        self._asked.add(source.version)
-        if source.version in self._asked_before:
+        self._used.add(source.version)
+        if source.version in self._used_before:
             self._painter.pool.keep_in_memory(source, texels)
         return texels
 

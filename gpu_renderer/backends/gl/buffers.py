@@ -325,10 +325,10 @@ def _is_translatable(layer: Layer) -> bool:
         return True
     # A shadow that the frame's edge cuts (glow_pass.cast) cannot be moved apart from other glows in the same buffer.
     margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
-    return not any(_comes_in(region.grown(margin), scene.frame, *offset) for offset in offsets)
+    return not any(_enters_frame(region.grown(margin), scene.frame, *offset) for offset in offsets)
 
 
-def _comes_in(light: Region, frame: Region, right: float, down: float) -> bool:
+def _enters_frame(light: Region, frame: Region, right: float, down: float) -> bool:
     """Return True if moving a glow by a distance brings hidden parts of it into the frame."""
     comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
     comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)

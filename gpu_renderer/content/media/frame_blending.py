@@ -18,13 +18,13 @@ from gpu_renderer.content.vector import surface
 from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.geometry.color import decoded_array, encoded_array
 
-LEAST_WEIGHT = 0.001
-LONG_EDGE_MOST_PX = 384
+WEIGHT_MIN = 0.001
+COMPARED_SIDE_PX = 384
 """Longer side of frames when they are compared, px."""
 GRID_PX = 8
 BLOCK_RADIUS_PX = 3
 SEARCH_PX = 10
-LEAST_GAIN = 0.06
+GAIN_MIN = 0.06
 """Minimum relative improvement of a block's match at another place for the block to count as moved."""
 
 _LINEAR = decoded_array(np.arange(256) / 255.0).astype(np.float32)
@@ -41,7 +41,7 @@ def bracket(seconds: float, frames_per_second: float) -> tuple[float, float, flo
     position = seconds * frames_per_second
     first = math.floor(position)
     weight = position - first
-    return first / frames_per_second, (first + 1) / frames_per_second, weight if weight > LEAST_WEIGHT else 0.0
+    return first / frames_per_second, (first + 1) / frames_per_second, weight if weight > WEIGHT_MIN else 0.0
 
 
 def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
@@ -56,7 +56,7 @@ def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
 def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
     """Return the frame at `weight`, 0..1, between the two, by pixel motion. All are opaque uint8 RGBA of the same shape."""
     vectors = motion_vectors(earlier, later)
-    before, after = _bent(earlier, vectors * -weight), _bent(later, vectors * (1 - weight))
+    before, after = _warped(earlier, vectors * -weight), _warped(later, vectors * (1 - weight))
     between = before + (after.astype(np.float32) - before) * np.float32(weight)
     return np.floor(between + np.float32(0.5)).astype(np.uint8)
 
@@ -111,7 +111,7 @@ def _best_offsets(a: _Floats, b: _Floats, x: _Offset, y: _Offset) -> _Floats:
         keep_better(rough_x + dx, rough_y + dy)
     sharp_x = best_x + _lowest(costs(best_x - 1, best_y), best, costs(best_x + 1, best_y))
     sharp_y = best_y + _lowest(costs(best_x, best_y - 1), best, costs(best_x, best_y + 1))
-    has_moved = best < unmoved * (1 - LEAST_GAIN)
+    has_moved = best < unmoved * (1 - GAIN_MIN)
     return (np.stack([sharp_x, sharp_y], axis=1) * has_moved[:, None]).astype(np.float32)
 
 
@@ -140,7 +140,7 @@ def _smoothed(vectors: _Floats) -> _Floats:
     return mean
 
 
-def _bent(frame: Pixels, shifts: _Floats) -> Pixels:
+def _warped(frame: Pixels, shifts: _Floats) -> Pixels:
     """Return the warped frame: each grid point shows the pixel at its shift. Interpolate between points and repeat edges."""
     rows, columns = frame.shape[:2]
     step = GRID_PX * _factor(frame)
@@ -165,4 +165,4 @@ def _triangle_corners(grid: npt.NDArray[Any]) -> list[Any]:
 
 def _factor(frame: Pixels) -> float:
     """Return the ratio of the frame's size to the compared size, at least 1."""
-    return max(1.0, float(max(frame.shape[:2])) / LONG_EDGE_MOST_PX)
+    return max(1.0, float(max(frame.shape[:2])) / COMPARED_SIDE_PX)

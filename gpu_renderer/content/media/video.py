@@ -207,7 +207,7 @@ class _Decoder:
         self._last_shown_at = self._shown_from = _NEVER
         self._is_at_end = False
         """True if the file was read to its end, False if reading stopped at damaged data."""
-        self._barren: set[int] = set()
+        self._undecodable: set[int] = set()
         """Entry points from which no picture can be decoded."""
         self._last_frame: av.VideoFrame | None = None
         """Last decodable frame of the file, once known. It is shown until the end."""
@@ -270,7 +270,7 @@ class _Decoder:
             return self._found(frame_index)
         except _DamageFound:
             self._is_careful, self._group = True, -1
-            self._barren.clear()
+            self._undecodable.clear()
             return self._found(frame_index)
 
     def _found(self, frame_index: int) -> av.VideoFrame:
@@ -283,14 +283,14 @@ class _Decoder:
         self._group = group
         entry, back = group, 1
         while found is None and entry >= 0:
-            if entry not in self._barren:
+            if entry not in self._undecodable:
                 self._seek(entry)
                 self._last_shown_at, self._coming = _NEVER, self._decoding()
                 found = self._next_from(shown_at)
             if found is None:
                 # No intact frame follows: freeze the last frame before. The steps double, so that many broken groups need few
                 # attempts. An attempt from further back ends at the same frame.
-                self._barren.add(entry)
+                self._undecodable.add(entry)
                 entry, back = max(0, entry - back) if entry else -1, 2 * back
         if found is None:
             raise MediaUndecodable("no picture came out of the decoder", "A video cannot be decoded.")
