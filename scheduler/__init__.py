@@ -1,1 +1,2 @@
-"""The scheduler: decides what runs where and when. Its state is in Postgres, and its workers are behind a port."""
+"""The scheduler: decides which worker renders which task, and when. Postgres holds its state; a port hides its
+workers."""

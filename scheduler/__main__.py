@@ -1,4 +1,5 @@
-"""`python -m scheduler`: one scheduler process, until SIGTERM or SIGINT; any number may run. Ends with 0 when drained."""
+"""Run one scheduler process until SIGTERM or SIGINT, with `python -m scheduler`. Any number can run. It exits with 0
+when drained."""
 
 from __future__ import annotations
 
@@ -36,13 +37,13 @@ from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
 
 RESTART: Final = 3
-"""Exit status of a scheduler whose cluster is gone. The supervisor restarts it."""
+"""Exit status of a scheduler that has lost its cluster. The supervisor restarts it."""
 
 _log = logs.logger(__name__)
 
 
 def main(words: list[str]) -> int:
-    """Run until a signal stops the scheduler, or its executor is gone for good (status 3: restart it)."""
+    """Run until a signal stops the scheduler. Return RESTART if the executor is gone for good."""
     parser = argparse.ArgumentParser(prog="python -m scheduler", description=__doc__)
     parser.add_argument("--data", type=Path, default=None, help="data folder of the embedded dependencies")
     parser.add_argument(
@@ -68,10 +69,11 @@ def main(words: list[str]) -> int:
 
 async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
     stop = asyncio.Event()
-    # Nothing has been taken on before the start is over, and a cluster that does not answer cannot be interrupted.
+    # A signal during the start ends the process at once: it holds no work yet, and joining a cluster cannot be
+    # interrupted.
     _listen_to_signals(lambda: os._exit(0))
     with Scratch("scheduler") as scratch:
-        dependencies = parts_of(chosen, scratch)
+        dependencies = dependencies_of(chosen, scratch)
         scheduler = Scheduler(dependencies, str(chosen.database_url))
         schema_there = asyncio.to_thread(schema.wait, str(chosen.database_url)) if waits_for_schema else None
         try:
@@ -79,15 +81,15 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
         except (TimeoutError, ConnectionError) as error:
             _log.warning("the cluster does not answer", address=chosen.ray_address, error=type(error).__name__)
             return RESTART
-        _listen_to_signals(stop.set)  # joining a cluster has put its own handlers in place
-        gc.freeze()  # the code's own objects never die: a full collection that visits them delays all services by 30 ms and more
+        _listen_to_signals(stop.set)  # joining a cluster replaces the signal handlers
+        gc.freeze()  # a full collection of objects that never die delays all services by 30 ms or more
         _log.info("scheduler ready", workers=len(dependencies.executor.workers()))
         lost = await _first(stop, dependencies.executor.gone)
         await scheduler.stop()
     return RESTART if lost else 0
 
 
-def parts_of(chosen: Settings, scratch: Path) -> Dependencies:
+def dependencies_of(chosen: Settings, scratch: Path) -> Dependencies:
     """Build the scheduler's dependencies from the settings."""
     assert chosen.database_url is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
@@ -126,4 +128,4 @@ if __name__ == "__main__":
     status = status_of(main)
     traces.shut_down()
     sys.stderr.flush()
-    os._exit(status)  # threads of a cluster that does not answer would hold up an ordinary exit
+    os._exit(status)  # threads that wait for a dead cluster would block a normal exit

@@ -1,4 +1,4 @@
-"""The assignments of leased tasks: what a worker is sent."""
+"""Build assignments, the messages sent to workers, from leased tasks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def assignment_of(task: LeasedTask, settings: Settings) -> TaskAssignment:
 
 
 def rendered_job(task: LeasedTask) -> RenderedJob | None:
-    """Return the job of an assembly for its receipt: all its segments are done. None for a segment's task."""
+    """Return the job of an assembly, for its receipt, with all its segments. Return None for a segment's task."""
     if task.segments is None:
         return None
     return RenderedJob(
@@ -42,7 +42,8 @@ def rendered_job(task: LeasedTask) -> RenderedJob | None:
 
 
 def time_limit(settings: Settings, spent_seconds: float) -> TimeLimit:
-    """Return the limit that a segment reaches first if the job's finished segments took `spent_seconds`."""
+    """Return the time limit of a segment: the stricter of the segment's and the job's. The job's finished segments
+    took `spent_seconds`."""
     left = settings.job_seconds_max - spent_seconds
     if left < settings.segment_seconds_max:
         return TimeLimit(left, f"The render took longer than {settings.job_seconds_max:g} s (JOB_SECONDS_MAX).")

@@ -1,6 +1,8 @@
-"""A circuit breaker for each account: one whose jobs bring workers down again and again gets one worker at a time, and rests after stalls.
+"""Circuit breaker for each account. An account whose jobs often bring workers down gets one worker at a time, and a
+pause after each stall.
 
-Deaths and stalls of workers are in the history of jobs, and count for a bounded time (`farm_core.jobs.workers.STRIKE_SECONDS`).
+The history of jobs records deaths and stalls of workers. Each one counts for STRIKE_SECONDS
+(`farm_core/jobs/workers.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _log = logs.logger(__name__)
 
 
 REST: Final = timedelta(seconds=60)
-"""Time after a stall for which a restricted account gets no worker: its slow frames hold one for a third of the time at most."""
+"""Pause of a restricted account after a stall. Its slow frames then hold a worker for at most a third of the time."""
 
 
 class CircuitBreaker(Service):
@@ -32,7 +34,7 @@ class CircuitBreaker(Service):
         self.restricted: Mapping[str, workers.Strikes] = {}
 
     async def tick(self) -> int:
-        """Read the accounts that have caused too many failures lately."""
+        """Read which accounts have brought down too many workers lately."""
         now = self.dependencies.clock.now()
         found = await self.dependencies.database.single(lambda connection: workers.striking_accounts(connection, now))
         for account_id in found.keys() - self.restricted.keys():
@@ -46,7 +48,8 @@ class CircuitBreaker(Service):
     def admitted(self, jobs: Sequence[OpenJob], loads: Mapping[str, AccountLoad]) -> list[OpenJob]:
         """Return the jobs that can get a worker now.
 
-        A restricted account gets one task, of its first job, while nothing of it runs and its REST is over.
+        A restricted account gets only the first task of its first job, while none of its tasks run and no REST is
+        left.
         """
         now = self.dependencies.clock.now()
         busy = {account_id for account_id, load in loads.items() if load.leased_frames}

@@ -1,4 +1,5 @@
-"""Claim queued jobs, adopt orphaned ones, and prepare them: ingest, then plan. Renewed leases keep them from other schedulers."""
+"""Claim queued jobs, adopt orphaned ones, and prepare them: ingest, then plan. Renewed leases keep other schedulers
+away from them."""
 
 from __future__ import annotations
 
@@ -29,27 +30,28 @@ from scheduler.service import Service
 _log = logs.logger(__name__)
 
 PREPARATIONS_MAX: Final = 32
-"""Jobs whose media are fetched at once."""
+"""Maximum number of jobs whose media are fetched at once."""
 
 ACCOUNT_PREPARATIONS_MAX: Final = 4
-"""The same of one account; its others wait and take no room from other accounts."""
+"""Maximum number of jobs of one account whose media are fetched at once. Its other jobs wait without blocking other
+accounts."""
 
 ADOPTION_SECONDS: Final = 0.5
-"""Time between two searches for jobs of schedulers that are gone."""
+"""Time between two searches for jobs of dead schedulers."""
 
 CLAIMED_MAX: Final = 512
-"""Jobs that are claimed and not planned yet, waiting ones included."""
+"""Maximum number of jobs that are claimed but not planned yet, including those that wait."""
 
 FAILURES_MAX: Final = 5
-"""Preparations of a job that end with an error."""
+"""Number of errors in a job's preparation after which the job fails."""
 
 DEATHS_MAX: Final = 50
-"""Schedulers that die while they prepare a job. Restarts and the kernel's OOM killer cause them far more often than a job: documents and
-media are examined in the sandbox. The limit ends a job that kills every scheduler."""
+"""Number of schedulers that may die while they prepare a job. Restarts and the kernel's OOM killer are the usual
+causes, because the sandbox reads documents and media. The limit ends a job that kills every scheduler."""
 
 
 class Claimer(Service):
-    """Claim jobs, and prepare them. The next ones are claimed as soon as there is room."""
+    """Claim jobs as soon as there is room for them, and prepare them."""
 
     every_seconds = 1.0
 
@@ -58,18 +60,18 @@ class Claimer(Service):
         self.freezer = Freezer(dependencies)
         self.planner = Planner(dependencies)
         self.preparations: dict[str, asyncio.Task[None]] = {}
-        """By the token of the job's lease."""
+        """Running preparations, by the token of the job's lease."""
         self._full = False
         self._gates: dict[str, asyncio.Semaphore] = {}
         self._claimed_jobs: Counter[str] = Counter()
-        """Claimed jobs by account."""
+        """Number of claimed jobs of each account."""
         self._next_adoption = 0.0
         self._storage_lines = OnceAMinute()
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
 
-        If they fill the room, the end of a preparation wakes the claimer.
+        When there is no room left, the next preparation that ends wakes the claimer.
         """
         active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
         room = min(PREPARATIONS_MAX - active, CLAIMED_MAX - len(self.preparations))
@@ -110,7 +112,8 @@ class Claimer(Service):
         return taken
 
     async def _adopt(self, room: int) -> list[ClaimedJob]:
-        """Adopt orphans, every ADOPTION_SECONDS: a lease ends in twenty seconds, claims follow one another in milliseconds."""
+        """Adopt orphans once every ADOPTION_SECONDS. Claims run much more often, but a lease expires only after
+        twenty seconds."""
         clock = self.dependencies.clock
         if clock.monotonic() < self._next_adoption:
             return []
@@ -147,9 +150,9 @@ class Claimer(Service):
         except IngestFailed as failure:
             await self._fail(job, str(failure))
         except Exception as error:
-            # The boundary of a preparation: after any error the job goes back for one of a few more attempts.
+            # Outer boundary of a preparation: after any error the job is handed back and tried again, a few times.
             is_away = isinstance(error, StorageUnavailable) or machine_fault(error) is not None
-            if not is_away or self._storage_lines.is_due():  # the messages of jobs differ by keys
+            if not is_away or self._storage_lines.is_due():  # messages differ by keys
                 _log.warning("storage does not answer" if is_away else "preparation failed", error=in_a_line(error))
             await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
 
@@ -165,7 +168,8 @@ class Claimer(Service):
         self.dependencies.changes.publish(changed(job.id, job.account_id, JobStatus.failed) for _ in ended)
 
     async def _hand_back(self, job: ClaimedJob, *, failed: bool, after_seconds: float = 0.0) -> None:
-        """Hand the job back for another attempt. If the database is away, the end of the lease does the same."""
+        """Hand the job back for another attempt. If the database is away, the job becomes free when its lease
+        expires."""
         try:
             async with self.dependencies.database.work() as session:
                 now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)

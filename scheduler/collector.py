@@ -1,4 +1,4 @@
-"""Process the reports of workers. A report whose lease is gone changes nothing."""
+"""Process the reports of workers. Ignore a report whose lease is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from scheduler.service import Service
 _log = logs.logger(__name__)
 
 CLAIM_SECONDS: Final = 0.03
-"""Time for further jobs to end before the next claim. A claim looks at the whole queue, so one serves several ended jobs."""
+"""Delay of the next claim after a job ends. A claim scans the whole queue, so one claim serves several ended jobs."""
 
 BLAMED: Final = (FailureKind.crash, FailureKind.stall)
 """Failures that count against the worker."""
@@ -58,7 +58,8 @@ class _TaskEnd(Generic[AssignmentT, ReportT]):
 
 @dataclass(frozen=True, slots=True)
 class _TaskEnds:
-    """Reports of a tick. Results are by lease: of an assignment and its copy, the first one counts. Every failure counts."""
+    """Reports of one tick. Results are stored by lease: the first result of an assignment or its copy counts. All
+    failures count."""
 
     rendered: dict[str, _TaskEnd[SegmentAssignment, Finished]] = field(default_factory=dict)
     assembled: dict[str, _TaskEnd[AssemblyAssignment, Finished]] = field(default_factory=dict)
@@ -92,7 +93,8 @@ class Collector(Service):
         self._storage_lines = logs.OnceAMinute()
 
     async def tick(self) -> int:
-        """Write the reports that have arrived. Keep them for the next tick if a store is away. Return the number of ended tasks."""
+        """Write the reports that have arrived. Keep them for the next tick if a store is away. Return the number of
+        ended tasks."""
         self._unwritten += await self.dependencies.executor.reports(self.wait_seconds)
         ends = self._read_reports(self._unwritten)
         await self._complete(ends)
@@ -104,7 +106,8 @@ class Collector(Service):
         return len(ends)
 
     def _read_reports(self, reports: Iterable[Report]) -> _TaskEnds:
-        """Note progress, and return the ends of tasks. Skip reports of completed tasks: they were written before, or by another scheduler."""
+        """Record progress, and return the ends of tasks. Skip tasks that are already complete: an earlier tick or
+        another scheduler wrote them."""
         ends = _TaskEnds()
         for report in reports:
             match report, self.running_tasks.get(report.token):
@@ -122,7 +125,7 @@ class Collector(Service):
         return ends
 
     async def _complete(self, ends: _TaskEnds) -> None:
-        """Write each kind of report. If a store is away, try all kinds before raising its error."""
+        """Write all kinds of reports. If a store is away, raise its error only after trying every kind."""
         outcomes = await asyncio.gather(
             write_together(self._finish_segments, list(ends.rendered.values())),
             write_together(self._complete_jobs, list(ends.assembled.values())),
@@ -136,9 +139,9 @@ class Collector(Service):
                 self._drop(end, error)
 
     def _drop(self, end: _TaskEnd[Any, Any], error: Exception) -> None:
-        """Drop a report that cannot be written although the stores are there.
+        """Drop a report that cannot be written although the stores answer.
 
-        The lease ends, and the task is tried again.
+        The task's lease expires, and the task is tried again.
         """
         _log.error("report dropped", **about(end.assignment), error=in_a_line(error))
         self.running_tasks.complete(end.report.token)
@@ -168,11 +171,11 @@ class Collector(Service):
     async def _handle_failures(
         self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]
     ) -> list[tuple[_TaskEnd[TaskAssignment, Ended], Exception]]:
-        """Handle failed tasks one by one: each has a transaction of its own."""
+        """Handle failed tasks one by one, each in its own transaction."""
         return [refused for end in ends for refused in await write_together(self._handle_failure, [end])]
 
     async def _handle_failure(self, ends: Sequence[_TaskEnd[TaskAssignment, Ended]]) -> None:
-        """Judge one failed task, unless a copy of it still runs: then only blame the worker."""
+        """Judge a failed task. If a copy of it still runs, only count the failure against the worker."""
         (end,) = ends
         running_task, failure = end.running_task, end.report.failure
         copies = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
@@ -202,7 +205,8 @@ class Collector(Service):
                 change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
                 self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
             if report.worker_ends and report.failure.kind is FailureKind.document:
-                # it took too much memory: the job's fault, and a strike of its account (`CircuitBreaker`)
+                # The assignment took too much memory: this is the job's fault, and a strike against its account
+                # (`CircuitBreaker`).
                 detail = {"kind": str(FailureKind.crash), "worker": running_task.worker_id}
                 await write_event(session, now, job_id, "restart worker", detail)
         await self._blame(report.failure)
@@ -216,7 +220,7 @@ class Collector(Service):
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
 
     def _complete_lease(self, running_task: RunningTask) -> None:
-        """Remove all running tasks of a lease: stop the assignment's copy, or the assignment if its copy was faster."""
+        """Remove all running tasks of a lease, and stop the slower one of an assignment and its copy."""
         for other in self.running_tasks.of_lease(running_task.lease):
             self.running_tasks.complete(other.assignment.token)
             if other is not running_task:

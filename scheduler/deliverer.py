@@ -1,8 +1,10 @@
-"""Post webhooks: up to three attempts, each to an address that is checked again and connected to exactly as checked.
+"""Post webhooks, with up to three attempts each. Each attempt checks the address again and connects only to the
+checked address.
 
-The attempt is committed as begun between the connection and the first byte of the request. The sender then records in a journal
-when the request is sent and answered. After a sender's death the next one reads the journal: an attempt that was not sent has
-failed, a recorded answer counts, and a request that was sent without an answer is not posted again (`docs/decisions/0008`).
+After connecting and before sending, the sender commits that the attempt has begun. It then records in a journal when
+the request is sent and when it is answered. If the sender dies, the next sender reads the journal. An attempt that
+was not sent counts as failed, a recorded answer counts, and a request that was sent without an answer is not posted
+again (`docs/decisions/0008`).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ NO_ANSWER: Final = "No answer came, and the sender died before it recorded that.
 
 
 class _Answer(NamedTuple):
-    """End of an attempt: the receiver's HTTP status if it answered, the error, and `again` if another attempt can succeed."""
+    """End of an attempt: HTTP status if the receiver answered, error, and `again` if another attempt can succeed."""
 
     status: int | None = None
     error: str | None = None
@@ -47,7 +49,7 @@ class _Answer(NamedTuple):
 
 
 class LeaseLost(Exception):
-    """Another sender has the delivery."""
+    """Another sender has taken over the delivery."""
 
 
 class Deliverer(Service):
@@ -61,7 +63,7 @@ class Deliverer(Service):
         self.posts: set[asyncio.Task[None]] = set()
 
     async def tick(self) -> int:
-        """Begin to post due webhooks."""
+        """Start posting due webhooks."""
         room = POSTS_MAX - len(self.posts)
         if room <= 0:
             return 0
@@ -76,14 +78,15 @@ class Deliverer(Service):
         return 0
 
     async def stop(self) -> None:
-        """Begin no more posts, and wait for those in flight. Each has its own time limit."""
+        """Start no more posts, and wait for those in flight. Each post has its own time limit."""
         await super().stop()
         await asyncio.gather(*self.posts, return_exceptions=True)
 
     def _pause(self, next_at: float | None, *, idle: bool) -> float:
         """Return the seconds until the next post is due, at most one.
 
-        A due post that is not claimed waits for a post of its account to end.
+        If a due post was not claimed, its account has too many posts in flight; the end of one of them wakes the
+        service.
         """
         least = 0.25 if idle else 0.02
         wait = 1.0 if next_at is None else next_at - self.dependencies.clock.now().timestamp()
@@ -120,7 +123,7 @@ class Deliverer(Service):
         self.journal.forget(_attempt_name(delivery))
 
     async def _answer(self, delivery: DueDelivery) -> _Answer:
-        """Post the webhook, or return the journal's answer of an attempt that was begun. Raises LeaseLost."""
+        """Post the webhook, or return the journal's answer if another sender began the attempt. Raises LeaseLost."""
         if delivery.begun:
             return self._answer_from_journal(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
@@ -150,14 +153,14 @@ class Deliverer(Service):
         except FetchFailed as failure:
             self.journal.answered(post, None)
             return _Answer(error=failure.message)
-        except OSError as error:  # this machine lacks descriptors: the attempt is made again when its lease has ended
+        except OSError as error:  # this machine lacks descriptors: the attempt is repeated when its lease expires
             _log.warning("webhook not posted", error=in_a_line(error))
             raise LeaseLost from error
         self.journal.answered(post, status)
         return _Answer(status)
 
     def _answer_from_journal(self, delivery: DueDelivery) -> _Answer:
-        """Return the end of an attempt whose sender died. It is unknown if that sender used another journal."""
+        """Return the end of an attempt whose sender died. The end is unknown if that sender used another journal."""
         if delivery.journal != self.journal.name:
             return _Answer(error=SENDER_DIED, again=False)
         match self.journal.read(_attempt_name(delivery)):
@@ -184,7 +187,8 @@ class Deliverer(Service):
 
 
 def _journal(dependencies: Dependencies) -> DeliveryJournal:
-    """Return the journal of the data folder, which the next sender on this machine can read; else one for this process alone."""
+    """Return the journal of the data folder, which other senders on this machine share, or else a journal for this
+    process only."""
     try:
         return DeliveryJournal(dependencies.settings.data_folder / "webhooks")
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Journal of posts in flight, in files that survive a killed process (`docs/decisions/0008`).
+"""Journal of webhook posts in flight, in files that survive a killed process (`docs/decisions/0008`).
 
-An entry takes microseconds and a commit milliseconds, so a sender rarely dies between an act and its entry. After a restart of
-the machine a journal is lost or out of date; it then has another name.
+Writing an entry takes microseconds, a commit takes milliseconds: a sender rarely dies between an action and its
+entry. After a reboot the journal can be lost or out of date, so it gets a new name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _FAILED: Final = b"failed"
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """State of a post. `sent`: the whole request. `status`: that of the answer. `failed`: no answer came."""
+    """State of a post. `sent`: the whole request was sent. `status`: HTTP status of the answer. `failed`: no answer
+    came."""
 
     sent: bool = False
     status: int | None = None
@@ -32,7 +33,8 @@ class JournalEntry:
 
 
 class DeliveryJournal:
-    """Journal of all senders that share a folder. `name` stands for the folder and the machine's boot in the database."""
+    """Journal of all senders that share a folder. The database identifies the folder and the machine's boot by
+    `name`."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,15 +43,15 @@ class DeliveryJournal:
         self._forget_old()
 
     def begin(self, post: str) -> None:
-        """Record that the post has begun."""
+        """Record that the post begins."""
         self.forget(post)
 
     def sent(self, post: str) -> None:
-        """Record that the rest of the request goes to the kernel, which sends it even if this process dies."""
+        """Record that the kernel gets the rest of the request. The kernel sends it even if this process dies."""
         self._append(post, b"sent")
 
     def answered(self, post: str, status: int | None) -> None:
-        """Record the receiver's status, or None if no answer will come."""
+        """Record the receiver's status, or None if there will be no answer."""
         self._append(post, _FAILED if status is None else str(status).encode())
 
     def read(self, post: str) -> JournalEntry:
@@ -62,14 +64,14 @@ class DeliveryJournal:
         return JournalEntry(sent=True, status=statuses[-1] if statuses else None, failed=_FAILED in lines)
 
     def forget(self, post: str) -> None:
-        """Delete the entry: the database has the result."""
+        """Delete the entry after the database has stored the result."""
         (self._folder / post).unlink(missing_ok=True)
 
     def _append(self, post: str, word: bytes) -> None:
         try:
             with (self._folder / post).open("ab", buffering=0) as file:
                 file.write(word + b"\n")
-        except OSError as error:  # a full disk: the post continues, and this process's death could lose its answer
+        except OSError as error:  # full disk: the post continues, but its answer is lost if this process dies
             _log.warning("webhook not recorded in the journal", error=type(error).__name__)
 
     def _folder_name(self) -> str:
@@ -77,7 +79,7 @@ class DeliveryJournal:
         draft = path.with_name(new_id("place"))
         draft.write_text(draft.name)
         try:
-            path.hardlink_to(draft)  # senders that start at the same time all take the name of the first
+            path.hardlink_to(draft)  # when several senders start at once, all use the name of the first
         except FileExistsError:
             pass
         finally:

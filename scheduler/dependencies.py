@@ -29,10 +29,10 @@ class Dependencies:
     clock: Clock
     settings: Settings
     scratch: Path
-    """A folder of this process for files on their way to storage."""
+    """Folder of this process for files that are about to be uploaded to storage."""
     progress: ProgressReader
     changes: ChangePublisher
     stills: StillExchange | None = None
-    """Source of requests for stills, or None if none are drawn."""
+    """Source of requests for stills, or None if this scheduler draws none."""
     sandbox: Sandbox = field(default_factory=Sandbox)
-    """Workers that read media and documents."""
+    """Worker processes that read untrusted media and documents."""

@@ -23,20 +23,22 @@ from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
 
 WORKER_TASKS_MAX: Final = 2
-"""Tasks that a worker holds, the running one included: the next one is there already when one is done."""
+"""Maximum number of tasks at one worker, including the running one. The second task is ready when the first one ends.
+"""
 
 ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
-"""Tasks that one round leases: its statements stay short however many workers are free. It reads for 512 places."""
+"""Maximum number of tasks that one round leases, so that its statements stay short. A round reads for 512 places."""
 
 SPARE_WORKERS: Final = 32
-"""Workers that a round asks about beyond the number of its tasks, because other schedulers may have filled some; and full workers that
-it asks about besides, because an account that has nothing running can still get a task on one of them."""
+"""Number of workers that a round checks in addition to the number of its tasks, because other schedulers may have
+filled some. A round checks the same number of full workers, because an account that has nothing running can get a
+task there."""
 
 _KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
 
 class Dispatcher(Service):
-    """Fill free workers, fairest first."""
+    """Fill free workers with tasks, in the fairest order."""
 
     every_seconds = 1.0
 
@@ -50,12 +52,13 @@ class Dispatcher(Service):
     async def tick(self) -> int:
         """Lease and submit at most ROUND_TASKS_MAX tasks.
 
-        Return their number if the next round must follow at once.
+        Return their number if the next round must follow at once, or else 0.
         """
         living = self.dependencies.executor.workers()
         if not living:
             return 0
-        # At least one task even if all workers are full: an account that has nothing running can get it (`place_tasks`).
+        # At least one task even if all workers are full: an account that has nothing running can get it
+        # (`place_tasks`).
         room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
         for task in leased:
@@ -68,13 +71,13 @@ class Dispatcher(Service):
     async def _lease(self, connection: AsyncConnection, living: Sequence[WorkerState], room: int) -> list[LeasedTask]:
         """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
 
-        All statements run on one connection: taking one costs as much as a small statement, and each connection prepares and plans
-        its statements anew. Only the last one writes, so a round can be repeated. Two connections that lease half of the tasks each
-        at the same time take a fifth more processor time.
+        All statements run on one connection: acquiring a connection costs as much as a small statement, and each
+        connection plans its own statements. Only the last statement writes, so a round can be repeated. Two
+        connections with half of the tasks each use a fifth more processor time.
         """
         now = self.dependencies.clock.now()
         renderers = sorted({worker.renderer for worker in living})
-        heads_max = room + min(len(living), TAIL_TASKS_MAX)  # so many that a queue's last tasks are known as such
+        heads_max = room + min(len(living), TAIL_TASKS_MAX)  # deep enough to see where a queue ends
         waiting = await tasks.open_work(connection, now, heads_max, renderers)
         if not waiting:
             return []
@@ -88,10 +91,10 @@ class Dispatcher(Service):
         return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
-        """Return at most `wanted` workers of each renderer that can get a task now, and some full ones.
+        """Return at most `wanted` workers of each renderer that can probably get a task, and some full ones.
 
-        As far as this scheduler knows: others use them too. Each round begins where the last one stopped, so that all
-        workers have their turn. Workers that a slow frame holds are asked about only if there are no others.
+        This scheduler does not know the tasks of other schedulers. Each round starts where the last one stopped, so
+        that every worker is used. Workers that are held by a slow frame come only if there are no others.
         """
         first = self._first_worker % len(living)
         with_room, full, slow, taken = list[WorkerState](), list[WorkerState](), list[WorkerState](), Counter[str]()
@@ -112,7 +115,7 @@ class Dispatcher(Service):
         return {worker.id: worker for worker in (*with_room, *full) or slow[: wanted * renderers]}
 
     def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
-        """Return the workers with their room, of the candidates that may be given tasks. `loads` counts no copies."""
+        """Return those candidates that may get tasks, with their room. `loads` does not count copies."""
         copies = self.running_tasks.copies_by_worker
         loads = {worker_id: load + copies[worker_id] for worker_id, load in loads.items()}
         return [
@@ -122,7 +125,7 @@ class Dispatcher(Service):
 
 
 def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:
-    """Return the leases of the placements, under tokens that begin with `token`."""
+    """Return the leases for the placements. Each token starts with `token`."""
     return [
         Lease(placed.task_id, placed.job_id, f"{token}.{n}", placed.worker_id, placed.renderer, placed.is_first)
         for n, placed in enumerate(placements)
@@ -130,7 +133,7 @@ def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:
 
 
 def jobs_of(waiting: Iterable[WaitingTask]) -> list[OpenJob]:
-    """Return the jobs of the waiting tasks, each with its tasks."""
+    """Return the jobs of the waiting tasks, each with those tasks."""
     heads: dict[str, list[OpenTask]] = {}
     jobs: list[OpenJob] = []
     for job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ in waiting:
@@ -143,6 +146,6 @@ def jobs_of(waiting: Iterable[WaitingTask]) -> list[OpenJob]:
 
 
 def loads_of(waiting: Iterable[WaitingTask]) -> dict[str, AccountLoad]:
-    """Return the loads of the accounts of the waiting tasks, which are only a part of their jobs."""
+    """Return the loads of all accounts that have waiting tasks, including jobs without waiting tasks."""
     tasks_by_account = {task.account_id: task for task in waiting}
     return {name: AccountLoad(task.account_frames, task.account_priority) for name, task in tasks_by_account.items()}

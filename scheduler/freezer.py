@@ -1,4 +1,5 @@
-"""Freeze the documents of jobs: apply inputs to the template's document, and store the result under the hash of its content."""
+"""Freeze the documents of jobs: apply the inputs to the template's document, and store the result under its content
+hash."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ from scheduler.sandboxed_freeze import FreezeRequest, FreezeResult, freeze
 
 CALL_JOBS_MAX: Final = 32
 CALL_BYTES: Final = 1_000_000
-"""Bytes of documents that one call of the sandbox writes. A call has ten seconds of processor time. If it exceeds a limit, it is
-repeated for each job."""
+"""Limit of the documents that one sandbox call writes, in bytes. A call has ten seconds of processor time; if it
+exceeds a limit, each job gets its own call."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenDocument:
-    """A stored document with inputs applied: its key and size, the `sources` that it names, and what its video leaves out."""
+    """Stored document with inputs applied: key, size, `sources` that it names, and notices of what its video leaves
+    out."""
 
     key: str
     bytes: int
@@ -40,7 +42,7 @@ class FrozenDocument:
 
 @dataclass(slots=True, eq=False)
 class _WaitingJob:
-    """A job that waits for its document. `outcome` is the document, or the message of the refusal."""
+    """Job that waits for its document. `outcome` is the document, or the reason why it was refused."""
 
     job: ClaimedJob
     fields: Sequence[InputField]
@@ -49,7 +51,7 @@ class _WaitingJob:
 
 
 class Freezer:
-    """Freeze documents. Jobs of one account and template that wait at the same time share a call of the sandbox."""
+    """Freeze documents. Waiting jobs with the same account and template share one call of the sandbox."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
@@ -58,7 +60,7 @@ class Freezer:
     async def freeze(
         self, job: ClaimedJob, fields: Sequence[InputField], values: dict[str, str | float]
     ) -> FrozenDocument:
-        """Return the job's document. Raises Refused, Exhausted, StorageUnavailable."""
+        """Return the job's frozen document. Raises Refused, Exhausted, StorageUnavailable."""
         waiting, key = _WaitingJob(job, fields, values), (job.account_id, job.template_document_key)
         group = self._groups.setdefault(key, GroupCommit(partial(self._freeze_all, *key)))
         try:
@@ -71,7 +73,7 @@ class Freezer:
         return waiting.outcome
 
     async def drain(self) -> None:
-        """Wait until all waiting jobs have their document or a refusal."""
+        """Wait until every waiting job has its document or a refusal."""
         await asyncio.gather(*(group.drain() for group in self._groups.values()))
 
     async def _freeze_all(self, account_id: str, template_document_key: str, jobs: Sequence[_WaitingJob]) -> None:
@@ -88,7 +90,7 @@ class Freezer:
         return path.stat().st_size
 
     async def _freeze_together(self, account_id: str, source: Path, jobs: Sequence[_WaitingJob]) -> None:
-        """Freeze the documents of some jobs by one call of the sandbox."""
+        """Freeze the documents of several jobs with one call of the sandbox."""
         target, requests = source.with_name("frozen.json"), [_request(job) for job in jobs]
         results = await self.dependencies.sandbox.call(account_id, freeze, str(source), str(target), requests)
         documents = await asyncio.to_thread(_split, target, [result.get("bytes", 0) for result in results])
@@ -97,7 +99,7 @@ class Freezer:
             job.outcome = result["refused"] if "refused" in result else _document(result, key, len(document))
 
     def _store(self, document: bytes) -> str:
-        """Store a document; return its key. A job without one has no bytes."""
+        """Store a document; return its key. Refused jobs have no document."""
         key = f"frozen/{hashlib.sha256(document).hexdigest()}.json"
         if document and not is_fresh(self.dependencies, key):
             self.dependencies.storage.put_bytes(key, document, "application/json")
@@ -105,7 +107,7 @@ class Freezer:
 
 
 def _split(path: Path, sizes: Sequence[int]) -> list[bytes]:
-    """Return the documents of a file, which follow one another."""
+    """Return the documents of a file that holds them one after another."""
     with path.open("rb") as file:
         return [file.read(size) for size in sizes]
 
@@ -123,9 +125,9 @@ def _document(result: FreezeResult, key: str, size: int) -> FrozenDocument:
 
 
 def is_fresh(dependencies: Dependencies, key: str) -> bool:
-    """Return True if the object exists and will not be deleted before its job is frozen.
+    """Return True if the object exists and stays long enough for its job to be frozen.
 
-    An old object that no job refers to yet can be deleted at any time.
+    An old object without a job that refers to it can be deleted at any time.
     """
     try:
         age = dependencies.clock.now() - dependencies.storage.describe(key).modified_at

@@ -1,4 +1,4 @@
-"""Group commit: write waiting items together. An item that cannot be written does not affect the others."""
+"""Group commit: write waiting items together. One item that cannot be written does not affect the others."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ Write = Callable[[Sequence[Item]], Awaitable[None]]
 
 
 async def write_together(write: Write[Item], items: Sequence[Item]) -> list[tuple[Item, Exception]]:
-    """Write all items at once or, if that is refused, each alone; return the refused items with their errors.
+    """Write all items at once. If that fails, write them one by one and return the refused items with their errors.
 
-    Raises an error that says that a store is away: a later try can succeed, so `write` must be harmless twice.
+    Raises an error if a store is away; the caller can try again, so `write` must be idempotent.
     """
     if not items:
         return []
     try:
         await write(items)
     except Exception as error:
-        # The boundary of every write: the caller waits for a store that is away. Any other error is tried item by item.
+        # Outer boundary of every write. If a store is away, the caller waits; after any other error, each item is tried
+        # alone.
         if _is_store_away(error):
             raise
         return [(items[0], error)] if len(items) == 1 else await _write_each(write, items)
@@ -43,7 +44,7 @@ async def _write_each(write: Write[Item], items: Sequence[Item]) -> list[tuple[I
 
 
 def _is_store_away(error: Exception) -> bool:
-    """Return True if a store is away or busy, and did not refuse the item itself."""
+    """Return True if the error means that a store is away or busy, and not that the item was refused."""
     if isinstance(error, StatementError):
         return isinstance(error, DBAPIError) and not isinstance(error, DataError | IntegrityError | ProgrammingError)
     return isinstance(error, SQLAlchemyError | OSError | StorageUnavailable)
@@ -56,7 +57,8 @@ class _Entry(Generic[Item]):
 
 
 class GroupCommit(Generic[Item]):
-    """Writer of items: those added while a write is under way are written together, next. An item never waits for others to join it."""
+    """Writer that collects the items added during a write and writes them together next. No item waits for others to
+    arrive."""
 
     def __init__(self, write: Write[Item]) -> None:
         self._write = write
@@ -64,7 +66,7 @@ class GroupCommit(Generic[Item]):
         self._writing: asyncio.Task[None] | None = None
 
     async def add(self, item: Item) -> None:
-        """Wait until the item is written. Raises the error that refused it, or one that says that a store is away."""
+        """Wait until the item is written. Raises the error of the refused item, or the error of a store that is away."""
         entry = _Entry(item, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
         if self._writing is None:
@@ -73,11 +75,11 @@ class GroupCommit(Generic[Item]):
 
     @property
     def idle(self) -> bool:
-        """True while nothing is written."""
+        """True while no write is in progress."""
         return self._writing is None
 
     async def drain(self) -> None:
-        """Wait until all added items are written or refused."""
+        """Wait until every added item is written or refused."""
         if self._writing is not None:
             await self._writing
 
@@ -93,7 +95,7 @@ class GroupCommit(Generic[Item]):
         try:
             return dict(await write_together(self._write_items, entries))
         except Exception as store_away:
-            # The boundary of group commit: an error of `write_together` concerns every waiting item.
+            # Outer boundary of group commit: an error of `write_together` concerns every waiting item.
             return dict.fromkeys(entries, store_away)
 
     async def _write_items(self, entries: Sequence[_Entry[Item]]) -> None:
@@ -102,7 +104,7 @@ class GroupCommit(Generic[Item]):
 
 def _resolve(written: asyncio.Future[None], error: Exception | None) -> None:
     if written.done():
-        return  # the caller that waited was cancelled
+        return  # the waiting caller was cancelled
     if error is None:
         written.set_result(None)
     else:

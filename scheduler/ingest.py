@@ -1,6 +1,6 @@
-"""Ingest a job: fetch its media, apply its inputs, and store both under the hashes of their content.
+"""Ingest a job: fetch its media, apply its inputs, and store both under their content hashes.
 
-Afterwards rendering reads nothing but storage.
+Rendering then reads only from storage.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
 SOURCES_MAX: Final = 200
 BYTES_MAX: Final = 2_000_000_000
-"""Limit of the bytes of all media of a job."""
+"""Maximum size of all media of a job, in bytes."""
 
 INGEST_SECONDS: Final = 300
 _NO_GATE: Final = nullcontext()
@@ -41,7 +41,7 @@ class IngestFailed(Exception):
 
 @dataclass(slots=True)
 class _Budget:
-    """Sources, bytes and seconds that a job's media can still take, behind the gate of its account."""
+    """Sources, bytes and seconds that remain for a job's media. A gate limits the fetches of each account."""
 
     seconds: float
     gate: AbstractAsyncContextManager[Any]
@@ -62,7 +62,7 @@ class _Budget:
 
     @asynccontextmanager
     async def time(self) -> AsyncIterator[None]:
-        """Count the seconds of a block, without those before the gate. Raises IngestFailed above INGEST_SECONDS."""
+        """Count the seconds of a block, except the wait at the gate. Raises IngestFailed above INGEST_SECONDS."""
         async with self.gate:
             began = asyncio.get_running_loop().time()
             try:
@@ -77,7 +77,7 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _StoredMedia:
-    """Storage key of a media file, its bytes that count against the account's month, and its size in storage."""
+    """Stored media file: storage key, bytes that count towards the account's month, and size in storage."""
 
     key: str
     counted_bytes: int
@@ -92,7 +92,7 @@ async def ingest(
 ) -> FrozenJob:
     """Fetch the media behind the `gate`, apply the inputs, and store the results.
 
-    Raises IngestFailed for a lasting failure. After any other error another attempt can succeed.
+    Raises IngestFailed if another attempt would fail too. After any other error, another attempt can succeed.
     """
     _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
@@ -120,7 +120,7 @@ async def ingest(
 
 
 def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str | float]:
-    """Return the job's inputs that the template declares, and the defaults of media inputs that it does not give."""
+    """Return the job's values for the inputs of the template, with the defaults of missing media inputs."""
     declared = {field.id for field in fields}
     values: dict[str, str | float] = {
         field.id: field.default for field in fields if field.kind in template.MEDIA_KINDS and field.default is not None
@@ -134,14 +134,14 @@ def _is_given_image(job: ClaimedJob, field: InputField) -> bool:
 
 
 def _check_pictures(keys: Mapping[str, str]) -> None:
-    """Raise IngestFailed for an image input, by whose name `keys` has its stored media, that is given a video or a sound."""
+    """Raise IngestFailed if an image input has a video or sound. `keys` maps input names to stored media."""
     for name, key in keys.items():
         if not is_picture(key):
             raise IngestFailed(f"The media of input {name!r} cannot be used: it {NO_PICTURE}.")
 
 
 def _check_room(job: ClaimedJob) -> None:
-    """Raise IngestFailed where the account's storage is full: media and results would make it fuller."""
+    """Raise IngestFailed if the account's storage is full."""
     if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
         raise IngestFailed(FULL)
 
@@ -151,7 +151,7 @@ async def _fetch_all(
 ) -> dict[str, _StoredMedia]:
     """Return the stored media of each source.
 
-    `sources` gives each one's purpose. Raises IngestFailed above the budget.
+    `sources` maps each source to its purpose. Raises IngestFailed above the budget.
     """
     if not sources:
         return {}

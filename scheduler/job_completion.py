@@ -1,4 +1,4 @@
-"""Complete jobs whose segments are joined: write their receipts, then end them in one statement."""
+"""Complete jobs after assembly: write their receipts, then complete all of them in one statement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scheduler.ports import AssemblyAssignment, Finished
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A joined video, the job as it was when its last segment was done, and the token of the assembly's lease."""
+    """Assembled video, its job, and the token of the assembly's lease."""
 
     assignment: AssemblyAssignment
     job: RenderedJob
@@ -31,13 +31,13 @@ class Assembled:
 
 
 class JobCompleter:
-    """Complete the jobs of finished assemblies. The worker has checked their files."""
+    """Complete the jobs of finished assemblies. Workers have already checked the videos."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
 
     async def complete(self, assembled: Sequence[Assembled]) -> None:
-        """Write the receipts beside the videos and complete the jobs. Skip jobs whose lease is gone."""
+        """Write receipts beside the videos and complete the jobs. Skip jobs whose lease is lost."""
         await in_threads(self._put_receipt, assembled)
         now = self.dependencies.clock.now()
         endings = [self._ending(one, now) for one in assembled]

@@ -1,4 +1,5 @@
-"""Listen to Postgres notifications about new jobs, tasks and webhooks, so that services do not wait for their next poll."""
+"""Listen to Postgres notifications about new jobs, tasks and webhooks, so that services need not wait for their next
+poll."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ RECONNECT_SECONDS: Final = 0.5
 
 
 class Listener:
-    """Wake services when their channel is notified. Reconnect after a lost connection; polling bridges the gap."""
+    """Wake services when Postgres notifies their channel. Reconnect after a lost connection; services poll meanwhile."""
 
     def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
         self._url = libpq_url(database_url)

@@ -1,4 +1,4 @@
-"""Sources of a job's media: public addresses through the guard, and the account's uploads from storage."""
+"""Sources of a job's media: public URLs, fetched through the guard, and uploads of the account, read from storage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FETCH_BYTES_MAX: Final = 80 * 1024 * 1024
 
 
 class MediaUnavailable(Exception):
-    """A source cannot be fetched. The message can be shown to callers. `lasting`: another attempt would not help."""
+    """A source cannot be fetched. The message is fit for callers. `lasting`: another attempt cannot succeed."""
 
     def __init__(self, message: str, *, lasting: bool) -> None:
         super().__init__(message)
@@ -32,7 +32,8 @@ class MediaUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FetchedMedia:
-    """A source's bytes in a file; `counted_bytes` of them came over the network and count against the account."""
+    """A source's bytes in a file. `counted_bytes` is the number of bytes fetched over the network, which count
+    against the account."""
 
     path: Path
     counted_bytes: int
@@ -40,7 +41,7 @@ class FetchedMedia:
 
 @asynccontextmanager
 async def fetched_media(dependencies: Dependencies, job: ClaimedJob, source: str) -> AsyncIterator[FetchedMedia]:
-    """Yield a file with the source's bytes, which exists for the length of the block. Raises MediaUnavailable."""
+    """Yield a file with the source's bytes, and delete it when the block ends. Raises MediaUnavailable."""
     origins = {origin for origin in (job.origin, dependencies.settings.public_origin) if origin is not None}
     key = assets.own_key(f"{job.origin}{source}" if source.startswith("/") else source, origins)
     media = await (_own(dependencies, job, key) if key else _foreign(dependencies, job, source))

@@ -1,4 +1,4 @@
-"""Prometheus metrics of a scheduler, on the port of the settings. The API serves the metrics of the whole queue."""
+"""Prometheus metrics of one scheduler, on the port in the settings. The API serves the metrics of the whole queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduler.ports import Finished, WorkerState
 _log = logger(__name__)
 
 PORTS: Final = 16
-"""Schedulers of one machine that find a port for their metrics."""
+"""Number of ports to try, so that several schedulers of one machine can share the setting."""
 PORT_MAX: Final = 65535
 
 SEGMENTS: Final = Counter("farm_segments_total", "Segments done.", ("source",), registry=REGISTRY)
@@ -46,9 +46,9 @@ WORKER_DISK_FREE_BYTES: Final = Gauge(
 
 
 def serve(host: str, port: int) -> int | None:
-    """Serve the metrics on the port, or on the next free one of PORTS: schedulers of one machine share the setting.
+    """Serve the metrics on the first free one of PORTS ports from this one on.
 
-    Return the port; None if none is free, because a scheduler works without its metrics.
+    Return the port, or None if none is free: a scheduler works without its metrics too.
     """
     for candidate in range(port, min(port + PORTS, PORT_MAX + 1)):
         try:
@@ -78,7 +78,7 @@ def still(drawn: bool, seconds: float) -> None:
 
 
 def workers(living: Sequence[WorkerState]) -> None:
-    """Show the workers that live now, and no others."""
+    """Set the gauges to the live workers, and remove all others."""
     WORKERS.clear()
     WORKER_MEMORY_BYTES.clear()
     WORKER_DISK_FREE_BYTES.clear()

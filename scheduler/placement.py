@@ -1,13 +1,13 @@
-"""Placement of tasks on workers: a pure function of open tasks and free workers.
+"""Place tasks on workers: a pure function of open tasks and free workers.
 
-Accounts take turns by frames in flight, divided by the weight of their priority, so one account's long job does not
-hold up another's. Among accounts of equal load the one with the most urgent job goes first. Within an account the job
-with the least work left goes first, less its waiting time and a day for each step of its priority: short jobs overtake,
-and long ones never starve. Assemblies come before everything, because the job is nearly done. All segments of a job go
-to workers of one renderer, because only they give the same bytes.
+Accounts take turns. The account with the fewest frames in flight, divided by the weight of its priority, goes first,
+so a long job of one account does not block other accounts. Among equal accounts, the one with the most urgent job
+goes first. Within an account, jobs are ordered by remaining work minus waiting time minus a day for each priority
+step: short jobs overtake, and long ones never starve. Assemblies come first, because their jobs are nearly done. All
+segments of a job go to workers of one renderer, because different renderers give different bytes.
 
-A worker gets a second task in advance only while more tasks wait than there are workers. The last tasks of a queue wait for
-the first worker that is idle: tasks differ in length, so a task behind a long one would end later.
+A worker gets a second task in advance only while more tasks wait than there are workers. The last tasks of a queue
+wait for an idle worker: behind a long task they would end later.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from typing import Final, NamedTuple
 from farm_core.jobs.plan import TaskKind
 
 TAIL_TASKS_MAX: Final = 32
-"""At most this many waiting tasks stay where they are although busy workers have room for them."""
+"""Maximum number of waiting tasks that are left waiting although busy workers have room."""
 
 EXPRESS_ROOM: Final = 4
-"""Tasks that a full worker may hold beyond its room, of accounts that have nothing running: workers let accounts take turns."""
+"""Number of tasks that a full worker can hold above its limit, from accounts that have nothing running. Workers let
+accounts take turns."""
 
 
 class OpenTask(NamedTuple):
-    """A task that waits and may be leased now."""
+    """A waiting task that can be leased now."""
 
     id: str
     kind: TaskKind
@@ -37,9 +38,10 @@ class OpenTask(NamedTuple):
 
 
 class OpenJob(NamedTuple):
-    """A job in processing. `heads` are its first waiting tasks in order; the assembly only once every segment is done.
+    """A job in processing. `heads` are its first waiting tasks, in order, or its assembly once every segment is done.
 
-    `place` orders the jobs of an account, the most pressing first: the column `open_jobs.ready_place` (`farm_core/jobs/queue_models.py`).
+    `place` orders the jobs of an account, most urgent first. It is the column `open_jobs.ready_place`
+    (`farm_core/jobs/queue_models.py`).
     """
 
     id: str
@@ -51,14 +53,14 @@ class OpenJob(NamedTuple):
 
 
 class AccountLoad(NamedTuple):
-    """Frames of an account being rendered, and its priority: each step doubles its share."""
+    """Frames of an account that are being rendered, and the account's priority. Each step doubles its share."""
 
     leased_frames: int = 0
     priority: int = 0
 
 
 class FreeWorker(NamedTuple):
-    """A worker and how many more tasks it may hold (`room`), given how many it holds already (`load`)."""
+    """A worker with its number of tasks (`load`) and how many more it can take (`room`)."""
 
     id: str
     renderer: str
@@ -67,7 +69,8 @@ class FreeWorker(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """A task to lease for a worker. The job keeps the worker's renderer. `is_first`: the job had no renderer yet."""
+    """A task to lease for a worker. The job stays with the worker's renderer. `is_first`: the job had no renderer
+    yet."""
 
     task_id: str
     job_id: str
@@ -81,9 +84,9 @@ def place_tasks(
     workers: Sequence[FreeWorker],
     accounts: Mapping[str, AccountLoad] | None = None,
 ) -> list[Placement]:
-    """Return the placements to make now, fairest first: at most one per task and `room` per worker.
+    """Return the placements to make now, in the fairest order: one per task, and at most `room` per worker.
 
-    `accounts`: loads of accounts of which `jobs` is only a part. Other loads are sums over the account's jobs.
+    `accounts` holds loads of accounts that have more jobs than those in `jobs`. Other loads are summed from `jobs`.
     """
     pool = _Pool(workers)
     tail, waiting = min(len(workers), TAIL_TASKS_MAX), sum(len(job.heads) for job in jobs)
@@ -104,7 +107,7 @@ def place_tasks(
 
 
 def _express_placements(shares: Iterable[_Share], workers: Sequence[FreeWorker]) -> list[Placement]:
-    """Return a placement for each account that has nothing running because all workers are full."""
+    """Place a task of each account that has nothing running because all workers are full."""
     waiting = [share for share in shares if share.leased_frames == 0 and share.jobs]
     if not waiting:
         return []
@@ -114,7 +117,8 @@ def _express_placements(shares: Iterable[_Share], workers: Sequence[FreeWorker])
 
 
 class _Share:
-    """Open work of one account, the most urgent job first. `place` is that of the first job, `weight` that of its priority."""
+    """Open jobs of one account, most urgent first. `place` is that of the first job, `weight` follows from its
+    priority."""
 
     __slots__ = ("cursors", "first", "jobs", "leased_frames", "pins", "place", "weight")
 
@@ -123,14 +127,14 @@ class _Share:
         self.jobs: list[OpenJob] = []
         self.place = math.inf
         self.cursors: dict[str, int] = {}
-        """Number of tasks that were placed, by job."""
+        """Number of placed tasks, by job."""
         self.pins: dict[str, str] = {}
-        """Renderer of the first placement, by job, of jobs that had none."""
+        """Renderer of the first placement of each job that had none, by job."""
         self.first = 0
-        """Number of jobs at the beginning whose tasks are all placed."""
+        """Index of the first job that has tasks left to place."""
 
     def take(self, pool: _Pool, *, idle_only: bool = False) -> Placement | None:
-        """Place the account's next task, or return None if no free worker can take one."""
+        """Place the account's next task. Return None if no free worker can take a task."""
         for position in range(self.first, len(self.jobs)):
             job_id, _, _, renderer, _, heads = self.jobs[position]
             at = self.cursors.get(job_id, 0)
@@ -169,15 +173,15 @@ def _shares(jobs: Iterable[OpenJob], accounts: Mapping[str, AccountLoad]) -> dic
 
 
 _PLACE: Final = itemgetter(2, 0)
-"""Sorts jobs by their places, and by their ids among equals."""
+"""Sort key of jobs: place, then id."""
 
 
 class _Pool:
-    """Free workers by renderer, the least loaded first."""
+    """Free workers by renderer, least loaded first."""
 
     def __init__(self, workers: Iterable[FreeWorker], extra_room: int = 0) -> None:
         self._heaps: dict[str, list[tuple[int, str, FreeWorker]]] = {}
-        """Load, id and worker of those with room, by renderer. No heap is empty."""
+        """Heaps of (load, id, worker) for workers with room, by renderer. No heap is empty."""
         self._extra_room = extra_room
         for worker in workers:
             if worker.room + extra_room > 0:
@@ -189,9 +193,9 @@ class _Pool:
         return bool(self._heaps)
 
     def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
-        """Give a task to the least loaded worker of the renderer (any if None), preferably not to `avoid`.
+        """Give a task to the least loaded worker of the renderer (None: of any renderer), if possible not to `avoid`.
 
-        `idle_only`: return None if that worker holds a task already.
+        `idle_only`: return None if that worker is not idle.
         """
         heap = (
             self._heaps.get(renderer)

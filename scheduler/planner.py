@@ -25,16 +25,16 @@ from scheduler.group_commit import GroupCommit
 
 
 class Planner:
-    """Plan the jobs that become ready at about the same time in one transaction."""
+    """Plan jobs that become ready at about the same time in one transaction."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
         self._commit = GroupCommit(self._write)
 
     async def plan(self, frozen: FrozenJob) -> None:
-        """Write the ingested job and its tasks, or complete it with the video of an equal job of the account.
+        """Write the job and its tasks, or complete it with the video of an equal job of the same account.
 
-        Does nothing if the claim no longer holds.
+        Does nothing if the lease is lost.
         """
         await self._commit.add(frozen)
 
@@ -49,7 +49,8 @@ class Planner:
         mine, videos = await self.dependencies.database.single(
             lambda connection: self._plan(connection, now, jobs, keys, renderer)
         )
-        # A transaction of its own: each of the two writes locks the queue rows of other accounts (see queues.sql).
+        # Completing needs its own transaction: each of the two writes locks the queue rows of other accounts (see
+        # queues.sql).
         completed: set[str] = set()
         if reused := [one for one in jobs if one.job.id in mine and one.job.id in videos]:
             endings = [self._ending(one, videos[one.job.id], keys[one.job.id], renderer, now) for one in reused]
@@ -69,9 +70,10 @@ class Planner:
         keys: Mapping[str, str],
         renderer: str | None,
     ) -> tuple[set[str], dict[str, SameResult]]:
-        """Write the jobs while nothing of theirs can be deleted. Return the ids of those still claimed, and the videos of equal jobs.
+        """Write the jobs while their objects cannot be deleted. Return the ids of jobs that are still leased, and
+        videos of equal jobs.
 
-        Raises ObjectMissing; another ingest stores the object again.
+        Raises ObjectMissing; the next ingest stores the object again.
         """
         videos = await self._same_videos(connection, jobs, keys)
         planned = [_planned(one, renderer, keys, is_made=one.job.id in videos) for one in jobs]
@@ -84,7 +86,7 @@ class Planner:
     async def _same_videos(
         self, connection: AsyncConnection, jobs: Sequence[FrozenJob], keys: Mapping[str, str]
     ) -> dict[str, SameResult]:
-        """Return the videos of equal jobs by job id, if storage still has them."""
+        """Return the videos of equal jobs that are still in storage, by job id."""
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
         found = await claims.same_results(connection, wanted) if wanted else {}
         stored = await in_threads(self.dependencies.storage.exists, [video.video_key for video in found.values()])
@@ -103,7 +105,7 @@ class Planner:
 
 
 def plan_key(frozen: FrozenJob, renderer: str) -> str:
-    """Return a digest of everything that the video's bytes depend on."""
+    """Return a digest of everything that affects the video's bytes."""
     job = frozen.job
     dependencies = [
         frozen.document_key, sorted(frozen.media.items()), renderer, job.width, job.height, job.fps, job.frame_count,
@@ -121,6 +123,6 @@ def _planned(frozen: FrozenJob, renderer: str | None, keys: Mapping[str, str], *
 
 
 def _most_common_renderer(dependencies: Dependencies) -> str | None:
-    """Return the renderer of most workers, so that a job can use as many of them as possible."""
+    """Return the renderer that most workers have, so that a job can use as many of them as possible."""
     counts = Counter(worker.renderer for worker in dependencies.executor.workers())
     return max(sorted(counts), key=lambda name: counts[name], default=None)

@@ -1,4 +1,4 @@
-"""The scheduler's interface to workers. It knows no Ray: `cluster` implements it, and so does the simulation."""
+"""The scheduler's interface to workers, without Ray. `cluster` implements it, and so does the simulation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from farm_core.telemetry.traces import UNKNOWN, TraceContext
 
 @dataclass(frozen=True, slots=True)
 class VideoFormat:
-    """Output properties of a job: size in pixels, frames per second, composition, length, format.
+    """Output of a job: width and height in pixels, frames per second, composition, length, format.
 
-    `format` is a name of `farm_core/jobs/formats.py`. `transparent` leaves the composition's background out.
+    `format` is a name in `farm_core/jobs/formats.py`. `transparent` omits the composition's background.
     """
 
     width: int
@@ -31,7 +31,7 @@ class VideoFormat:
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """Seconds of a worker's time that an assignment may take, and the public message of the failure beyond them."""
+    """Maximum worker seconds of an assignment, and the public message of the failure if it takes longer."""
 
     seconds: float
     message: str
@@ -39,9 +39,9 @@ class TimeLimit:
 
 @dataclass(frozen=True, slots=True)
 class SegmentAssignment:
-    """Render frames [first_frame, first_frame + frame_count) of a frozen document to a segment in storage.
+    """Render frames [first_frame, first_frame + frame_count) of a frozen document into a segment in storage.
 
-    `media` maps every source of the document to the storage key of its bytes.
+    `media` maps every source in the document to its storage key.
     """
 
     task_id: str
@@ -55,14 +55,14 @@ class SegmentAssignment:
     account_id: str = ""
     index: int = 0
     finished_frames: int = 0
-    """Frames of the job's segments that were finished when this one was leased."""
+    """Number of finished frames of the job when this segment was leased."""
     time_limit: TimeLimit | None = None
     trace: TraceContext = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
 class AssemblyAssignment:
-    """Join a job's segments, in order, to a file at `video_key`, and check it. Document and media are for its sound."""
+    """Join a job's segments, in order, into the file `video_key`, and check it. Document and media provide the sound."""
 
     task_id: str
     token: str
@@ -81,13 +81,13 @@ TaskAssignment = SegmentAssignment | AssemblyAssignment
 
 
 def about(assignment: TaskAssignment) -> dict[str, str | None]:
-    """Return the fields of log lines about an assignment: its job and task, and the request that created the job."""
+    """Return log fields for an assignment: its job, its task, and the request that created the job."""
     return {"job_id": assignment.job_id, "task": assignment.task_id, "request_id": assignment.trace.request_id}
 
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """Progress: `frames_done` of a segment."""
+    """Progress of a segment: `frames_done` frames are done."""
 
     token: str
     frames_done: int
@@ -95,7 +95,8 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An assignment's result is in storage under `key`. `cached`: it was there before, and nothing was drawn."""
+    """The result of an assignment is in storage under `key`. `cached`: it was there already, and nothing was
+    rendered."""
 
     token: str
     worker: str
@@ -111,13 +112,14 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An assignment ended without a result. `missing` names segments that an assembly did not find in storage."""
+    """The assignment ended without a result. `missing` names segments that the assembly did not find in storage."""
 
     token: str
     failure: Failure
     missing: tuple[str, ...] = ()
     worker_ends: bool = False
-    """True if the worker's process ends after this report. Its other assignments are lost without fault."""
+    """True if the worker's process exits after this report. Its other assignments are lost through no fault of their
+    own."""
 
 
 Report = Advanced | Finished | Ended
@@ -125,9 +127,9 @@ Report = Advanced | Finished | Ended
 
 @dataclass(frozen=True, slots=True)
 class StillAssignment:
-    """Draw frames of a frozen document, in rows of `columns`, into one picture file. Short, and before any segment.
+    """Draw frames of a frozen document into one picture, in rows of `columns`, before any segment.
 
-    `media` maps every source of the document to the storage key of its bytes.
+    `media` maps every source in the document to its storage key.
     """
 
     id: str
@@ -139,24 +141,24 @@ class StillAssignment:
     format: Literal["png", "jpeg", "webp"]
     account_id: str = ""
     seconds_max: float = 20.0
-    """Time for which somebody waits. A frame that has not begun by then is not drawn."""
+    """Time for which the caller waits. Frames that have not started by then are not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnStill:
-    """A still's file, or why there is none; `milliseconds` is the time on the worker."""
+    """File of a still, or the reason why there is none. `milliseconds` is the time on the worker."""
 
     picture: bytes = b""
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()
     milliseconds: float = 0.0
     worker_ends: bool = False
-    """True if the worker's process ends by itself, perhaps because of this still. Nothing else there is to blame."""
+    """True if the worker's process exits by itself, perhaps because of this still. No other still there is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker that can take assignments. Workers of equal `renderer` give the same bytes for the same assignment."""
+    """A worker that can take assignments. Workers with equal `renderer` give the same bytes for the same assignment."""
 
     id: str
     node: str
@@ -166,37 +168,39 @@ class WorkerState:
     memory_bytes: int = 0
     frames_done: int = 0
     disk_free_bytes: int | None = None
-    """Free space of the disk of its temporary files, if it says so."""
+    """Free space for the worker's temporary files, or None if the worker does not report it."""
     active: str | None = None
-    """Token of the assignment, or id of the still, whose frame is being drawn."""
+    """Token of the assignment, or id of the still, whose frame the worker is drawing."""
     moved: float = 0.0
-    """Time of the worker's last finished frame, still or assignment of any scheduler, on the clock of `time.monotonic`."""
+    """Time at which the worker last finished a frame, still or assignment of any scheduler (`time.monotonic`)."""
     heard: float = 0.0
-    """Time of the worker's last answer, on the same clock. A library that keeps Python's lock while it draws lets it answer nothing."""
+    """Time of the worker's last answer (`time.monotonic`). A worker cannot answer while a library holds the GIL to
+    draw."""
     backend: str = ""
-    """Backend that composites: `gl`, or `cpu` for native kernels. Software OpenGL with `gl` lacks the kernels."""
+    """Backend that composites: `gl`, or `cpu` for native kernels. `gl` without a GPU means that the kernels are
+    missing."""
 
 
 class RenderExecutor(Protocol):
-    """Carry assignments to workers. Every assignment submitted ends in exactly one Finished or Ended, reported once."""
+    """Send assignments to workers. The executor reports exactly one Finished or Ended for every submitted assignment."""
 
     gone: asyncio.Event
-    """Set when the executor can do nothing more and the process must be restarted."""
+    """Set when the executor cannot continue and the process must restart."""
 
     async def start(self) -> None:
-        """Start the workers that are available now. More can join later."""
+        """Start the available workers. More workers can join later."""
         ...
 
     def workers(self) -> Sequence[WorkerState]:
-        """Return the workers that live now."""
+        """Return the live workers."""
         ...
 
     def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Submit an assignment to a worker, which queues it. An unknown worker ends it as lost."""
+        """Submit an assignment to a worker's queue. If the worker is unknown, the assignment ends as lost."""
         ...
 
     async def still(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        """Draw a still at a worker, between two frames if it renders a segment. A lost worker is a failure."""
+        """Draw a still on a worker, between two frames of a segment. If the worker is lost, the still fails."""
         ...
 
     async def reports(self, wait_seconds: float) -> list[Report]:
@@ -204,17 +208,18 @@ class RenderExecutor(Protocol):
         ...
 
     def cancel(self, token: str) -> None:
-        """Ask an assignment to stop soon. It still ends in one report."""
+        """Ask an assignment to stop soon. It still ends with one report."""
         ...
 
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """Kill a worker and start a new one in its place. Its assignments end. `is_blameless`: none of them is the reason."""
+        """Kill a worker and start a new one in its place. Its assignments end. `is_blameless`: no assignment caused
+        the restart."""
         ...
 
     def demand(self, open_tasks: int) -> None:
-        """Announce the number of waiting and running tasks, so that an elastic cluster grows and shrinks."""
+        """Announce the number of waiting and running tasks, so that an elastic cluster can scale."""
         ...
 
     async def close(self) -> None:
-        """Release all workers within a bounded time."""
+        """Release all workers. Takes a bounded time."""
         ...

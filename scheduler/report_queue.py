@@ -1,4 +1,4 @@
-"""Queue of the reports that an executor has for its scheduler."""
+"""Queue of reports from an executor to its scheduler."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scheduler.ports import Report
 
 
 class ReportQueue:
-    """Reports in the order in which they arrived. All calls are made on one event loop."""
+    """Reports in order of arrival. Use it on one event loop only."""
 
     def __init__(self) -> None:
         self._reports: list[Report] = []

@@ -1,4 +1,5 @@
-"""Assignments that this scheduler has submitted and waits for. In memory only: after a crash their leases end, and the lease reaper frees them."""
+"""Assignments that this scheduler submitted and waits for. They are only in memory: after a crash their leases
+expire, and the lease reaper frees the tasks."""
 
 from __future__ import annotations
 
@@ -15,9 +16,11 @@ FRESH_SECONDS: Final = 60.0
 
 @dataclass(slots=True)
 class RunningTask:
-    """An assignment at a worker. `lease` is the token of the task's lease; a straggler's second copy has a token of its own.
+    """Assignment at a worker. `lease` is the token of the task's lease; the second copy of a straggler has its own
+    token.
 
-    `started` and `advanced` (last progress) are on the monotonic clock. `job` goes into the receipt of an assembly.
+    `started` and `advanced` (last progress) are times of the monotonic clock. `job` is for the receipt of an
+    assembly.
     """
 
     assignment: TaskAssignment
@@ -29,24 +32,24 @@ class RunningTask:
     job: RenderedJob | None = None
 
     def is_fresh(self, now: float) -> bool:
-        """Return True if the assignment is so recent that its worker has perhaps not reported it yet."""
+        """Return True if the assignment is so recent that the worker may not have reported it yet."""
         return now - self.started < FRESH_SECONDS
 
     @property
     def is_copy(self) -> bool:
-        """True for a second copy of an assignment."""
+        """True for the second copy of an assignment."""
         return self.assignment.token != self.lease
 
 
 class RunningTasks:
-    """The running tasks by token, by lease and by worker. No look-up reads all of them."""
+    """Running tasks, indexed by token, lease and worker."""
 
     def __init__(self) -> None:
         self._by_token: dict[str, RunningTask] = {}
         self._by_lease: dict[str, list[RunningTask]] = {}
         self._by_worker: dict[str, list[RunningTask]] = {}
         self.copies_by_worker = Counter[str]()
-        """Second copies: the database does not count those."""
+        """Number of second copies by worker. The database does not count copies."""
 
     def __len__(self) -> int:
         return len(self._by_token)
@@ -85,20 +88,20 @@ class RunningTasks:
         return list(self._by_lease.get(lease, ()))
 
     def of_worker(self, worker_id: str) -> list[RunningTask]:
-        """Return the assignments of a worker in the order of submission."""
+        """Return the assignments of a worker, in order of submission."""
         return list(self._by_worker.get(worker_id, ()))
 
     def load(self, worker_id: str) -> int:
-        """Return how many assignments of this scheduler the worker holds."""
+        """Return the number of this scheduler's assignments at the worker."""
         return len(self._by_worker.get(worker_id, ()))
 
     def busy_workers(self) -> set[str]:
-        """Return the workers that hold an assignment."""
+        """Return the workers that have an assignment."""
         return set(self._by_worker)
 
 
 def _remove(index: dict[str, list[RunningTask]], key: str, running_task: RunningTask) -> None:
-    """Take the running task out of the index. By identity: two tasks may be equal."""
+    """Remove the running task from the index. Compare by identity, because two tasks can be equal."""
     rest = [other for other in index[key] if other is not running_task]
     if rest:
         index[key] = rest

@@ -1,4 +1,4 @@
-"""Apply the inputs of jobs to a template's document. Runs in the sandbox: JSON in, JSON out."""
+"""Apply the inputs of jobs to a template's document. Runs in the sandbox; arguments and results are JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from motion.template import InputField, Target
 
 
 class FreezeRequest(TypedDict):
-    """Inputs of a job, and the parts of the document that it renders."""
+    """Inputs of a job, and the parts of the document that its video needs."""
 
     fields: Sequence[dict[str, Any]]
     values: dict[str, str | float]
@@ -26,7 +26,7 @@ class FreezeRequest(TypedDict):
 
 
 class FreezeResult(TypedDict):
-    """Result of a job: the size of its document, the sources that rendering needs, and its notices; or only why it is `refused`."""
+    """Frozen document of a job: size, sources that rendering needs, notices; or the reason why it is `refused`."""
 
     refused: NotRequired[str]
     bytes: NotRequired[int]
@@ -35,7 +35,8 @@ class FreezeResult(TypedDict):
 
 
 def freeze(source: str, target: str, requests: Sequence[FreezeRequest]) -> list[FreezeResult]:
-    """Write the document in the file `source` once for each request, with its inputs applied, one after the other to the file `target`."""
+    """Apply the inputs of each request to the document in `source`. Append the documents to the file `target`, in
+    order."""
     document = cast(Document, orjson.loads(Path(source).read_bytes()))
     with Path(target).open("wb") as file:
         return [_write(document, request, file) for request in requests]

@@ -1,4 +1,4 @@
-"""One scheduler: all its services, started and stopped in order. Any number of schedulers can run on one database."""
+"""One scheduler: starts and stops all its services in order. Any number of schedulers can share a database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DRAIN_SECONDS = 20.0
 
 
 class Scheduler:
-    """All services of one scheduler process. State that must survive it is in Postgres."""
+    """All services of one scheduler process. Everything that must survive the process is in Postgres."""
 
     def __init__(self, dependencies: Dependencies, database_url: str) -> None:
         self.dependencies = dependencies
@@ -76,17 +76,17 @@ class Scheduler:
         )
 
     async def start(self, database_ready: Awaitable[None] | None = None) -> None:
-        """Start the workers, and every service once the database is ready."""
+        """Start the workers, then every service once the database is ready."""
         self.dependencies.sandbox.warm()
         await asyncio.gather(self.dependencies.executor.start(), *([] if database_ready is None else [database_ready]))
-        with suppress(SQLAlchemyError, OSError):  # asked again soon; until then the machine's own time holds
+        with suppress(SQLAlchemyError, OSError):  # ClockKeeper tries again soon; until then the machine's time is used
             await self.clock_keeper.tick()
         for service in (*self.keepers, *self.takers):
             service.start()
         self.listener.start()
 
     async def stop(self) -> None:
-        """Take on nothing more, let running tasks end for a bounded time, and hand back the rest."""
+        """Stop taking tasks, give running tasks a bounded time to end, and hand back the rest."""
         await self.listener.stop()
         await asyncio.gather(*(service.stop() for service in self.takers))
         await self._drain()
@@ -108,7 +108,7 @@ class Scheduler:
                 break
 
     async def _hand_back(self) -> None:
-        """Return unfinished tasks to the queue now, instead of when their leases end."""
+        """Return unfinished tasks to the queue now, before their leases expire."""
         for running_task in self.running_tasks:
             self.dependencies.executor.cancel(running_task.assignment.token)
         if len(self.running_tasks):

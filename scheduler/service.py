@@ -1,4 +1,4 @@
-"""Base class of the scheduler's services: a loop that ticks at an interval or when woken."""
+"""Base class of the scheduler's services: a loop that ticks at an interval, or when something wakes it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scheduler.dependencies import Dependencies
 _log = logs.logger(__name__)
 
 RETRY_SECONDS: Final = 0.5
-"""Pause after a tick that failed, for example because Postgres is away."""
+"""Pause after a failed tick, for example while Postgres is away."""
 
 
 class Service(ABC):
-    """A loop that runs `tick` every `every_seconds`, and at once if it is woken or the last tick found work.
+    """Loop that runs `tick` every `every_seconds`, and at once if it is woken or the last tick found work.
 
-    A tick that raises is logged and tried again: the stores it needs can be away, and waiting loses nothing.
+    If a tick raises, the service logs the error and tries again: a store can be away, and waiting loses nothing.
     """
 
     every_seconds: float = 1.0
@@ -28,7 +28,7 @@ class Service(ABC):
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
         self.ticked = asyncio.Event()
-        """Set after every tick that succeeded. Tests wait for it instead of sleeping."""
+        """Set after every successful tick. Tests wait for it instead of sleeping."""
         self._awake = asyncio.Event()
         self._soon: asyncio.TimerHandle | None = None
         self._logged = ("", 0.0)
@@ -37,14 +37,14 @@ class Service(ABC):
 
     @abstractmethod
     async def tick(self) -> int:
-        """Do the work that is due. Return its amount: the next tick follows at once unless it is 0."""
+        """Do the work that is due. Return the amount of work done; if it is not 0, the next tick follows at once."""
 
     def wake(self) -> None:
         """Run the next tick at once."""
         self._awake.set()
 
     def wake_within(self, seconds: float) -> None:
-        """Run the next tick after at most `seconds`. Several calls have one effect."""
+        """Run the next tick after at most `seconds`. Repeated calls have the effect of one."""
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(seconds, self._wake_late)
 
@@ -58,7 +58,7 @@ class Service(ABC):
             self._running = asyncio.create_task(self._run(), name=type(self).__name__)
 
     async def stop(self) -> None:
-        """Let a running tick end, then stop."""
+        """Stop after the running tick has ended."""
         self._stopping = True
         self.wake()
         if self._soon is not None:
@@ -79,7 +79,7 @@ class Service(ABC):
         try:
             done = await self.tick()
         except Exception as error:
-            # The boundary of every service: log any error, and try again.
+            # Outer boundary of every service: log any error, and try again.
             self._log_once(in_a_line(error))
             return 0, RETRY_SECONDS
         self.ticked.set()

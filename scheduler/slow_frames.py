@@ -1,9 +1,9 @@
-"""A frame cannot be interrupted: make room for an account whose every worker is held by other accounts' slow frames.
+"""Make room for accounts that are blocked by slow frames of other accounts. A frame cannot be interrupted.
 
-No tasks are placed behind such a frame while another worker can take them. One that waits there is copied to a worker that no slow frame
-holds (`task_watcher.py`). If there is none, the worker is restarted, once for the account of the frame: for LIMIT_SECONDS that account then
-has fewer tasks than the farm has workers, so one worker is left for others.
-The limit is in this scheduler's memory, and counts the tasks that this scheduler has submitted.
+No task is placed behind a slow frame while another worker can take it. A task that waits behind one is copied to a
+worker without a slow frame (`task_watcher.py`). If there is no such worker, its worker is restarted, once per account
+of the slow frame: for LIMIT_SECONDS that account then gets fewer tasks than the farm has workers, so that one worker
+is free for others. Each scheduler keeps this limit in memory, and counts only its own tasks.
 """
 
 from __future__ import annotations
@@ -21,31 +21,33 @@ from scheduler.running_tasks import RunningTask, RunningTasks
 _log = logs.logger(__name__)
 
 PATIENCE_SECONDS: Final = 10.0
-"""Time that one frame may hold a worker while another account waits there and has no other worker."""
+"""Time for which one frame can block a task of another account that has no other worker."""
 
 SLOW_SECONDS: Final = 3.0
-"""Time that one frame may take before its worker is left out while others can take tasks: most frames take much less."""
+"""Duration from which a frame is slow. Its worker gets tasks only if no other can take them. Most frames take much
+less."""
 
 LIMIT_SECONDS: Final = 600.0
-"""Time for which an account leaves a worker to others, after a worker was restarted because of its frame."""
+"""Time for which an account must leave one worker to others, after a worker was restarted because of its frame."""
 
 
 class SlowFrames:
-    """Find tasks that wait behind another account's slow frame, and limit accounts whose frames have cost a worker its process."""
+    """Find tasks that wait behind slow frames of other accounts, and limit accounts whose frames made a worker
+    restart."""
 
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
         self.dependencies = dependencies
         self.running_tasks = running_tasks
         self._limited_until: dict[str, float] = {}
-        """By account, on the monotonic clock."""
+        """End of the limit of each account, on the monotonic clock."""
 
     def admitted(self, jobs: list[OpenJob]) -> list[OpenJob]:
-        """Return the jobs, those of limited accounts with the tasks that they may still have. One worker is left for the others."""
+        """Return the jobs, with fewer tasks for limited accounts: these leave one worker to others."""
         now = self.dependencies.clock.monotonic()
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
         if not self._limited_until:
             return jobs
-        tasks_max = len(self.dependencies.executor.workers()) - 1  # none while all others restart
+        tasks_max = len(self.dependencies.executor.workers()) - 1  # 0 while all other workers restart
         running = Counter(task.assignment.account_id for task in self.running_tasks)
         admitted: list[OpenJob] = []
         for job in jobs:
@@ -57,7 +59,7 @@ class SlowFrames:
         return admitted
 
     def is_slow(self, worker: WorkerState) -> bool:
-        """Return True if the worker has drawn one frame for so long that tasks had better go elsewhere."""
+        """Return True if the worker has drawn one frame for so long that other workers are better for new tasks."""
         if worker.active is None:
             return False
         active = self.running_tasks.get(worker.active)
@@ -65,7 +67,7 @@ class SlowFrames:
         return self.dependencies.clock.monotonic() - moved > SLOW_SECONDS
 
     def quiet_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
-        """Return the time since the last progress at the task's worker. The arrival of another task there is none."""
+        """Return the time since the worker's last progress. The arrival of another task is no progress."""
         state = states.get(task.worker_id)
         active = None if state is None or state.active is None else self.running_tasks.get(state.active)
         tasks = [task, *self.running_tasks.of_worker(task.worker_id)] if active is None else [active]
@@ -73,14 +75,14 @@ class SlowFrames:
         return self.dependencies.clock.monotonic() - max(moved, *(one.advanced for one in tasks))
 
     def held_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
-        """Return for how long a frame of another account has held the task's worker; 0 if none does."""
+        """Return how long a frame of another account has blocked the task's worker, or 0 if none does."""
         holder = self._holder(task, states)
         return 0.0 if holder is None else self.quiet_seconds(task, states)
 
     def is_stuck(self, task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
-        """Return True if the task must not wait any longer behind the frame of another account.
+        """Return True if the task must no longer wait for a frame of another account.
 
-        No slow frame of a limited account is waited for: its next frames are probably as slow.
+        If that account is limited, a task never waits for its slow frames: its next frames are probably slow too.
         """
         holder = self._holder(task, states)
         if holder is None:
@@ -89,9 +91,11 @@ class SlowFrames:
         return self.quiet_seconds(task, states) > patience
 
     def make_room(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
-        """Restart the task's worker if its account has no other; return the task whose frame held the worker, if it was restarted.
+        """Restart the task's worker if the account has no other worker. Return the task with the slow frame, or None
+        without a restart.
 
-        Only where the frame's task can go on at another worker. All tasks of the worker are tried again, without fault.
+        The worker restarts only if another worker can render the slow frame. All tasks of the worker are tried again,
+        without a failure.
         """
         holder = self._holder(task, states)
         if holder is None or len(states) == 1 or holder.assignment.account_id in self._limited_until:
@@ -110,7 +114,7 @@ class SlowFrames:
         return holder
 
     def _holder(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
-        """Return the segment of another account that the task's worker draws."""
+        """Return the segment of another account that the task's worker is drawing."""
         state = states.get(task.worker_id)
         if state is None or state.active is None or state.active == task.assignment.token:
             return None

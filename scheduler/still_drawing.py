@@ -1,4 +1,4 @@
-"""Stills at workers: the choice of a worker, another try, and the restart of a worker that a still blocks."""
+"""Draw stills on workers: choose a worker, retry, and restart a worker that a still blocks."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ _log = logs.logger(__name__)
 WARM_MAX: Final = 1024
 LOOK_SECONDS: Final = 1.0
 FRAME_SECONDS_MAX: Final = 20.0
-"""A frame of a still that takes longer blocks its worker, which is restarted: nothing else ends a frame."""
+"""Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted.
+"""
 
 SILENT_SECONDS: Final = 5.0
-"""A worker is asked every second. One that does not answer for so long is blocked by what it draws, and cannot say what that is: the
-still that was sent there first, since stills go before segments. Looks are counted, so that a scheduler that was stopped itself blames
-nobody."""
+"""Time after which a worker that does not answer counts as blocked. The scheduler asks every second. A blocked worker
+cannot name its still: it is the one that was sent first, because stills go before segments. Checks are counted, so
+that a scheduler that was itself suspended blames no worker."""
 
 TOO_SLOW: Final = Failure(FailureKind.document, f"A frame of the still takes longer than {FRAME_SECONDS_MAX:.0f} s.")
 
 
 class NoWorker(Exception):
-    """No worker is left that could draw."""
+    """No worker is left that can draw."""
 
 
 class StillDrawing:
-    """The stills of this scheduler that are at workers."""
+    """Stills of this scheduler that are on workers."""
 
     def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
         self.dependencies = dependencies
         self._running_tasks = running_tasks
         self._sent: dict[str, list[StillAssignment]] = {}
-        """By worker, in the order in which they were sent."""
+        """Stills by worker, in the order in which they were sent."""
         self._warm: OrderedDict[str, str] = OrderedDict()
 
     async def draw(self, assignment: StillAssignment) -> DrawnStill:
-        """Draw at the best worker. Try once more at another one if that worker is lost. Raises NoWorker.
+        """Draw on the best worker. If that worker is lost, try another one once. Raises NoWorker.
 
-        A frame that blocks its worker fails as TOO_SLOW, and the worker is restarted.
+        If a frame blocks its worker, the still fails as TOO_SLOW, and the worker is restarted.
         """
         lost: set[str] = set()
         while True:
@@ -106,13 +107,13 @@ class StillDrawing:
 
 
 def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
-    """Return True if the worker says that it has been drawing one frame of the still for too long."""
+    """Return True if the worker reports that it draws one frame of the still for too long."""
     return state.active == assignment.id and state.heard - state.moved > FRAME_SECONDS_MAX
 
 
 def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
     """Return the worker for the next still.
 
-    Order: fewest waiting stills, then a worker with the document open, then an idle worker.
+    Prefer workers with the fewest waiting stills, then with the document open, then idle ones.
     """
     return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))

@@ -1,4 +1,4 @@
-"""Requests for stills that wait at this scheduler: accounts take turns, and none has more than its share under way."""
+"""Queue of still requests at this scheduler. Accounts take turns, and each account has a limited number in progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ WAITING_MAX: Final = 512
 
 
 class StillTurns:
-    """Requests by account. An account that has waited longest without a turn comes first among those with the fewest under way."""
+    """Waiting requests by account. Among the accounts with the fewest requests in progress, the one that waited
+    longest is next."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, deque[QueuedStill]] = OrderedDict()
@@ -20,11 +21,11 @@ class StillTurns:
 
     @property
     def is_full(self) -> bool:
-        """Return True if no more requests should be taken from Redis."""
+        """Return True if no more requests can be taken from Redis."""
         return sum(map(len, self._waiting.values())) >= WAITING_MAX
 
     def add(self, request: QueuedStill) -> bool:
-        """Let the request wait. Return False if its account has too many that wait."""
+        """Queue the request. Return False if its account has too many waiting requests."""
         requests = self._waiting.setdefault(request.subject.account_id, deque())
         if len(requests) >= ACCOUNT_WAITING_MAX:
             return False
@@ -32,9 +33,9 @@ class StillTurns:
         return True
 
     def begin(self, account_max: int, now: float) -> QueuedStill | None:
-        """Return the next request, which is under way from now on, or None. `now` is on the clock of the deadlines.
+        """Start and return the next request, or return None. `now` is on the clock of the deadlines.
 
-        Requests that nobody waits for any longer are dropped. An account has at most `account_max` under way.
+        Requests whose caller no longer waits are dropped. An account has at most `account_max` requests in progress.
         """
         for account_id in sorted(self._waiting, key=lambda account: self._under_way[account]):
             requests = self._waiting[account_id]
@@ -49,7 +50,7 @@ class StillTurns:
         return None
 
     def end(self, request: QueuedStill) -> None:
-        """The request is no longer under way."""
+        """Remove a request from those in progress."""
         account_id = request.subject.account_id
         self._under_way[account_id] -= 1
         if not self._under_way[account_id]:

@@ -1,4 +1,4 @@
-"""Take requests for stills from Redis, prepare their documents, and have a worker draw them before any segment."""
+"""Take requests for stills from Redis, prepare their documents, and have a worker draw them before its segments."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _log = logs.logger(__name__)
 Value = TypeVar("Value")
 
 AT_ONCE_MAX: Final = 16
-"""Requests that this scheduler prepares and draws at once."""
+"""Maximum number of requests that this scheduler prepares and draws at once."""
 WORKER_STILLS_MAX: Final = 4
-"""Stills at once for each worker: an actor takes in no more."""
+"""Maximum number of stills at one worker: its actor accepts no more."""
 TOO_MANY: Final = "Too many stills of this account wait. Try again."
 PREPARED_MAX: Final = 256
 PREPARED_SECONDS: Final = 120.0
-"""Time for which fetched media are reused, so that a person who edits a text does not wait for a fetch."""
+"""Time for which fetched media are reused, so that a person who edits a text does not wait for another fetch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Prepared:
 
 
 class StillService(Service):
-    """Keep up to `AT_ONCE_MAX` requests in preparation and at workers."""
+    """Prepare and draw up to `AT_ONCE_MAX` requests at once."""
 
     every_seconds = 0.2
 
@@ -70,9 +70,9 @@ class StillService(Service):
         self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
 
     async def tick(self) -> int:
-        """Take the next request, waiting a second for one. Return 1, so that the next tick follows at once.
+        """Take the next request; wait at most a second for it. Return 1, so that the next tick follows at once.
 
-        Requests of an account that wait for its others do not wait in Redis, where they would hold up other accounts.
+        Requests that wait for their account's turn are moved out of Redis, where they would block other accounts.
         """
         exchange = self.dependencies.stills
         if exchange is None:
@@ -89,7 +89,7 @@ class StillService(Service):
         return 1
 
     def _begin(self, exchange: StillExchange) -> None:
-        """Serve as many requests as there is room for. An account has half of the room at most."""
+        """Start as many requests as there is room for. An account gets at most half of the room."""
         room = min(AT_ONCE_MAX, WORKER_STILLS_MAX * len(self.dependencies.executor.workers()))
         while not self._stopping and len(self._serving) < room:
             request = self._turns.begin(max(1, room // 2), time.monotonic())
@@ -105,7 +105,7 @@ class StillService(Service):
         self._begin(exchange)
 
     async def stop(self) -> None:
-        """Take no more requests, and cancel those in flight."""
+        """Stop taking requests, and cancel those in progress."""
         await super().stop()
         for task in self._serving:
             task.cancel()
@@ -137,13 +137,13 @@ class StillService(Service):
         except StorageUnavailable:
             return StillAnswer(failure="Storage could not be reached.")
         except Exception as error:
-            # The boundary of a request: the caller gets an answer, and can ask again.
+            # Outer boundary of a request: the caller gets an error, and can ask again.
             _log.warning("still failed", still=request.id, error=in_a_line(error))
             return StillAnswer(failure="The still could not be drawn.")
         if drawn.failure is None:
             return StillAnswer(drawn.picture, warnings=drawn.warnings)
         if drawn.failure is TOO_SLOW or drawn.worker_ends:
-            await exchange.strike(request.subject.account_id)  # of a worker that died, this is the second one
+            await exchange.strike(request.subject.account_id)  # if a worker died, it is the second one
         return StillAnswer(failure=drawn.failure.public_message, lasting=drawn.failure.kind is FailureKind.document)
 
     async def _assignment(self, request: QueuedStill) -> StillAssignment:
@@ -158,7 +158,7 @@ class StillService(Service):
         )  # fmt: skip
 
     async def _check_room(self, account_id: str) -> None:
-        """Raise IngestFailed where the account's storage is full: the still's media would make it fuller."""
+        """Raise IngestFailed if the account's storage is full."""
         async with self.dependencies.database.reading() as session:
             account = await accounts.account(session, account_id)
             try:
@@ -189,7 +189,7 @@ def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int)
 
 
 def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
-    """Return the still in the form of a claimed job, for ingest. No such job exists."""
+    """Return the still in the form of a claimed job, which ingest needs. No such job exists."""
     return ClaimedJob(
         id=still_id, lease_token="", attempt=1, failures=0, account_id=subject.account_id, origin=subject.origin, inputs=subject.inputs,
         width=0, height=0, fps=subject.fps, frame_count=subject.frame_count, document_key=None, media={}, template_id="",

@@ -1,4 +1,4 @@
-"""Watch running tasks: renew their leases, and find those that make no progress."""
+"""Watch running tasks: renew their leases, and find tasks without progress."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ from scheduler.slow_frames import SlowFrames
 _log = logs.logger(__name__)
 
 WITHDRAWN_SECONDS: Final = 5.0
-"""A withdrawn assignment ends at its next frame. A frame that takes longer may cost the worker its process."""
+"""Time until a withdrawn assignment stops at its next frame. If it takes longer and blocks other tasks, its worker is
+restarted."""
 
 RENEWALS_MAX: Final = 1000
-"""Number of leases that one statement renews."""
+"""Maximum number of leases that one statement renews."""
 
 LOOK_SECONDS: Final = 1.0
-"""Time between two rounds while a task waits behind a frame of another account that takes longer than this."""
+"""Time between two rounds while another account's frame blocks a task for longer than this."""
 
 PAUSED_SECONDS: Final = 5.0
-"""A round that comes so much later than due follows a pause: this process was stopped, or its database did not answer."""
+"""Delay of a round that shows that this process itself paused: it was suspended, or its database did not answer."""
 
 SILENT_SECONDS: Final = 15.0
-"""Time beyond FRAME_SECONDS_MAX after which a worker that answers no question is restarted. A frame that hangs is found before, and blamed."""
+"""Time after FRAME_SECONDS_MAX until a silent worker is restarted. A frame that hangs is found and blamed earlier."""
 
 COPY_CANDIDATES_MAX: Final = 64
-"""Idle workers that the database is asked about for one straggler."""
+"""Maximum number of idle workers that a query checks for one straggler."""
 
 
 class RunningTaskWatcher(Service):
-    """Renew leases, stop tasks that were taken away, restart hung workers, copy stragglers."""
+    """Renew leases, stop tasks whose lease is lost, restart hung workers, and copy stragglers."""
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
@@ -50,11 +51,11 @@ class RunningTaskWatcher(Service):
         self.running_tasks = slow_frames.running_tasks
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}
-        """Assignments whose lease is lost, by token, until their worker has stopped them."""
+        """Assignments that lost their lease, by token, until their worker has stopped them."""
         self._watched = self._resumed = dependencies.clock.monotonic()
 
     async def tick(self) -> int:
-        """Run one round over all running tasks."""
+        """Check all running tasks once."""
         await self._renew()
         self._forgive_own_pause()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
@@ -67,7 +68,8 @@ class RunningTaskWatcher(Service):
         return 0
 
     def _forgive_own_pause(self) -> None:
-        """Hold a pause of this process against no worker: it did not read their progress."""
+        """After a pause of this process, restart the waiting time of all tasks: the process has not read their
+        progress."""
         now = self.dependencies.clock.monotonic()
         if now - self._watched > self.every_seconds + PAUSED_SECONDS:
             self._resumed = now
@@ -91,7 +93,8 @@ class RunningTaskWatcher(Service):
                 self.wake_within(WITHDRAWN_SECONDS)
 
     def _restart_silent_workers(self, states: Iterable[WorkerState]) -> None:
-        """Restart workers whose process has stopped. Their last answer can name a task that has ended, so no task is to blame."""
+        """Restart workers whose process has stopped. No task is blamed, because the last answer can name a task that
+        ended."""
         now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max + SILENT_SECONDS
         for state in states:
             if now - max(state.heard, self._resumed) > limit:
@@ -99,7 +102,7 @@ class RunningTaskWatcher(Service):
                 self.dependencies.executor.restart(state.id, is_blameless=True)
 
     async def _restart_blocked_workers(self) -> None:
-        """Restart workers that still draw a frame of a withdrawn assignment, if other assignments wait there."""
+        """Restart workers that still draw a frame of a withdrawn assignment while other assignments wait there."""
         now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
@@ -136,14 +139,15 @@ class RunningTaskWatcher(Service):
             await self._copy(running_task, assignment, states)
 
     async def _relieve(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> None:
-        """Give a task another worker, or this one, if a frame of another account holds its worker for too long."""
+        """If a frame of another account blocks the task's worker for too long, copy the task to another worker or
+        restart its worker."""
         held = self.slow_frames.held_seconds(running_task, states)
         if held > LOOK_SECONDS:
             self.wake_within(LOOK_SECONDS)
         if not self.slow_frames.is_stuck(running_task, states) or self._has_copy(running_task):
             return
-        prompt = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
-        if await self._copy(running_task, running_task.assignment, states, prompt):
+        unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
+        if await self._copy(running_task, running_task.assignment, states, unblocked):
             return
         holder = self.slow_frames.make_room(running_task, states)
         if holder is not None:
@@ -151,7 +155,8 @@ class RunningTaskWatcher(Service):
             await self._write_event(holder.assignment.job_id, "restart worker", detail)
 
     def _is_drawn(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
-        """Return True if the worker draws this assignment: one that waits there shows no frames, and is not to blame."""
+        """Return True if the worker draws this assignment. Assignments that wait there make no progress and are not
+        to blame."""
         state = states.get(running_task.worker_id)
         if state is not None and state.active is not None:
             return state.active == running_task.assignment.token
@@ -166,22 +171,22 @@ class RunningTaskWatcher(Service):
         running_task: RunningTask,
         assignment: TaskAssignment,
         states: Mapping[str, WorkerState],
-        prompt: Collection[str] = (),
+        unblocked: Collection[str] = (),
     ) -> bool:
-        """Submit the assignment to the least loaded worker of the same renderer as well. The first result counts.
+        """Also submit the assignment to the least loaded worker of the same renderer. The first result counts.
 
-        Only to an idle worker, or to one of `prompt`. Return False if there is none.
+        That worker must be idle or in `unblocked`. Return False if there is none.
         """
         if running_task.worker_id not in states:
             return False
         renderer = states[running_task.worker_id].renderer
         load_here = self.running_tasks.load
         here = (name for name, state in states.items() if state.renderer == renderer)
-        candidates = islice((name for name in here if name in prompt or not load_here(name)), COPY_CANDIDATES_MAX)
+        candidates = islice((name for name in here if name in unblocked or not load_here(name)), COPY_CANDIDATES_MAX)
         database, now = self.dependencies.database, self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=list(candidates))
         found = (await database.single(usable)).items()
-        chosen = min(((load, name) for name, load in found if name in prompt or not load), default=None)
+        chosen = min(((load, name) for name, load in found if name in unblocked or not load), default=None)
         if chosen is None:
             return False
         _, worker_id = chosen

@@ -1,1 +1,1 @@
-"""Duties that keep the farm tidy. Any number of schedulers may do them at once."""
+"""Maintenance services of the farm. Several schedulers can run them at the same time."""

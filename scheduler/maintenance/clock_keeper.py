@@ -1,4 +1,4 @@
-"""Keep the scheduler's clock at the time of Postgres, which all schedulers share."""
+"""Synchronise the scheduler's clock with Postgres, which all schedulers share."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from scheduler.service import Service
 
 
 class ClockKeeper(Service):
-    """Ask Postgres for the time again and again."""
+    """Read the time of Postgres regularly."""
 
     every_seconds = postgres_clock.EVERY_SECONDS
 
     async def tick(self) -> int:
-        """Set the clock, if it is one that follows. Return 0."""
+        """Set the clock if it is a FollowingClock. Return 0."""
         await postgres_clock.follow(self.dependencies.database, self.dependencies.clock)
         return 0

@@ -1,4 +1,4 @@
-"""Release the leases of dead schedulers and workers, and record which workers live."""
+"""Release the leases of dead schedulers and workers, and record the live workers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from scheduler.service import Service
 _log = logs.logger(__name__)
 
 PATIENCE_TICKS: Final = 4
-"""Ticks after which an unseen renderer counts as gone. A worker that is being replaced comes back sooner."""
+"""Number of ticks after which an unseen renderer counts as gone. A worker that is being replaced returns sooner."""
 
 UNPIN_TICKS: Final = 4
-"""Ticks between two searches for jobs of other renderers while the same renderers live. A search reads all open jobs."""
+"""Ticks between two searches for jobs pinned to missing renderers, while the set of live renderers is unchanged. A
+search reads all open jobs."""
 
 
 class LeaseReaper(Service):
-    """Release tasks with an expired lease, and restart jobs whose kind of worker no longer exists."""
+    """Release tasks whose lease expired, and restart jobs that no live renderer can continue."""
 
     every_seconds = 3.0
 
@@ -56,7 +57,7 @@ class LeaseReaper(Service):
         own, database = self._renderers(), self.dependencies.database
         if not own:
             return 0
-        # Other clusters have workers too: jobs that wait for those are not stranded.
+        # Other clusters have workers too: jobs pinned to their renderers are not stranded.
         others = await database.single(lambda connection: workers.live_renderers(connection, now))
         renderers = sorted(others.union(own))
         self._ticks_left -= 1
@@ -67,7 +68,7 @@ class LeaseReaper(Service):
         return freed
 
     def _renderers(self) -> list[str]:
-        """Return the renderers that live or lived a few ticks ago, or none if no worker lives."""
+        """Return the renderers that are live or were a few ticks ago, or none if no worker is live."""
         living = {worker.renderer for worker in self.dependencies.executor.workers()}
         if not living:
             return []
@@ -77,7 +78,7 @@ class LeaseReaper(Service):
 
 
 class WorkerRegistry(Service):
-    """Record the live workers for the API, operators and other schedulers. Changes are recorded at once."""
+    """Record the live workers for the API, operators and other schedulers. Record changes at once."""
 
     every_seconds = 0.3
 
@@ -88,7 +89,7 @@ class WorkerRegistry(Service):
         self._next_write = 0.0
 
     async def tick(self) -> int:
-        """Write the registry if it changed or is old. New workers get work at once."""
+        """Write the registry if it changed or is out of date. New workers get tasks at once."""
         living = self.dependencies.executor.workers()
         names, clock = {worker.id for worker in living}, self.dependencies.clock
         if names == self._known and clock.monotonic() < self._next_write:
@@ -102,7 +103,7 @@ class WorkerRegistry(Service):
 
 
 class WorkerRestarter(Service):
-    """Restart workers at an operator's request, once they have finished their tasks."""
+    """Restart workers that an operator asked to restart, after they have finished their tasks."""
 
     every_seconds = 1.0
 

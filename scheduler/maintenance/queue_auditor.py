@@ -1,4 +1,4 @@
-"""Find accounts whose queue tables are wrong, and recount their jobs."""
+"""Find accounts with wrong queue tables, and recount their jobs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _log = logs.logger(__name__)
 
 
 class QueueAuditor(Service):
-    """Correct queue tables after rows were loaded without triggers. Runs at the scheduler's start and every hour."""
+    """Correct queue tables after rows were loaded without triggers. Runs at the start of the scheduler and every
+    hour."""
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
-        """Run one check. Return 0: what was mended needs no second look."""
+        """Run one check. Return 0, because corrected tables need no second check."""
         database = self.dependencies.database
         doubtful = await doubtful_accounts(database)
         if not doubtful:

@@ -1,4 +1,5 @@
-"""Delete what has expired: uploads, results, documents and media, finished jobs, their batches, deleted templates, surplus segments."""
+"""Delete expired data: uploads, results, documents, media, finished jobs, their batches, deleted templates and
+unneeded segments."""
 
 from __future__ import annotations
 
@@ -21,17 +22,17 @@ _log = logs.logger(__name__)
 
 BATCH: Final = 200
 SPARED: Final = timedelta(hours=1)
-"""Age below which objects without a row are kept: their row can be on its way."""
+"""Age below which objects without a row are kept, because the row can follow."""
 
 IMPORT_LIFETIME: Final = timedelta(hours=1)
-"""Projects that the console shows before they are imported (`console/library/pending.py`)."""
+"""Time for which the console keeps a project before its import is confirmed (`console/library/pending.py`)."""
 
 UNFINISHED_LIFETIME: Final = timedelta(days=1)
-"""Longer than any process takes to store an object."""
+"""Age of unfinished objects that no process is still writing."""
 
 
 class UploadReaper(Service):
-    """Delete uploads older than 24 hours: the object first, so that no object remains without a row."""
+    """Delete uploads after 24 hours. Delete the object before its row, so that no object remains without a row."""
 
     every_seconds = 30.0
 
@@ -56,17 +57,17 @@ class SegmentReaper(Service):
 
 
 class ResultReaper(Service):
-    """Delete videos, receipts, frozen documents and fetched media that no job needs.
+    """Delete videos, receipts, frozen documents and fetched media that no job needs, and documents of deleted
+    templates.
 
-    The documents of deleted templates go too. Jobs can share objects, so each object is checked by name. It is deleted
-    once it is older than the lifetime of results (an hour for documents of templates) and no template, no job in flight
-    and no younger job refers to it.
+    Jobs can share objects, so each object is checked by name. An object is deleted once it is older than the lifetime
+    of results (an hour for documents of templates) and no template, no open job and no recent job refers to it.
     """
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
-        """Run one pass over all such objects."""
+        """Check all such objects once."""
         now = self.dependencies.clock.now()
         expired = now - timedelta(days=self.dependencies.settings.result_days)
         for prefix, before in (
@@ -76,7 +77,8 @@ class ResultReaper(Service):
         return 0
 
     async def _reap(self, prefix: str, before: datetime, expired: datetime) -> None:
-        """Delete objects of the prefix that were written before a moment and that nothing needs, nor jobs that ended since `expired`."""
+        """Delete unneeded objects of a prefix that were written before a moment. Jobs that ended before `expired`
+        need no objects."""
         stored, database = self.dependencies.storage.listed, self.dependencies.database
         old = await asyncio.to_thread(lambda: [one.key for one in stored(prefix) if one.modified_at < before])
         for start in range(0, len(old), BATCH):
@@ -91,12 +93,12 @@ class ResultReaper(Service):
 
 
 class HistoryReaper(Service):
-    """Delete jobs that ended longer ago than results are kept, with their tasks, events and webhooks, in batches."""
+    """Delete jobs after the lifetime of results, with their tasks, events and webhooks, in batches."""
 
     every_seconds = 60.0
 
     async def tick(self) -> int:
-        """Delete one batch; return the number of deleted jobs, so that the next batch follows at once."""
+        """Delete one batch; return the number of deleted jobs, so that another batch follows at once."""
         before = self.dependencies.clock.now() - timedelta(days=self.dependencies.settings.result_days)
         async with self.dependencies.database.connection() as connection:
             expired = await expired_jobs(connection, before, BATCH)
@@ -104,12 +106,12 @@ class HistoryReaper(Service):
 
 
 class RowReaper(Service):
-    """Delete batches whose jobs are gone, and deleted templates that no job or batch refers to, in small transactions."""
+    """Delete batches without jobs, and deleted templates that no job or batch refers to, in small transactions."""
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
-        """Run one pass over all batches, then over all templates: batches refer to templates."""
+        """Check all batches once, then all templates, because batches refer to templates."""
         now = self.dependencies.clock.now()
         lifetime = timedelta(days=self.dependencies.settings.result_days)
         for table, delete_rows, before in (
@@ -127,12 +129,13 @@ class RowReaper(Service):
 
 
 class ScratchReaper(Service):
-    """Delete objects without a row (unused segments, uploads cut off by a crash, unconfirmed imports) and unfinished ones."""
+    """Delete unfinished objects and objects without a row: unused segments, uploads cut off by a crash, unconfirmed
+    imports."""
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
-        """Delete them an hour after they were written, or after their row would have expired."""
+        """Delete segments an hour after they were written, and other objects an hour after their row would expire."""
         stored = await asyncio.to_thread(self._older, "segments/", SPARED)
         database = self.dependencies.database
         for start in range(0, len(stored), BATCH):
@@ -152,7 +155,8 @@ class ScratchReaper(Service):
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:
-    """Stop counting the objects against accounts, then delete them: of objects that are gone, nobody looks for the charges."""
+    """Delete the objects. First stop counting them against accounts: no later run finds the charges of missing
+    objects."""
     doomed = list(keys)
     for start in range(0, len(doomed), BATCH):
         batch = doomed[start : start + BATCH]

@@ -17,7 +17,7 @@ from farm_core.jobs import workers
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.__main__ import parts_of
+from scheduler.__main__ import dependencies_of
 from scheduler.scheduler import Scheduler
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import Gate, farm, parts_for
@@ -63,7 +63,7 @@ def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what
 
 def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Path) -> None:
     chosen = Settings(database_url=database_url, data_folder=tmp_path, ray_address="127.0.0.1:1", jwt_secret="s" * 32)
-    assert isinstance(parts_of(chosen, tmp_path).clock, FollowingClock)
+    assert isinstance(dependencies_of(chosen, tmp_path).clock, FollowingClock)
 
 
 def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str, tmp_path: Path) -> None:
