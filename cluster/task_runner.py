@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cluster.assembly import write_file
 from cluster.media_cache import BYTES_MAX, MediaCache
-from farm_core.disk_space import has_temporary_room, says_broken, says_full
+from farm_core.disk_space import has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
@@ -127,7 +127,7 @@ class TaskRunner:
             )
         except Exception as error:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
-            is_away = isinstance(error, StorageUnavailable) or says_full(error) or says_broken(error)
+            is_away = isinstance(error, StorageUnavailable) or is_disk_full(error) or is_disk_broken(error)
             if not is_away or self._storage_lines.is_due():
                 _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
             return Ended(assignment.token, failure_of(error, self.worker_id))
@@ -225,7 +225,7 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
         case StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         # Temporary files still have no room although those of the failed attempt are gone: the task did not fill the disk itself.
-        case OSError() if says_broken(error) or (says_full(error) and not has_temporary_room()):
+        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not has_temporary_room()):
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case _:
             return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)

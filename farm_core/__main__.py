@@ -1,8 +1,8 @@
-"""The command line, and the composition root: it may start anything, lazily, and nothing imports it.
+"""The command line of the farm, and its composition root: it can start every part, and nothing imports it.
 
 Each command is a module with `add_arguments(parser)` and `run(arguments) -> int`; its docstring is its help text.
-Only the module of the command asked for is imported, so that every command starts quickly. What a person can mend ends as one
-message and status 1, wherever it was noticed.
+Only the module of the requested command is imported, so that every command starts quickly. Errors that a user can fix
+end with one message and status 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 from farm_core.failure import Failure
 
 CLIENT: Final = Path(__file__).resolve().parents[1] / "clients" / "python"
-"""The checkout's own client of the API; an installed farm has it as a package."""
+"""The API client in the checkout. An installed farm has it as a package."""
 COMMANDS: Final = {
     "demo": ("cluster.commands.demo", "start a farm, render an example over HTTP, stop the farm"),
     "test": ("farm_core.cli.test", "run the test suite"),
@@ -59,7 +59,7 @@ COMMANDS: Final = {
 
 HELP: Final = ("-h", "--help", "help")
 PROGRAM: Final = "farm" if Path(sys.argv[0]).name == "farm" else "./farm"
-"""The installed command, or the script of a checkout."""
+"""Name of the program in messages: the installed command, or the script of a checkout."""
 INTERRUPTED: Final = 128 + signal.SIGINT
 READER_GONE: Final = 128 + signal.SIGPIPE
 
@@ -71,7 +71,7 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `| head` has read enough; what is still buffered goes nowhere
+    except BrokenPipeError:  # `| head` has closed the pipe; drop the buffered output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except Failure as failure:
@@ -82,7 +82,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _described(error: OSError) -> str:
-    """The file and what is wrong with it. A full disk is an error of writing, which names no file."""
+    """Return the file and the error. The error of a full disk names no file."""
     advice = "free some space and start again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
     return ": ".join(str(part) for part in (error.filename, error.strerror or error, advice) if part)
 
@@ -121,7 +121,7 @@ def _run(words: list[str]) -> int:
 
 
 def _embedded_database(data_folder: Path) -> AbstractContextManager[str]:
-    """The URL of the data folder's own Postgres, started for as long as the block runs unless it runs already."""
+    """Yield the URL of the data folder's own Postgres. Start the server for the block if it does not run."""
     found: AbstractContextManager[str] = importlib.import_module("cluster.embedded.postgres").running(
         data_folder / "postgres"
     )
@@ -150,14 +150,14 @@ def _usage(words: list[str]) -> int:
 
 
 def _version() -> int:
-    """Print the version, the build of the renderer, and the fonts, which decide together with the GPU what a frame looks like."""
+    """Print the version, the build of the renderer, and the fonts. Together with the GPU they determine every frame."""
     version = importlib.import_module("cluster.setup.version")
     print(version.line())
     return 0
 
 
 def script() -> int:
-    """The installed command `farm`: prepares the machine on first use, which the script of a checkout does before Python."""
+    """Run the installed command `farm`. On first use, prepare the machine as the script of a checkout does."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         importlib.import_module("cluster.setup.installed").prepare()
@@ -167,7 +167,7 @@ def script() -> int:
 
 
 def _terminate(_number: int, _frame: object) -> None:
-    sys.exit(128 + signal.SIGTERM)  # not the default, which would leave servers and drafts of files behind
+    sys.exit(128 + signal.SIGTERM)  # the default would leave servers and temporary files behind
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Turns at something of which each account has a few at once: its further requests wait for its own, not everybody's."""
+"""Limit how many requests of one account run at once. Further requests wait for their own account, not for others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RETRY_SECONDS: Final = 1
 
 
 class AccountTurns:
-    """`count` turns for each account, in the order of their requests."""
+    """Up to `count` turns at once for each account, given in the order of the requests."""
 
     def __init__(
         self, count: int, wait_seconds: float, rule: str = "Too many requests of this account at once."
@@ -21,11 +21,11 @@ class AccountTurns:
         self.count, self._wait_seconds, self._rule = count, wait_seconds, rule
         self._turns: dict[str, asyncio.Semaphore] = {}
         self._takers: dict[str, int] = {}
-        """How many have or await a turn, by account."""
+        """Number of requests that have or await a turn, by account."""
 
     @asynccontextmanager
     async def turn(self, account: str) -> AsyncIterator[None]:
-        """Have a turn of the account until the block ends. Raises RateLimited if none comes in time."""
+        """Hold a turn of the account until the block ends. Raises RateLimited if none becomes free in time."""
         await self.take(account)
         try:
             yield
@@ -33,7 +33,8 @@ class AccountTurns:
             self.give(account)
 
     async def take(self, account: str, count: int | None = None) -> None:
-        """Take a turn, of `count` if the account has another number. Raises RateLimited if none comes in time."""
+        """Take a turn. `count` overrides the number of turns for this account. Raises RateLimited if none becomes
+        free in time."""
         turns = self._turns.setdefault(account, asyncio.Semaphore(count or self.count))
         self._takers[account] = self._takers.get(account, 0) + 1
         try:

@@ -1,4 +1,4 @@
-"""The clock as a value, so that tests and the simulation can move it."""
+"""The clock as an object, so that tests and the simulation can control it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tell the time."""
+    """Source of the current time."""
 
     def now(self) -> datetime:
         """Return the time in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment, for durations within this process; never goes back."""
+        """Return the seconds since some moment, for durations within this process. The value never decreases."""
         ...
 
 
@@ -28,15 +28,16 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds since some moment, for durations within this process; never goes back."""
+        """Return the seconds since some moment, for durations within this process. The value never decreases."""
         return time.monotonic()
 
 
 class FollowingClock(SystemClock):
-    """The time of another clock by its last reading, and the machine's own until then.
+    """Clock that follows another clock: its last reading, moved on by the monotonic clock. Before the first reading,
+    it is the machine's clock.
 
-    Schedulers and the API follow Postgres': leases are moments in the database, and a host whose clock is wrong would take those of
-    all others for expired, all workers for gone, or all files for old enough to be deleted.
+    Schedulers and the API follow Postgres, because leases are times in the database. A host with a wrong clock would
+    see all other leases as expired, all workers as gone, or all files as old enough to delete.
     """
 
     def __init__(self, machine_time: Callable[[], datetime] | None = None) -> None:
@@ -44,16 +45,16 @@ class FollowingClock(SystemClock):
         self._followed: tuple[datetime, float] | None = None
 
     def now(self) -> datetime:
-        """Return the time in UTC. A step of the machine's clock does not move it."""
+        """Return the time in UTC. Changes of the machine's clock do not affect it."""
         if self._followed is None:
             return self._machine_time()
         moment, at = self._followed
         return moment + timedelta(seconds=self.monotonic() - at)
 
     def follow(self, moment: datetime, at: float) -> float:
-        """Take over the other clock's time `moment`, which was read at `at` of `monotonic`.
+        """Set this clock to the other clock's time `moment`, which was read at `at` of `monotonic`.
 
-        Return the seconds by which the machine's clock is ahead of it.
+        Return the seconds by which the machine's clock is ahead.
         """
         self._followed = moment.astimezone(UTC), at
         return (self._machine_time() - self.now()).total_seconds()

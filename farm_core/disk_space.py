@@ -1,4 +1,4 @@
-"""Full disks and machines without resources: errors that say so, and checks of a folder's disk."""
+"""Detect full disks and machines that lack resources, from errors and from a folder's free space."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from typing import Final
 from farm_core.storage.port import StorageUnavailable
 
 ROOM_BYTES: Final = 32_000_000
-"""A disk with less space is full: Postgres, which can share it, may not get its next log file of 16 MB."""
+"""A disk with less free space counts as full: Postgres may share it, and needs 16 MB for its next log file."""
 
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 
 
-def says_full(error: BaseException) -> bool:
-    """Return True if the error says that a disk, or the quota of its user, is full. It is no fault of the file, job or worker that met it."""
+def is_disk_full(error: BaseException) -> bool:
+    """Return True if the error means a full disk or disk quota. No file, job or worker is to blame for it."""
     return isinstance(error, OSError) and error.errno in _FULL
 
 
-def says_broken(error: BaseException) -> bool:
-    """Return True if the error says that a disk is broken, or cannot be written to. libav says EIO of damaged files too, by classes of its own."""
+def is_disk_broken(error: BaseException) -> bool:
+    """Return True if the error means a broken or read-only disk. libav's own error classes are excluded: it reports
+    EIO for damaged files too."""
     return isinstance(error, OSError) and (
         error.errno == errno.EROFS or (error.errno == errno.EIO and type(error) is OSError)
     )
 
 
 def machine_fault(error: BaseException | None) -> OSError | None:
-    """Return the error, or the one that caused it, that says that the machine lacks space, descriptors, memory or processes."""
+    """Return the error in the chain of causes that shows a lack of space, descriptors, memory or processes, or None."""
     while error is not None:
-        if isinstance(error, OSError) and (says_full(error) or says_broken(error) or error.errno in _EXHAUSTED):
+        if isinstance(error, OSError) and (is_disk_full(error) or is_disk_broken(error) or error.errno in _EXHAUSTED):
             return error
         error = error.__cause__ or error.__context__
     return None
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the free space of the folder's disk, or 0 if the folder is away."""
+    """Return the free bytes of the folder's disk, or 0 if the folder is missing."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:
@@ -49,7 +50,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def check_room(folder: Path) -> None:
-    """Raise StorageUnavailable if the folder's disk is full, and OSError if the folder is away."""
+    """Raise StorageUnavailable if the folder's disk is full, and OSError if the folder is missing."""
     free = shutil.disk_usage(folder).free
     if free < ROOM_BYTES:
         raise StorageUnavailable(
@@ -58,12 +59,14 @@ def check_room(folder: Path) -> None:
 
 
 def check_temporary_room() -> None:
-    """Raise StorageUnavailable if the disk of temporary files (`TMPDIR`) is full: uploads and segments are written there first."""
+    """Raise StorageUnavailable if the disk of temporary files (`TMPDIR`) is full. Uploads and segments are written
+    there first."""
     check_room(Path(tempfile.gettempdir()))
 
 
 def has_temporary_room() -> bool:
-    """Return True if a temporary file of ROOM_BYTES can be written. The free space of the disk does not show the quota of this process's user."""
+    """Return True if a temporary file of ROOM_BYTES can be written. Free disk space does not show the quota of the
+    user."""
     try:
         check_temporary_room()
         with tempfile.TemporaryFile() as file:

@@ -1,4 +1,4 @@
-"""The pages of `docs/` that are made from the code, so that they cannot say something else.
+"""Generate the pages of `docs/` that describe the code.
 
 `python -m farm_core.documents` writes them; a test compares them.
 """
@@ -19,7 +19,7 @@ DOCS: Final = ROOT / "docs"
 
 
 def settings_page() -> str:
-    """Every setting, its default and its meaning."""
+    """Return the page with every setting, its default and its meaning."""
     lines = [
         "# Settings", "",
         "Settings are environment variables, or lines `NAME=value` of a file `.env` in the folder where a command is started. "
@@ -32,7 +32,7 @@ def settings_page() -> str:
 
 
 def errors_page() -> str:
-    """Every error that has a class of its own."""
+    """Return the page with every error that has its own class."""
     lines = [
         "# Errors", "",
         "The body of every failure has `statusCode`, `message`, `error`, `requestId` and `path`. Some have a `code`, `detail`, "

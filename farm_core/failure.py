@@ -1,4 +1,4 @@
-"""Failures of a command or process that its user can fix."""
+"""Errors of a command or process that its user can fix."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Callable
 
 
 class Failure(Exception):
-    """The message says what is wrong and where to look, for the person at the terminal: it may name paths and hosts."""
+    """An error for the person at the terminal. The message says what is wrong and where to look; it can name paths
+    and hosts."""
 
 
 def status_of(main: Callable[[list[str]], int]) -> int:
-    """Run the main function of a process with its arguments; return the exit status.
+    """Run a process's main function with its arguments; return the exit status.
 
-    A failure, and a file that cannot be used, end it with one message and status 1, where Python prints a traceback.
+    After a Failure, or an error with a file, print one message instead of a traceback and return 1.
     """
     try:
         return main(sys.argv[1:])
     except Failure as failure:
         message = str(failure)
     except OSError as error:
-        if error.filename is None:  # not a file but a server, or a fault of the program: its traceback says where
+        if error.filename is None:  # a server or a bug, not a file: show the traceback
             raise
         message = f"{error.filename}: {error.strerror}"
     sys.stderr.write(f"farm: {message}\n")

@@ -1,6 +1,6 @@
-"""Checks of large JSON bodies, which take up to a second: they run in the sandbox, not in the API's own process.
+"""Check large JSON bodies in the sandbox, because it can take a second.
 
-Documents and presets are put aside as text, so that the API does not parse them at all.
+Documents and presets are stored as text, so that the API does not parse them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from farm_core.errors import BadRequest
 from farm_core.strict_json import FREE_FORM, RawObject, parsed, refuse_control_characters, refuse_crowds
 
 BODY: Final = "body.json"
-"""Name of the file of a body, then of what is left of it, in the folder that is examined."""
+"""Name of the body's file in the checked folder. After the check, the file lacks documents and presets."""
 
 CONTAINERS_MAX: Final = 50_000
 VALUES_MAX: Final = 500_000
-"""Objects and lists, and values, outside documents and presets: a batch of 1,000 rows of 500 values."""
+"""Maximum numbers of objects and lists, and of values, outside documents and presets: a batch of 1,000 rows of 500 values."""
 
 
 def examined(folder: str) -> list[str]:
-    """Check the body in the folder, put its documents and presets into files of their own, and return their names.
+    """Check the body in the folder, move its documents and presets to their own files, and return their names.
 
     Raises BadRequest.
     """
@@ -46,12 +46,12 @@ def examined(folder: str) -> list[str]:
 
 
 def left(folder: str, apart: list[str]) -> Any:
-    """Return the value of an examined body. Documents and presets are RawObject."""
+    """Return the value of a checked body. Documents and presets are RawObject."""
     value = orjson.loads(Path(folder, BODY).read_bytes())
     return value | {name: RawObject(Path(folder, name).read_bytes()) for name in apart} if apart else value
 
 
 def syntax_fault(error: json.JSONDecodeError) -> BadRequest:
-    """Return the refusal of a body that is not JSON."""
+    """Return the error for a body that is not JSON."""
     place = f"line {error.lineno}, column {error.colno}"
     return BadRequest(f"The request body is not valid JSON in UTF-8: {error.msg} ({place}).")

@@ -1,6 +1,6 @@
-"""Rate limits: a bounded number of events in any window of a minute.
+"""Rate limits: a maximum number of events in every window of a minute.
 
-Redis counts for all processes. If it does not answer, each process counts for itself and continues to limit.
+Redis counts for all processes. If it does not answer, each process applies the limit to its own events.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ WINDOW_SECONDS: Final = 60.0
 _AWAY_SECONDS: Final = 1.0
 _KEYS_MAX: Final = 50_000
 
-# A sorted set holds the times of the events in the last window. Returns 0 and adds the event, or the milliseconds until the
-# oldest event leaves a full window. The time is the server's, so the clocks of processes can differ. Events ahead of it are from before
-# its clock went back, and count no more: they would fill the window until the clock has caught up.
+# A sorted set holds the times of the events in the last window. The script returns 0 and adds the event, or returns the
+# milliseconds until the oldest event leaves a full window. It uses the server's time, because clocks of processes can
+# differ. Events in the future are from before the server's clock was set back. They are removed, or they would fill the
+# window until then.
 _SCRIPT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -42,12 +43,12 @@ return 0
 
 @dataclass(slots=True)
 class OwnCount:
-    """The same window, counted in this process alone. The least recently used keys are forgotten first."""
+    """The same window for this process only. The least recently used keys are forgotten first."""
 
     moments: OrderedDict[str, deque[float]]
 
     def wait_seconds(self, key: str, limit: int, now: float) -> float:
-        """Count the event and return 0 if the limit allows it now, else return the seconds until it does."""
+        """Count the event and return 0 if the limit allows it. Otherwise return the seconds until it does."""
         seen = self.moments.setdefault(key, deque())
         self.moments.move_to_end(key)
         while seen and seen[0] <= now - WINDOW_SECONDS:
@@ -70,7 +71,7 @@ class RateLimiter:
         self._away_until = 0.0
 
     async def wait_seconds(self, key: str, limit: int) -> int:
-        """Count the event and return 0 if the limit allows it now, else return the whole seconds until it does."""
+        """Count the event and return 0 if the limit allows it. Otherwise return the whole seconds until it does."""
         if time.monotonic() >= self._away_until:
             try:
                 member = f"{time.time_ns()}-{secrets.token_hex(4)}"
@@ -81,7 +82,7 @@ class RateLimiter:
         return math.ceil(self._own.wait_seconds(key, limit, time.monotonic()))
 
     async def require(self, key: str, limit: int, rule: str = "Too many requests.") -> None:
-        """Count the event. Raises RateLimited above the limit; its message begins with the `rule`."""
+        """Count the event. Raises RateLimited above the limit, with a message that starts with the `rule`."""
         wait = await self.wait_seconds(key, limit)
         if wait:
             raise RateLimited(wait, f"{rule} Try again in {wait} s.")

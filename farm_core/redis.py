@@ -1,16 +1,16 @@
-"""The connection to Redis (or Valkey), which holds nothing that may not be lost."""
+"""Connection to Redis (or Valkey). Everything in Redis can be lost."""
 
 from __future__ import annotations
 
 from redis.asyncio import Redis
 
 CHECK_KEY = "checked"
-"""Key that checks write: a server that is full, or a replica, answers a PING but refuses writes."""
+"""Key that health checks write: a full server or a replica answers a PING but refuses writes."""
 
 ANSWER_SECONDS = 0.25
-"""Redis is near and quick; a request does not wait longer for one that is not."""
+"""Time limit for an answer of Redis, so that a request does not wait long for a server that is away."""
 
 
 def connect(url: str) -> Redis:
-    """A client that gives up quickly, so that its absence costs a request little."""
+    """Return a client with short timeouts, so that requests stay fast if Redis is away."""
     return Redis.from_url(url, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS, max_connections=64)

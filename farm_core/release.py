@@ -9,7 +9,7 @@ from farm_core.settings import ROOT
 
 
 def version() -> str:
-    """Return the version that `pyproject.toml` of the checkout names, or that of the installed package."""
+    """Return the version in the checkout's `pyproject.toml`, or that of the installed package."""
     project = ROOT / "pyproject.toml"
     if project.is_file():
         named: str = tomllib.loads(project.read_text())["project"]["version"]

@@ -1,4 +1,4 @@
-"""The file in the data folder by which other processes find a running farm."""
+"""File in the data folder through which other processes find the running farm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FILE = "farm.json"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A farm that runs on a data folder: where its parts are, and the process that keeps it."""
+    """A running farm: the addresses of its database, Redis and API, and its main process."""
 
     database_url: str
     redis_url: str
@@ -20,7 +20,7 @@ class Running:
 
 
 def write(data_folder: Path, running: Running) -> None:
-    """Tell of the farm; readable by its owner only."""
+    """Record the farm in a file that only its owner can read."""
     path = data_folder / _FILE
     draft = path.with_suffix(".draft")
     draft.touch(mode=0o600)
@@ -29,7 +29,7 @@ def write(data_folder: Path, running: Running) -> None:
 
 
 def read(data_folder: Path) -> Running | None:
-    """Return the farm that was recorded last. It may have ended since."""
+    """Return the recorded farm. It may have ended since."""
     try:
         return Running(**json.loads((data_folder / _FILE).read_text()))
     except (OSError, ValueError, TypeError):
@@ -37,5 +37,5 @@ def read(data_folder: Path) -> Running | None:
 
 
 def remove(data_folder: Path) -> None:
-    """The farm has ended."""
+    """Remove the record after the farm has ended."""
     (data_folder / _FILE).unlink(missing_ok=True)

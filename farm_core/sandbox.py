@@ -1,8 +1,9 @@
-"""Sandbox for functions that read foreign files: worker processes with limits of processor time, memory and wall time.
+"""Sandbox for functions that read untrusted files: worker processes with limits of processor time, memory and wall
+time.
 
-A worker that exceeds a limit, or crashes in a decoder, is killed and replaced, and the file is refused. A call whose worker was
-killed from outside is made again. Workers stay warm between calls, so an ordinary call costs one round trip over a pipe. Arguments and
-results are JSON: no code comes back from a worker.
+If a worker exceeds a limit, or crashes in a decoder, it is killed and replaced, and the file is refused. If something
+else kills the worker, the call is repeated. Workers stay alive between calls, so a normal call costs one round trip
+over a pipe. Arguments and results are JSON, so no code comes back from a worker.
 """
 
 from __future__ import annotations
@@ -30,21 +31,23 @@ from farm_core.telemetry import logs
 
 WORKERS_MAX: Final = 3
 CALLS_PER_OWNER: Final = 2
-"""Calls of one account at once. Further calls wait without holding a worker."""
+"""Maximum number of concurrent calls of one account. Further calls wait without a worker."""
 
 CPU_SECONDS: Final = 10
 WALL_SECONDS: Final = 90.0
 MEMORY_BYTES: Final = 1_200_000_000
-"""Address space of a worker."""
+"""Maximum address space of a worker."""
 
 CALLS_MAX: Final = 3
-"""Calls of one function whose workers are killed from outside, by a kernel short of memory, say. No limit of a worker does that."""
+"""Number of attempts if something outside the sandbox kills the worker, such as the kernel's OOM killer. Worker
+limits never do."""
 
 _FROM_OUTSIDE: Final = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
-"""Statuses of such workers: a supervisor can end a whole group of processes, earlyoom begins with SIGTERM."""
+"""Exit statuses of workers killed from outside. A supervisor can end a whole process group; earlyoom starts with
+SIGTERM."""
 
 RESIDENT_BYTES: Final = 300_000_000
-"""A worker that has grown beyond this is replaced after its call."""
+"""Memory from which a worker is replaced after its call."""
 
 NOT_EXAMINED: Final = "The file cannot be examined: it is damaged, or takes too much time or memory."
 _log = logs.logger(__name__)
@@ -54,18 +57,19 @@ Result = TypeVar("Result")
 
 
 class Refused(BadRequest):
-    """A function in the sandbox refused its input."""
+    """A sandboxed function refused its input."""
 
 
 class Exhausted(BadRequest):
-    """A function in the sandbox exceeded a limit or crashed."""
+    """A sandboxed function exceeded a limit or crashed."""
 
     def __init__(self) -> None:
         super().__init__(NOT_EXAMINED)
 
 
 class Sandbox:
-    """A few warm worker processes. One instance serves a whole process; `close` ends the workers, and so does the end of the instance."""
+    """Pool of warm worker processes. A process needs only one pool. `close` ends the workers, and so does garbage
+    collection."""
 
     def __init__(self, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES) -> None:
         self._limits = (cpu_seconds, memory_bytes)
@@ -83,11 +87,13 @@ class Sandbox:
         self._threads.submit(self._warm_worker)
 
     async def call(self, owner: str, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
-        """Return `function(*arguments)`, run in a worker on behalf of the account `owner`.
+        """Return `function(*arguments)`, run in a worker for the account `owner`.
 
-        The function is one of a module; arguments and result are JSON values. It may raise BadRequest and DocumentError.
+        The function must be defined in a module; arguments and result are JSON values. It can raise BadRequest and
+        DocumentError.
 
-        Raises Refused with the function's own reason, Exhausted where it exceeded a limit or crashed, and OSError on a full disk.
+        Raises Refused with the function's reason, Exhausted after an exceeded limit or a crash, and OSError if a disk
+        is full.
         """
         self._waiting[owner] += 1
         try:
@@ -100,7 +106,7 @@ class Sandbox:
                 del self._waiting[owner], self._gates[owner]
 
     def call_now(self, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
-        """`call`, blocking this thread."""
+        """Do the same as `call`, and block this thread."""
         name = f"{function.__module__}:{function.__qualname__}"
         for _ in range(CALLS_MAX):
             with self._worker() as worker:
@@ -119,7 +125,7 @@ class Sandbox:
         return cast(Result, answer["result"])
 
     def close(self) -> None:
-        """End every worker."""
+        """End all workers."""
         with self._lock:
             self._closed = True
             workers = self._all.copy()
@@ -158,7 +164,7 @@ def _end(workers: set[_Worker]) -> None:
 
 
 class _Worker:
-    """One process of `farm_core.sandbox_worker`; a line of JSON in, a line of JSON out."""
+    """A process of `farm_core.sandbox_worker`. Each request and each answer is a line of JSON."""
 
     def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
         command = [sys.executable, "-P", "-m", "farm_core.sandbox_worker", str(cpu_seconds), str(memory_bytes)]
@@ -171,14 +177,14 @@ class _Worker:
         )
         self.grown = False
         self.was_killed = False
-        """It was killed from outside during its last call."""
+        """True if something outside the sandbox killed the worker during its last call."""
 
     def living(self) -> bool:
         """Return True while the process runs."""
         return self._process.poll() is None
 
     def ask(self, function: str, arguments: list[Any]) -> dict[str, Any] | None:
-        """Return the worker's answer; None where it was killed by a limit, or crashed."""
+        """Return the worker's answer, or None if it crashed or a limit killed it."""
         try:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
             answer_fields: dict[str, Any] = json.loads(answer)
@@ -191,7 +197,7 @@ class _Worker:
         return answer_fields
 
     def _ended_by(self) -> int | None:
-        """Return the status of a process that has closed its end of the pipe; None if it lives on."""
+        """Return the exit status of a process that has closed its pipe, or None if it is still running."""
         try:
             return self._process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -206,7 +212,7 @@ class _Worker:
                 stream.close()
 
     def _exchanged(self, request: bytes) -> bytes:
-        """Return the line that answers the request; incomplete or empty where the worker died or took too long."""
+        """Return the answer to the request. The line is incomplete or empty if the worker died or took too long."""
         assert self._process.stdin is not None and self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         self._process.stdin.write(request)

@@ -1,7 +1,8 @@
-"""The process behind `farm_core.sandbox`: calls one function after the other, each under limits of its own.
+"""Worker process of `farm_core.sandbox`: runs one call after another, each with its own limits.
 
-`python -m farm_core.sandbox_worker CPU_SECONDS MEMORY_BYTES`: reads lines `[function, arguments]`, writes lines
-`{"result": ...}`, `{"refused": message, "extras": {...}}`, `{"full": message}` or `{"failed": traceback}`, with `resident_bytes`, the most memory it has held.
+`python -m farm_core.sandbox_worker CPU_SECONDS MEMORY_BYTES` reads lines `[function, arguments]`. It writes lines
+`{"result": ...}`, `{"refused": message, "extras": {...}}`, `{"full": message}` or `{"failed": traceback}`, with
+`resident_bytes`, its peak memory.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from farm_core.disk_space import says_full
+from farm_core.disk_space import is_disk_full
 from farm_core.errors import BadRequest
 from motion.errors import DocumentError
 
 
 def ready() -> bool:
-    """Import the modules that calls need, so that the first one does not wait for them."""
+    """Import modules that calls need, so that the first call is fast."""
     import_module("farm_core.assets.inspection")
     import_module("motion.template")
     return True
 
 
 def main(words: list[str]) -> int:
-    """Serve calls until the input ends."""
+    """Serve calls until the input is closed."""
     cpu_seconds, memory_bytes = map(int, words)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which drains first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent, which drains first
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a library that prints must not break the protocol
     ready()
@@ -57,7 +58,7 @@ def _serve(answers: BinaryIO, cpu_seconds: int) -> int:
 
 
 def _peak_bytes() -> int:
-    """The most memory that this process has held. Not `ru_maxrss`: that one it inherits from who started it, a whole scheduler or API."""
+    """Return the peak memory of this process. `ru_maxrss` would include that of the parent, a whole scheduler or API."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split(maxsplit=1)[0]) * 1024
 
@@ -70,8 +71,8 @@ def _answer(function: str, arguments: list[Any]) -> dict[str, Any]:
         return {"refused": refusal.message, "extras": dict(getattr(refusal, "extras", {}))}
     except MemoryError:
         raise
-    except Exception as error:  # the process's boundary: the parent logs it
-        return {"full": str(error)} if says_full(error) else {"failed": traceback.format_exc(limit=-12)}
+    except Exception as error:  # outer boundary of the process: the parent logs the error
+        return {"full": str(error)} if is_disk_full(error) else {"failed": traceback.format_exc(limit=-12)}
 
 
 if __name__ == "__main__":

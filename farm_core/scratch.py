@@ -1,7 +1,7 @@
-"""A folder for what a process needs only while it runs: uploads under way, fetched media, segments.
+"""Temporary folders of processes: for running uploads, fetched media and segments.
 
-A process that is killed cannot clear up after itself. Each holds a lock on its folder, which the kernel lets go when the process
-ends in whatever way; who makes a folder of the same kind next removes those that nobody holds.
+A killed process cannot clean up. Each process holds a lock on its folder, which the kernel releases when the process
+ends. The next process of the same kind removes unlocked folders.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PREFIX: Final = "farm-scratch-"
 
 
 def remove_left(kind: str = "*") -> list[str]:
-    """Remove the folders of a kind, or of all, that no process holds; return their names."""
+    """Remove unlocked folders of one kind or of all kinds; return their names."""
     return [left.name for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}{kind}-*") if _removed(left)]
 
 
 class Scratch:
-    """A folder of its own for a kind of process ("worker"), in the system's folder for temporary files.
+    """Folder for one process of a kind such as "worker", within the system's temporary folder.
 
-    From then on all temporary files of the process are made in it.
+    All temporary files of the process are created in it.
     """
 
     def __init__(self, kind: str) -> None:
@@ -42,10 +42,10 @@ class Scratch:
             _log.info("removed what a killed process had left", folder=name)
         self.path, self._lock = _made(self._parent, prefix)
         self._outer, tempfile.tempdir = tempfile.tempdir, str(self.path)
-        self._removed = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # or at the process's end
+        self._removed = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)  # or at exit
 
     def close(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder with its contents."""
         tempfile.tempdir = self._outer
         self._removed()
         with suppress(OSError):
@@ -62,7 +62,8 @@ class Scratch:
 
 @contextmanager
 def beside(target: Path) -> Iterator[Path]:
-    """A folder on the disk of `target`, for what takes its place once it is whole. Those that killed processes left there are removed."""
+    """Yield a folder on the disk of `target`, for files that will replace it. Remove such folders of killed processes
+    first."""
     prefix = f".{target.name}-{PREFIX}"
     for left in target.parent.iterdir():
         if left.name.startswith(prefix) and _removed(left):
@@ -76,14 +77,14 @@ def beside(target: Path) -> Iterator[Path]:
 
 
 def _made(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Make a folder; return it with the descriptor that holds its lock."""
+    """Create a folder; return it with the descriptor that holds its lock."""
     made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=parent))
-    lock = _locked(made)  # before it has a name that others look at
+    lock = _locked(made)  # before the folder gets the name that other processes look for
     return made.rename(parent / made.name.removeprefix(".")), lock
 
 
 def _locked(folder: Path) -> int:
-    """A descriptor that holds the folder's lock. Raises BlockingIOError where another process does."""
+    """Return a descriptor that holds the folder's lock. Raises BlockingIOError if another process holds it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,10 +104,10 @@ def _lock(folder: Path) -> Iterator[None]:
 
 
 def _removed(folder: Path) -> bool:
-    """Remove the folder if it is one that nobody holds; return True if it is gone."""
+    """Remove the folder if no process holds it; return True if it is gone."""
     try:
         with _lock(folder):
             shutil.rmtree(folder)
-    except OSError:  # held, another user's, or gone meanwhile
+    except OSError:  # locked, owned by another user, or already gone
         return False
     return True

@@ -26,16 +26,16 @@ from farm_core.jobs.formats import OUTPUT_FORMATS
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
 RAY_FINDS_IT: Final = "auto"
-"""RAY_ADDRESS of the cluster that Ray knows of on this machine."""
+"""RAY_ADDRESS for the cluster that Ray finds on this machine."""
 NEAR: Final = 0.85
-"""Likeness of two names, of 0..1, from which one is taken for a slip of the other."""
+"""Similarity of two names (0 to 1) from which one counts as a misspelling of the other."""
 FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
 
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
 
 
 def _written(pattern: str, expected: str) -> AfterValidator:
-    """Return a check that the whole value has the pattern. A person learns what is expected in words, and not the pattern."""
+    """Return a check that the whole value matches the pattern. Its error explains the expected value in words."""
 
     def checked(value: str) -> str:
         if re.fullmatch(pattern, value) is None:
@@ -46,7 +46,8 @@ def _written(pattern: str, expected: str) -> AfterValidator:
 
 
 def _addresses(value: str) -> str:
-    """Return the list without blanks. Raises ValueError for what is no address, network or `*`: it would match no proxy."""
+    """Return the list without blanks. Raises ValueError for an entry that is not an address, network or `*`: no proxy
+    could match it."""
     parts = [part.strip() for part in value.split(",") if part.strip()]
     for part in parts:
         try:
@@ -58,7 +59,7 @@ def _addresses(value: str) -> str:
 
 
 def _server(value: str) -> str:
-    """Return the address. Raises ValueError for a port that is no number, or half an IPv6 address."""
+    """Return the address. Raises ValueError for an invalid port, or half an IPv6 address."""
     try:
         _ = urlsplit(value).port
     except ValueError as error:
@@ -67,7 +68,7 @@ def _server(value: str) -> str:
 
 
 def _formats(value: str) -> str:
-    """Return the list. Raises ValueError for a name of no format."""
+    """Return the list. Raises ValueError for an unknown format."""
     names = [name.strip() for name in value.split(",")]
     if unknown := [name for name in names if name not in OUTPUT_FORMATS]:
         raise ValueError(
@@ -115,11 +116,11 @@ RayAddresses = Annotated[
 
 
 class BadSettings(Failure):
-    """A variable has a value that it cannot have; the message names each one."""
+    """A variable has an invalid value; the message names each one."""
 
 
 class Settings(BaseSettings):
-    """The farm's settings; an environment variable has the field's name in capitals."""
+    """Settings of the farm. The environment variable of a field has its name in capitals."""
 
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", frozen=True)
 
@@ -284,22 +285,22 @@ class Settings(BaseSettings):
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
-        """The origins of `cors_origins`."""
+        """Return the origins in `cors_origins`."""
         return tuple(origin.strip() for origin in self.cors_origins.split(",") if origin.strip())
 
     @property
     def accepted_formats(self) -> tuple[str, ...]:
-        """The names of `output_formats`."""
+        """Return the names in `output_formats`."""
         return tuple(dict.fromkeys(name.strip() for name in self.output_formats.split(",")))
 
     @property
     def ray_addresses(self) -> tuple[str, ...]:
-        """The addresses of `ray_address`, one for each Ray cluster; empty when it is unset."""
+        """Return the addresses in `ray_address`, one for each Ray cluster, or none if it is not set."""
         return tuple(filter(None, (address.strip() for address in (self.ray_address or "").split(","))))
 
     @property
     def further_fonts(self) -> tuple[Path, ...]:
-        """The operator's own folders of fonts."""
+        """Return the operator's own font folders."""
         return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
 
 
@@ -307,21 +308,22 @@ _OF_CHILDREN: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIB
 
 
 def environment_of_children() -> dict[str, str]:
-    """Environment of processes that read foreign files: what the interpreter needs, and no secret of the farm."""
+    """Return the environment for processes that read untrusted files: no secrets of the farm, only the interpreter's
+    variables."""
     kept = {name: value for name in _OF_CHILDREN if (value := os.environ.get(name)) is not None}
     folders = filter(None, (str(ROOT), kept.get("PYTHONPATH")))
     return kept | {"PYTHONPATH": os.pathsep.join(folders), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def choose_font_configuration(folder: Path) -> None:
-    """Let fontconfig, here and in the processes that this one starts, see this folder instead of the machine's files."""
+    """Make fontconfig use this folder instead of the machine's fonts, in this process and its children."""
     os.environ["FONTCONFIG_SYSROOT"] = str(folder)
 
 
 def _misspelled() -> list[str]:
-    """Return a remark on each name in `.env` that is nearly a setting's: it would change nothing, and nobody would notice.
+    """Return a warning for each name in `.env` that is similar to a setting's name, because it has no effect.
 
-    Processes that the farm starts inherit what `.env` says, and stay quiet about it: their parent has made the remark.
+    Child processes inherit `.env` and do not repeat the warnings of their parent.
     """
     if not Path(ENV_FILE).is_file():
         return []
@@ -330,7 +332,7 @@ def _misspelled() -> list[str]:
     known = [name.upper() for name in Settings.model_fields]
     remarks = []
     for name in written:
-        # OpenTelemetry has many variables with names that are alike
+        # OpenTelemetry has many variables with similar names.
         if (
             name in known
             or name in os.environ
@@ -346,7 +348,8 @@ def _misspelled() -> list[str]:
 def settings() -> Settings:
     """Return the settings of this process. Raises BadSettings.
 
-    Variables of `.env` that the environment lacks are added to it, so that libraries (AWS's variables) and child processes see them.
+    Variables in `.env` that the environment lacks are added to the environment, so that libraries (AWS) and child
+    processes see them.
     """
     try:
         sys.stderr.writelines(f"farm: warning: {remark}\n" for remark in _misspelled())

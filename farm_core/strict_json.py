@@ -1,4 +1,5 @@
-"""JSON as callers may send it: no NaN, bounded nesting and counts, no control characters. Large values cost memory once only."""
+"""Strict JSON of callers: no NaN, no control characters, limited nesting and counts. Large values need memory only
+once."""
 
 from __future__ import annotations
 
@@ -12,33 +13,34 @@ import orjson
 from farm_core.errors import BadRequest
 
 DEPTH_MAX: Final = 254
-"""Nesting depth that orjson can write."""
+"""Maximum nesting depth that orjson can write."""
 
 CONTAINERS_MAX: Final = 250_000
 VALUES_MAX: Final = 2_000_000
 MEMBERS_MAX: Final = 1_000
-"""Members of an object or list of a request, outside documents and presets. All of them can be faults, each with a message of its own."""
+"""Maximum members of an object or list of a request, outside documents and presets. Each member can be an error with
+its own message."""
 
 FREE_FORM: Final = frozenset({"document", "animationData"})
-"""Members of a body that are the editor's own: documents and presets."""
+"""Members of a body with free content from the editor: documents and presets."""
 _METADATA: Final = "metadata"
-"""Objects of the caller's own, whose bytes are limited (`api/renders/rules.py`)."""
+"""Member with free content of the caller, of limited size (`api/renders/rules.py`)."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NUL: Final = re.compile("\x00")
 _SUSPECT: Final = re.compile(rb"\\u00[01]|\\[bf]|\x7f")
-"""Present in any JSON with a control character. JSON without it needs no walk through its values."""
+"""Pattern in any JSON text with a control character. Other texts need no check of their values."""
 
 _FAULTS_MAX: Final = 100
 _TOLD_LENGTH: Final = 200
 _Path = tuple[Any, str | int]
-"""Path of a value: that of its object or list (None for the body's own), and its name or index there. A path of the names themselves
-would be copied for each of the values in it: half a second for 250 kB of nested lists."""
+"""Path of a value: its object or list (None for the body's own), and its name or index there. Full paths would be
+copied for each value: half a second for 250 kB of nested lists."""
 
 
 class RawObject:
-    """JSON text of an object that has been checked, and is not parsed again."""
+    """JSON text of a checked object that is not parsed again."""
 
-    # No dataclass: pydantic would describe it in the API's document.
+    # Not a dataclass: pydantic would describe it in the OpenAPI document.
     __slots__ = ("text",)
 
     def __init__(self, text: bytes) -> None:
@@ -51,9 +53,10 @@ def text_of(value: dict[str, Any] | RawObject) -> bytes:
 
 
 def parsed(data: bytes) -> Any:
-    """The value of JSON text. Raises json.JSONDecodeError, and BadRequest for what JSON allows and the farm does not.
+    """Return the value of JSON text. Raises json.JSONDecodeError, and BadRequest for valid JSON that the farm does
+    not accept.
 
-    Control characters are left to `refuse_control_characters`, which knows the fields.
+    It does not check control characters: `refuse_control_characters` does, because it knows the fields.
     """
     check_counts(data)
     value = orjson.loads(data)
@@ -62,7 +65,8 @@ def parsed(data: bytes) -> Any:
 
 
 def check_counts(data: bytes) -> None:
-    """Raise BadRequest for text with too many objects, arrays or members, before it is parsed: `[],` takes fifty times its size."""
+    """Raise BadRequest for text with too many objects, arrays or members, before parsing: `[],` takes fifty times its
+    size."""
     if len(data) > CONTAINERS_MAX and data.count(b"{") + data.count(b"[") > CONTAINERS_MAX:
         raise BadRequest(f"The JSON holds more than {CONTAINERS_MAX} objects and lists.")
     if len(data) > VALUES_MAX and data.count(b",") > VALUES_MAX:
@@ -70,7 +74,7 @@ def check_counts(data: bytes) -> None:
 
 
 def storable(value: Any) -> bytes:
-    """Return the value as JSON, its names in order; raises BadRequest for what JSON allows and the farm cannot keep."""
+    """Return the value as JSON text with sorted names. Raises BadRequest for valid JSON that the farm cannot store."""
     data = _written(value, sort=True)
     if b"\\u0000" in data and next(_faults([value], _NUL, None), None) is not None:
         raise BadRequest("The JSON holds a NUL character (\\u0000), which no field can hold.")
@@ -78,16 +82,17 @@ def storable(value: Any) -> bytes:
 
 
 def character_fault(text: str) -> str | None:
-    """Return why no field can hold the text: a control character other than tabs and line breaks. None if it can."""
+    """Return the reason why no field can hold the text: a control character other than tabs and line breaks. Return
+    None if it can."""
     found = _CONTROL.search(text)
     return None if found is None else _fault_of(found)
 
 
 def refuse_control_characters(body: Any) -> None:
-    """Raise BadRequest that names every field with a control character other than tabs and line breaks.
+    """Raise BadRequest that names all fields with a control character other than tabs and line breaks.
 
-    Documents and presets are the editor's own texts and may hold them, except NUL. The values of a render's inputs are
-    checked with their other rules (`api/renders/rules.py`).
+    Documents and presets may contain them, except NUL. The other rules for a render's inputs check those values
+    (`api/renders/rules.py`).
     """
     faults = list(islice(_body_faults(body), _FAULTS_MAX))
     if faults:
@@ -96,7 +101,8 @@ def refuse_control_characters(body: Any) -> None:
 
 
 def refuse_crowds(body: Any) -> None:
-    """Raise BadRequest for a body with more than MEMBERS_MAX members in an object or list, documents and presets aside."""
+    """Raise BadRequest for a body with more than MEMBERS_MAX members in an object or list, except in documents and
+    presets."""
     if isinstance(body, dict):
         body = {name: one for name, one in body.items() if name not in FREE_FORM}
     waiting: list[tuple[_Path | None, Any]] = [(None, body)] if isinstance(body, dict | list) else []
@@ -129,7 +135,7 @@ def _body_faults(body: Any) -> Iterator[tuple[str, str]]:
 
 
 def _faults(value: Any, characters: re.Pattern[str], path: _Path | None) -> Iterator[tuple[str, str]]:
-    """Yield path and fault of each text, and of each name, with one of the characters. The values of inputs are left out."""
+    """Yield path and fault of each text or name with a forbidden character. The values of inputs are skipped."""
     named = isinstance(value, dict)
     for name, one in value.items() if isinstance(value, dict) else enumerate(value):
         for text in (name, one) if named else (one,):
@@ -140,7 +146,7 @@ def _faults(value: Any, characters: re.Pattern[str], path: _Path | None) -> Iter
 
 
 def _is_inputs(path: _Path, value: Any) -> bool:
-    """Return True for the inputs of a render, of a still or of a row of a batch."""
+    """Return True for the inputs of a render, a still or a row of a batch."""
     owner, name = path
     return name == "inputs" and isinstance(value, dict) and (owner is None or owner[0] == (None, "rows"))
 

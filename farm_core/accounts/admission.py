@@ -1,4 +1,4 @@
-"""The statement that every request begins with: find the credential's account and count the request, in one round trip."""
+"""Statement that every request begins with: find the credential's account and count the request, in one round trip."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PLANS: Final = ", ".join(
 )
 _USED_ACCOUNT: Final = text(f"SELECT {_ACCOUNT} FROM accounts WHERE id = :id")  # noqa: S608
 
-# `counted` inserts or updates only below the limit and locks the month's row, so of any number of concurrent requests exactly
-# as many are counted as the limit allows. The commit does not wait for the disk: all requests of an account pass this row and
-# would queue for it. A crash of Postgres itself can lose the counts of its last moments (not those of renders and minutes).
+# `counted` inserts or updates the month's row only below the limit, and locks it: concurrent requests never exceed the
+# limit. The commit does not wait for the disk, because all requests of an account would queue for it. A crash of
+# Postgres can lose the last counts of requests, but not of renders and minutes.
 _USE_KEY: Final = text(
     f"""
     WITH presented AS MATERIALIZED (
@@ -60,7 +60,7 @@ _USE_KEY: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class UsedKey:
-    """A key that was presented, and its account. `is_counted`: the request is within the month's limit."""
+    """An API key used by a request, and its account. `is_counted`: the request is within the month's limit."""
 
     id: str
     scopes: frozenset[str]
@@ -73,10 +73,10 @@ class UsedKey:
 async def use_key(
     connection: AsyncConnection, secret_hash: str, at: datetime, *, is_session_only: bool
 ) -> UsedKey | None:
-    """Return the key with this hash and its account, and count the request for both; None for an unknown key.
+    """Return the key with this hash and its account, and count the request for both. Return None for an unknown key.
 
-    Nothing is counted for a key that is revoked or expired, for a suspended account, above the month's limit, or, unless
-    the route is `is_session_only`, for a plan without API access.
+    No request is counted for a revoked or expired key, a suspended account, or above the month's limit; nor for a
+    plan without API access, unless the route is `is_session_only`.
     """
     values = {"secret_hash": secret_hash, "now": at, "period": period_of(at), "session_only": is_session_only}
     row = (await connection.execute(_USE_KEY, values)).mappings().first()

@@ -14,10 +14,10 @@ _RANDOM_LENGTH: Final = 40
 
 
 def new_secret() -> str:
-    """`pm_live_` and forty random URL-safe characters (240 bits)."""
+    """Return a new secret: `pm_live_` and forty random URL-safe characters (240 bits)."""
     return LIVE_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
 
 
 def hash_of(secret: str) -> str:
-    """Return the stored form of a secret. It has 240 random bits or more, so a plain SHA-256 cannot be searched."""
+    """Return the stored form of a secret. With 240 random bits, a plain SHA-256 cannot be reversed by search."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -19,7 +19,7 @@ def is_account_name(name: str) -> bool:
 
 
 class Account(SQLModel, table=True):
-    """An account. The limit columns override the plan's; null leaves the plan's value."""
+    """An account. A limit column overrides the limit of the plan unless it is null."""
 
     __tablename__ = "accounts"
 
@@ -35,22 +35,22 @@ class Account(SQLModel, table=True):
     unlimited: list[str] = Field(
         default_factory=list, sa_column=Column(ARRAY(String), nullable=False, server_default="{}")
     )
-    """Names of limits that are lifted for this account."""
+    """Names of limits that do not apply to this account."""
     created_at: datetime = moment()
     operator: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default="false"))
-    """Operators may use the controls of the whole farm."""
+    """Operators can control the whole farm."""
     priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
-    """Each step doubles the account's share of the farm."""
+    """Priority of the account. Each step doubles its share of the farm."""
     job_priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
-    """Priority of the account's new jobs among its own, set by an operator."""
+    """Priority of the account's new jobs among its own jobs, set by an operator."""
     paused_at: datetime | None = moment(nullable=True)
-    """Set while none of the account's work is started."""
+    """Set while no work of the account is started."""
     suspended_at: datetime | None = moment(nullable=True)
-    """Set while the account may neither sign in nor have work started."""
+    """Set while the account cannot sign in and no work of it is started."""
 
 
 class ApiKey(SQLModel, table=True):
-    """An API key; only the SHA-256 of its secret is kept."""
+    """An API key. Only the SHA-256 of its secret is stored."""
 
     __tablename__ = "api_keys"
 

@@ -1,4 +1,4 @@
-"""Plans, and the limits of an account: those of its plan, unless it has its own."""
+"""Plans and the limits of an account. Limits of the account override those of its plan."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLANS: Final = {
     ),
 }
 DEFAULT_PLAN: Final = "unlimited"
-"""Plan of new accounts: the operator sets limits if there should be any."""
+"""Plan of new accounts. The operator can set limits."""
 
 NAMES: Final = {
     "apiEnabled": "api_enabled",
@@ -53,31 +53,32 @@ NAMES: Final = {
     "maxUploadBytes": "max_upload_bytes",
     "maxStorageBytes": "max_storage_bytes",
 }
-"""Names of limits as the usage record has them, and the columns that override them."""
+"""Limit columns by the names that the usage record uses."""
 
 UNLIMITED_WORDS: Final = ("null", "none", "unlimited")
 
 
 class BadLimit(Failure):
-    """A limit's name or value is not one; the message says what would be."""
+    """The name or value of a limit is invalid; the message says what is allowed."""
 
 
 def limits_of(account: Account) -> Limits:
-    """Return the limits of the account now."""
+    """Return the current limits of the account."""
     plan = PLANS[account.plan]
     own = {field: value for field in asdict(plan) if (value := getattr(account, field)) is not None}
     return replace(plan, **(own | dict.fromkeys(account.unlimited)))
 
 
 def storage_limit(plan: str, own: int | None, unlimited: Collection[str]) -> int | None:
-    """Return the bytes that an account of the plan may store, as `limits_of` does, without the rest of the account."""
+    """Return the storage limit of an account in bytes, as in `limits_of`, without the whole account."""
     if "max_storage_bytes" in unlimited:
         return None
     return PLANS[plan].max_storage_bytes if own is None else own
 
 
 def set_limit(account: Account, assignment: str) -> None:
-    """Apply `KEY=VALUE` to the account: a number, true or false, `null` for unlimited, `plan` for the plan's value.
+    """Apply `KEY=VALUE` to the account. VALUE is a number, true, false, `null` for unlimited, or `plan` for the
+    plan's value.
 
     Raises BadLimit.
     """

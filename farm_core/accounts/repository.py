@@ -29,7 +29,7 @@ async def account_named(session: AsyncSession, name: str) -> Account | None:
 async def locked_account(session: AsyncSession, account_id: str) -> Account:
     """Return the account, locked until the transaction ends, so that its sums can be compared with its limits.
 
-    `FOR NO KEY UPDATE`: foreign-key checks of other transactions take key-share locks on the row and must not wait for this one.
+    The lock is `FOR NO KEY UPDATE`, because foreign-key checks of other transactions must not wait for it.
     """
     found: Account = (
         await session.scalars(_LOCKED, {"id": account_id}, execution_options={"populate_existing": True})
@@ -48,7 +48,7 @@ async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> i
 
 
 async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: datetime) -> bool:
-    """Revoke the account's key, keeping the first moment it was; say whether there is such a key."""
+    """Revoke the account's key. Keep the time of an earlier revocation. Return True if the key exists."""
     statement = (
         update(ApiKey)
         .where(col(ApiKey.id) == key_id, col(ApiKey.account_id) == account_id)

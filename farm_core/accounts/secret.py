@@ -1,4 +1,4 @@
-"""The farm's own secret: signs session tokens and links."""
+"""The farm's secret, which signs session tokens and links."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _FILE = "jwt-secret"
 
 
 class SecretLost(Failure):
-    """The data folder's secret is empty; signing with nothing would let everybody in."""
+    """The file of the farm's secret is empty. Anybody could sign with an empty secret."""
 
 
 def farm_secret(settings: Settings) -> bytes:
-    """The secret of the settings, or the one kept in the data folder, made at first use; readable by its owner only.
+    """Return the secret of the settings, or the one in the data folder. Create that one at first use, readable by its
+    owner only.
 
     Raises SecretLost.
     """
@@ -29,7 +30,7 @@ def farm_secret(settings: Settings) -> bytes:
 
 def _kept(path: Path) -> bytes:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and linked into place: of processes that start at once, all end up with the first one's secret.
+    # Write to a temporary file, then link it into place: when processes start at once, all use the secret of the first.
     draft = path.with_name(f".{_FILE}-{os.getpid()}-{secrets.token_hex(4)}")
     if not path.exists():
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""Public keys of a JWKS address, which is asked rarely, whatever keys the tokens of callers name."""
+"""Public keys from a JWKS address. Requests to it are rare, whatever keys the tokens of callers name."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from farm_core.errors import Unavailable
 from farm_core.telemetry import logs
 
 LIFETIME_SECONDS: Final = 300.0
-"""Time for which the keys are used before the address is asked again. A key that it no longer lists signs nothing from then on."""
+"""Time after which the keys are fetched again. Keys that are no longer listed then become invalid."""
 
 COOLDOWN_SECONDS: Final = 30.0
 RETRY_SECONDS: Final = 5.0
-"""Least time between two requests to the address, and after one that failed: anybody can send tokens of keys that do not exist."""
+"""Minimum time between two requests to the address, even if the first one failed: callers can send tokens of unknown
+keys."""
 
 TIMEOUT_SECONDS: Final = 5.0
 _log = logs.logger(__name__)
 
 
 class SigningKeys:
-    """The keys, by their id. While the address cannot be reached, those that it listed last stay valid."""
+    """Keys of the address by id. If the address cannot be reached, the last known keys stay valid."""
 
     def __init__(self, url: str) -> None:
         self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
         self._keys: dict[str, jwt.PyJWK] = {}
         self._asked_at = -math.inf
         self._listed_at = -math.inf
-        """Moments on the monotonic clock: of the last request, and of the last one that was answered with keys."""
+        """Times of the last request, and of the last one that was answered with keys (monotonic clock)."""
         self._lock = asyncio.Lock()
-        """One request at a time: callers wait here without a thread."""
+        """Allows one request at a time. Callers wait here without a thread."""
 
     async def key_of(self, token: str) -> jwt.PyJWK:
-        """Return the key that the token names. Raises PyJWTError (no such key, no token), or Unavailable if the keys cannot be had."""
+        """Return the key that the token names. Raises PyJWTError (unknown key, invalid token), or Unavailable if no
+        keys can be fetched."""
         key_id = jwt.get_unverified_header(token).get("kid", "")
-        # One caller waits for the address where a known key is due to be asked for again: the others go on with it.
+        # When known keys are due for renewal, one caller waits for the address. The others use the known keys.
         if key_id not in self._keys or (self._is_due() and not self._lock.locked()):
             async with self._lock:
                 if key_id not in self._keys or self._is_due():
@@ -56,7 +58,7 @@ class SigningKeys:
         return time.monotonic() - self._listed_at >= LIFETIME_SECONDS
 
     async def _renew(self) -> None:
-        """Ask the address, unless that was tried a moment ago."""
+        """Fetch the keys, unless a request was made a moment ago."""
         now = time.monotonic()
         if now - self._asked_at < (RETRY_SECONDS if self._has_failed() else COOLDOWN_SECONDS):
             return

@@ -18,30 +18,30 @@ _SUBJECT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
 
 class InvalidToken(Exception):
-    """The token is not one of ours, was altered, or has expired."""
+    """The token is not ours, was altered, or has expired."""
 
 
 def issue(secret: bytes, account_id: str, ttl_seconds: int) -> str:
-    """A token that signs its bearer in as the account for so long."""
+    """Return a token that signs its bearer in as the account until it expires."""
     now = datetime.now(UTC)
     claims = {"iss": ISSUER, "sub": account_id, "iat": now, "exp": now + timedelta(seconds=ttl_seconds)}
     return jwt.encode(claims, secret, algorithm=_OWN_ALGORITHM)
 
 
 class TokenReader:
-    """Read tokens: signed with the farm's secret, or, where a JWKS address is set, with one of its keys instead."""
+    """Verify tokens with the farm's secret, or with the keys of a JWKS address if one is set."""
 
     def __init__(
         self, secret: bytes, jwks_url: str | None = None, audience: str | None = None, issuer: str | None = None
     ) -> None:
-        """`audience` and `issuer` are what tokens signed with a JWKS key must name; unset, they may name anything."""
+        """Set the `audience` and `issuer` that tokens signed with a JWKS key must name. None allows any."""
         self._secret = secret
         self._audience = audience
         self._issuer = issuer
         self._keys = SigningKeys(jwks_url) if jwks_url else None
 
     async def subject(self, token: str) -> str:
-        """Return the account that the token names; raises InvalidToken, or Unavailable where the keys cannot be had."""
+        """Return the account that the token names. Raises InvalidToken, or Unavailable if no keys can be fetched."""
         try:
             claims = await self._claims(token)
         except jwt.PyJWTError as error:
@@ -52,7 +52,8 @@ class TokenReader:
         return subject
 
     async def _claims(self, token: str) -> dict[str, Any]:
-        # A clock that was ahead and is set right makes tokens of the time between; `exp` and `nbf` say when a token counts.
+        # Do not check `iat`: a clock that was ahead issued tokens that seem to be from the future. `exp` and `nbf` are
+        # checked.
         required: Any = {"require": ["exp", "sub"], "verify_aud": False, "verify_iat": False}
         if self._keys is None:
             return jwt.decode(

@@ -1,4 +1,4 @@
-"""MP3 and WAV, which compositions may hold though the hosted renderer is silent."""
+"""MP3 and WAV files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAYER_3: Final = 1
 
 
 def read_mp3(path: Path) -> str:
-    """`audio/mpeg`, if layer III frames follow one another; raises NotRenderable."""
+    """Return `audio/mpeg` if layer III frames follow one another. Raises NotRenderable."""
     with path.open("rb") as file:
         file.seek(_id3_bytes(file.read(10)))
         data = file.read(_HEAD_BYTES)
@@ -33,7 +33,7 @@ def read_mp3(path: Path) -> str:
 
 
 def read_wav(path: Path) -> str:
-    """`audio/wav`, if the file has a format and samples; raises NotRenderable."""
+    """Return `audio/wav` if the file has a format and samples. Raises NotRenderable."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head[:4] != b"RIFF" or head[8:12] != b"WAVE":
@@ -53,7 +53,7 @@ def read_wav(path: Path) -> str:
 
 
 def _id3_bytes(head: bytes) -> int:
-    """Return the size of an ID3v2 tag, whose header stores it with seven bits per byte."""
+    """Return the size of an ID3v2 tag. Its header stores the size with seven bits per byte."""
     if head[:3] != b"ID3" or len(head) < 10:
         return 0
     size = 0
@@ -63,7 +63,7 @@ def _id3_bytes(head: bytes) -> int:
 
 
 def _frame_bytes(data: bytes, start: int) -> int | None:
-    """Return the length of the layer III frame that starts here; None where none does (ISO/IEC 11172-3, 2.4.1.3)."""
+    """Return the length of the layer III frame that starts here, or None if there is none (ISO/IEC 11172-3, 2.4.1.3)."""
     if start + 4 > len(data) or data[start] != 0xFF or data[start + 1] & 0xE0 != 0xE0:
         return None
     version, layer = data[start + 1] >> 3 & 3, data[start + 1] >> 1 & 3

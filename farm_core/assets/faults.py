@@ -1,10 +1,10 @@
-"""Why a file is refused."""
+"""Reasons to refuse a file."""
 
 from __future__ import annotations
 
 
 class NotRenderable(Exception):
-    """The file is none that the renderer decodes; the message says why, as a part of a sentence."""
+    """The renderer cannot decode the file; the message is the reason, as part of a sentence."""
 
 
 SIDE_PX_MAX = 16_384
@@ -12,7 +12,7 @@ PICTURE_PIXELS_MAX = 100_000_000
 
 
 def check_size(width: float, height: float) -> None:
-    """Raise NotRenderable for a picture that nobody means."""
+    """Raise NotRenderable if a picture is empty or too large."""
     if width < 1 or height < 1:
         raise NotRenderable("the picture has no size")
     if max(width, height) > SIDE_PX_MAX or width * height > PICTURE_PIXELS_MAX:

@@ -1,4 +1,4 @@
-"""Inspection of an uploaded file: its type from its bytes, and a test that its beginning decodes."""
+"""Inspect an uploaded file: detect its type from its bytes, and test that its beginning can be decoded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD_BYTES: Final = 8192
 _UNUSABLE: Final = "The farm cannot draw or play this file (not a renderable asset type)"
 _TYPES: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
 
-# What libmagic calls a file decides only which decoder looks at it; the decoder says what it is.
+# libmagic's answer only selects the decoder. The decoder determines the type.
 _READERS: Final[dict[str, Callable[[Path], str]]] = {
     "image/png": pictures.read,
     "image/jpeg": pictures.read,
@@ -43,7 +43,8 @@ _READERS: Final[dict[str, Callable[[Path], str]]] = {
 
 
 def kind_of(path: Path, declared: str | None) -> str:
-    """The file's media type, one of the eleven. Raises BadRequest: not renderable, damaged, or not what was declared."""
+    """Return the file's media type, one of eleven. Raises BadRequest if the file cannot be rendered, is damaged, or
+    is not of the declared type."""
     try:
         kind = _read(path)
     except NotRenderable as refusal:
@@ -55,7 +56,7 @@ def kind_of(path: Path, declared: str | None) -> str:
 
 
 def kind_at(path: str, declared: str | None) -> str:
-    """`kind_of` for the sandbox."""
+    """Call `kind_of` in the sandbox."""
     return kind_of(Path(path), declared)
 
 
@@ -65,7 +66,7 @@ def _read(path: Path) -> str:
     if not head:
         raise NotRenderable("the file is empty")
     guess = str(magic.from_buffer(head, mime=True))
-    # HEIC and AVIF are ISO media, too: called a damaged video, they would be sent again
+    # HEIC and AVIF are ISO media too; without this their error would be that of a damaged video
     reader = _READERS.get(guess) or (None if guess.startswith("image/") else _reader_by_signature(head))
     if reader is None:
         raise NotRenderable(f"the bytes look like {guess}")
@@ -73,7 +74,7 @@ def _read(path: Path) -> str:
 
 
 def _reader_by_signature(head: bytes) -> Callable[[Path], str] | None:
-    """Return the reader of files that libmagic does not know: ISO media of unusual brands, MP3 behind padding."""
+    """Return the reader of a file that libmagic does not know: ISO media of unusual brands, or MP3 after padding."""
     if head[4:8] == b"ftyp":
         return isobmff.read
     return audio.read_mp3 if head[:3] == b"ID3" or (head[0] == 0xFF and head[1:2] and head[1] & 0xE0 == 0xE0) else None

@@ -1,4 +1,4 @@
-"""MP4, QuickTime and M4A: the boxes of ISO/IEC 14496-12, walked as far as the tracks' descriptions."""
+"""MP4, QuickTime and M4A files. Reads the boxes of ISO/IEC 14496-12 down to the descriptions of the tracks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from farm_core.assets.faults import NotRenderable, check_size
 _BOXES_MAX: Final = 10_000
 _TRACKS_MAX: Final = 64
 _SAMPLES_MAX: Final = 2_000_000
-"""As many as the renderer reads of a video (`gpu_renderer/content/media/video_file.py`). Decoders hold 24 bytes for each."""
+"""Maximum number of samples, as in the renderer (`gpu_renderer/content/media/video_file.py`). Decoders hold 24 bytes
+per sample."""
 _FRAGMENT_BOXES_MAX: Final = 400_000
 _EDITS_MAX: Final = 500
-"""Decoders look for the samples of each edit, and keep them once for each."""
+"""Maximum number of edits. Decoders search and store the samples of each edit."""
 _CONTAINERS: Final = (b"moov", b"trak", b"edts", b"mdia", b"minf", b"stbl", b"moof", b"traf")
 _AUDIO_BRANDS: Final = (b"M4A ", b"M4B ", b"M4P ")
 _VIDEO, _SOUND = b"vide", b"soun"
@@ -31,7 +32,7 @@ class _Box:
 
 
 def read(path: Path) -> str:
-    """Return the container's type; raises NotRenderable where it is damaged or has no track that could be decoded."""
+    """Return the container's type. Raises NotRenderable if the file is damaged or has no track that can be decoded."""
     with path.open("rb") as file:
         reader = _Reader(file, os.fstat(file.fileno()).st_size)
         try:
@@ -53,14 +54,14 @@ class _Reader:
         self._boxes = 0
 
     def brand(self) -> bytes:
-        """Return the major brand; QuickTime's where there is none."""
+        """Return the major brand, or QuickTime's if there is none."""
         first = next(self._children(0, self._size), None)
         if first is not None and first.kind == b"ftyp":
             return self._bytes(first.start, 4)
         return b"qt  "
 
     def handlers(self) -> set[bytes]:
-        """Kinds of the tracks that have a description of at least one sample format."""
+        """Return the kinds of the tracks that describe at least one sample format."""
         movie = self._child(_Box(b"", 0, self._size), b"moov")
         if movie is None:
             raise NotRenderable("the container is damaged or has no index")
@@ -70,7 +71,7 @@ class _Reader:
         return {handler for track in tracks if (handler := self._handler(track)) is not None}
 
     def check_tables(self) -> None:
-        """Raise NotRenderable for fragments of more samples, or lists of more edits, than a film has, also in a part that is cut off."""
+        """Raise NotRenderable for too many samples in fragments, or too many edits. Boxes that are cut off count too."""
         unread, boxes, samples = [(0, self._size)], 0, 0
         while unread:
             start, end = unread.pop()
@@ -94,7 +95,7 @@ class _Reader:
                     raise NotRenderable(f"an edit list has {count:,} entries; at most {_EDITS_MAX} can be read")
 
     def _header(self, start: int, end: int) -> tuple[int, int, bytes]:
-        """Return the bytes of a box's header, those of the box, which may state more than there are, and its kind."""
+        """Return the size of a box's header, the size of the box (perhaps larger than the file), and its kind."""
         size, kind = struct.unpack(">I4s", self._bytes(start, 8))
         if size == 1:
             (size,) = struct.unpack(">Q", self._bytes(start + 8, 8))
@@ -114,12 +115,13 @@ class _Reader:
             return None
         self._check_samples(samples, is_sound=handler == _SOUND)
         if handler == _VIDEO:
-            # A visual sample entry: 8 bytes of box, 6 reserved, 2 index, 16 predefined, then width and height.
+            # Visual sample entry: 8 bytes of box, 6 reserved, 2 index, 16 predefined, then width and height.
             check_size(*struct.unpack(">HH", self._bytes(table.start + 8 + 8 + 24, 4)))
         return handler
 
     def _check_samples(self, table: _Box | None, *, is_sound: bool) -> None:
-        """Raise NotRenderable for more samples than a film or the file has: a box of 20 bytes can state four thousand million."""
+        """Raise NotRenderable for more samples than allowed or than the file can hold: a box of 20 bytes can claim
+        four billion."""
         sizes, times = self._child(table, b"stsz"), self._child(table, b"stts")
         if sizes is None or (is_sound and times is not None and self._is_plain_sound(times)):
             return
@@ -130,7 +132,8 @@ class _Reader:
             )
 
     def _is_plain_sound(self, times: _Box) -> bool:
-        """Return True if each sample is one value of each channel: decoders read those by the chunk, and have no entry for each."""
+        """Return True if each sample is one value per channel. Decoders read such samples in chunks, and need no
+        entry for each."""
         entries, _, duration = struct.unpack(">III", self._bytes(times.start + 4, 12))
         return bool(entries == 1 and duration == 1)
 

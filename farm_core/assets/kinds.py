@@ -1,4 +1,4 @@
-"""The eleven types of upload, and the other names that clients give them."""
+"""The eleven media types of uploads, and other names that clients use for them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-strea
 
 
 def declared_kind(content_type: str | None) -> str | None:
-    """Return the type that a client declares, under its usual name; None where it declares none."""
+    """Return the declared type under its usual name, or None if the client declares none."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     return None if bare in _NO_TYPE else _OTHER_NAMES.get(bare, bare)
 
 
 def is_picture(key: str) -> bool:
-    """Return True if the storage key of an upload or of fetched media names a picture."""
+    """Return True if the storage key of an upload or of fetched media is that of a picture."""
     return any(key.endswith(f".{ending}") for kind, ending in ENDINGS.items() if kind.startswith("image/"))

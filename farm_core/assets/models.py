@@ -11,7 +11,7 @@ from farm_core.db.columns import moment
 
 
 class Asset(SQLModel, table=True):
-    """A file of `POST /v1/assets`, kept for 24 hours under `storage_key`, served under `/files/`."""
+    """File of `POST /v1/assets`, stored under `storage_key` for 24 hours, and served under `/files/`."""
 
     __tablename__ = "assets"
 
@@ -21,6 +21,6 @@ class Asset(SQLModel, table=True):
     bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
     mime: str
     filename: str | None = None
-    """Name of the file on the uploader's machine, without folders."""
+    """File name on the uploader's machine, without folders."""
     created_at: datetime = moment()
     expires_at: datetime = moment(index=True)

@@ -1,7 +1,7 @@
-"""Limits of the parts of a picture file: chunks, blocks, segments and scans.
+"""Limits for the parts of a picture file: chunks, blocks, segments and scans.
 
-A part can be empty and still costs a decoder up to a few microseconds, and a scan of a JPEG a pass over the whole picture. So the
-parts are counted, without decoding, before a decoder reads the file.
+Even an empty part can cost a decoder a few microseconds, and each scan of a JPEG needs a pass over the whole picture.
+So this module counts the parts without decoding them, before a decoder reads the file.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from typing import Final
 from farm_core.assets.faults import NotRenderable
 
 PARTS_MAX: Final = 100_000
-"""A PNG of 100 MB in chunks of 8 KB has 13,000."""
+"""Maximum number of parts. A PNG of 100 MB in chunks of 8 KB has 13,000."""
 SCANS_MAX: Final = 100
-"""Encoders of progressive JPEGs make about ten."""
+"""Maximum number of scans. Encoders of progressive JPEGs write about ten."""
 PROFILES_MAX: Final = 1
-"""Colour profiles of a PNG. The decoder inflates each of them, up to a megabyte."""
+"""Maximum number of colour profiles in a PNG. The decoder inflates each, up to a megabyte."""
 METADATA_SEGMENTS_MAX: Final = 200
-"""Segments of EXIF and Photoshop's data in a JPEG, 13 MB. The decoder copies what it has for each further one."""
+"""Maximum number of EXIF and Photoshop segments in a JPEG: 13 MB. At each one, the decoder copies all those before
+it."""
 _SCAN: Final = b"\xff\xda"
 _END: Final = b"\xff\xd9"
 _MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
-"""Ends the coded data of a scan: 0xFF stands there only before zeros and restart markers."""
+"""Marker that ends the coded data of a scan. Within it, 0xFF only precedes zeros and restart markers."""
 
 
 def check_parts(path: Path) -> None:
-    """Raise NotRenderable for a PNG, JPEG, WebP or GIF of more parts than a decoder reads in a second."""
+    """Raise NotRenderable for a PNG, JPEG, WebP or GIF with more parts than a decoder can read in a second."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         try:
             if next(islice(_parts_of(data)(data), PARTS_MAX, None), None) is not None:
                 raise NotRenderable(f"the picture has more than {PARTS_MAX:,} chunks, blocks or segments")
-        except (IndexError, struct.error):  # cut off within a part, which the decoder reports
+        except (IndexError, struct.error):  # the file ends within a part; the decoder reports it
             return
 
 
@@ -49,7 +50,7 @@ def _parts_of(data: mmap) -> Callable[[mmap], Iterator[int]]:
 
 
 def _png(data: mmap) -> Iterator[int]:
-    """Yield where each chunk starts (PNG 5.3)."""
+    """Yield the start of each chunk (PNG 5.3)."""
     start, profiles = 8, 0
     while start + 12 <= len(data):
         yield start
@@ -63,7 +64,7 @@ def _png(data: mmap) -> Iterator[int]:
 
 
 def _webp(data: mmap) -> Iterator[int]:
-    """Yield where each chunk starts (RFC 9649, 2.3)."""
+    """Yield the start of each chunk (RFC 9649, 2.3)."""
     start, end = 12, min(len(data), 8 + struct.unpack_from("<I", data, 4)[0])
     while start + 8 <= end:
         yield start
@@ -72,7 +73,7 @@ def _webp(data: mmap) -> Iterator[int]:
 
 
 def _gif(data: mmap) -> Iterator[int]:
-    """Yield where each block, and each byte that belongs to none, starts before the first picture (GIF89a, 15 to 26)."""
+    """Yield the start of each block, and of each stray byte, before the first picture (GIF89a, 15 to 26)."""
     start = 13 + (3 << (data[10] & 7) + 1 if data[10] & 0x80 else 0)
     while data[start] not in b",;":
         yield start
@@ -85,7 +86,7 @@ def _gif(data: mmap) -> Iterator[int]:
 
 
 def _jpeg(data: mmap) -> Iterator[int]:
-    """Yield where each segment starts, and before the first scan each byte that belongs to none (ITU-T T.81, B.1)."""
+    """Yield the start of each segment and, before the first scan, of each stray byte (ITU-T T.81, B.1)."""
     start, metadata = 2, 0
     while (marker := data[start : start + 2]) != _SCAN:
         yield start
@@ -101,7 +102,8 @@ def _jpeg(data: mmap) -> Iterator[int]:
 
 
 def _scans(data: mmap, start: int) -> Iterator[int]:
-    """Yield where each segment starts from the first scan to the end of the picture. Further pictures or a video may follow it."""
+    """Yield the start of each segment from the first scan to the end of the picture. More pictures or a video can
+    follow."""
     count = 0
     while (found := _MARKER.search(data, start)) is not None and found[0] != _END:
         yield found.start()

@@ -1,4 +1,4 @@
-"""PNG, JPEG, WebP and GIF: opened, measured before anything is decoded, then decoded."""
+"""PNG, JPEG, WebP and GIF files: check the size before decoding anything, then decode."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from farm_core.assets.parts import check_parts
 _FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
 _KINDS: Final = {
     "PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif",
-    "MPO": "image/jpeg",  # a JPEG that further pictures follow, as cameras and telephones write them
+    "MPO": "image/jpeg",  # JPEG with more pictures after it, as cameras and phones write
 }  # fmt: skip
 _DECODED_PIXELS_MAX: Final = 24_000_000
 _one_at_a_time = threading.Semaphore(2)
 
 
 def read(path: Path) -> str:
-    """The picture's type; raises NotRenderable. Memory is bounded: large pictures are checked without decoding them."""
+    """Return the picture's type. Raises NotRenderable. Memory is bounded: large pictures are checked without
+    decoding."""
     check_parts(path)
     with _one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -37,7 +38,7 @@ def read(path: Path) -> str:
             raise NotRenderable(
                 f"the picture is too large; at most {PICTURE_PIXELS_MAX:,} pixels can be drawn"
             ) from None
-        except Exception as error:  # Pillow's decoders raise many kinds of error on damaged files
+        except Exception as error:  # Pillow's decoders raise many kinds of errors for damaged files
             raise NotRenderable(_reason(error)) from None
 
 
@@ -51,7 +52,8 @@ def _decode(picture: Image.Image) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return why the decoder gave up. It has no class of error for texts and profiles that are too large, only a message."""
+    """Return the reason for the decoder's error. Pillow has only a message for oversized texts and profiles, no error
+    class."""
     if isinstance(error, ValueError) and "too large" in str(error):
         return (
             f"a text or colour profile of the picture decompresses to more than {PngImagePlugin.MAX_TEXT_CHUNK:,} bytes"

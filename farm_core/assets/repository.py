@@ -1,4 +1,4 @@
-"""Uploads: their rows, their addresses, and their end."""
+"""Uploads: rows, addresses and deletion."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ FILE_NAME_MAX: Final = 200
 
 
 def file_name(given: str | None) -> str | None:
-    """Return the name under which an upload is shown: without folders and control characters; None for no name."""
+    """Return the display name of an upload, without folders and control characters, or None if it has no name."""
     last = (given or "").replace("\\", "/").rpartition("/")[2]
     return "".join(char for char in last if char.isprintable()).strip()[:FILE_NAME_MAX] or None
 
 
 def own_key(url: str, origins: Collection[str], links: Links | None = None) -> str | None:
-    """Return the key that a URL under the farm's own `/files/` names; None for any other URL.
+    """Return the storage key of a URL under the farm's own `/files/`, or None for any other URL.
 
-    The farm's own are those under its origins, and, under any name that it goes by, those that `links` have signed.
+    A URL is the farm's own if it is under one of the farm's origins, or is a signed link of `links`, under any host
+    name.
     """
     if len(url) > URL_LENGTH_MAX:
         return None
@@ -64,7 +65,7 @@ async def owned(session: AsyncSession, account_id: str, key: str, now: datetime)
 async def owned_names(
     session: AsyncSession, account_id: str, keys: Collection[str], now: datetime
 ) -> dict[str, str | None]:
-    """Return the file names of those keys that are uploads of the account and have not expired."""
+    """Return the file names of those keys that are unexpired uploads of the account."""
     statement = select(col(Asset.storage_key), col(Asset.filename)).where(
         col(Asset.storage_key) == any_(bindparam("keys", list(keys), ARRAY(Text))),
         col(Asset.account_id) == account_id,
@@ -74,14 +75,14 @@ async def owned_names(
 
 
 async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:
-    """Return the keys that are uploads of the account and have not expired."""
+    """Return those keys that are unexpired uploads of the account."""
     return set(await owned_names(session, account_id, keys, now))
 
 
 async def reap(database: Database, storage: Storage, now: datetime, assets_max: int = 500) -> int:
-    """Delete uploads that have expired: first the bytes, then the rows, so that neither is forgotten. Returns how many.
+    """Delete expired uploads: first the bytes, then the rows. Return their number.
 
-    No transaction is open while storage is asked. Others may delete the same uploads meanwhile: that does no harm.
+    No transaction is open during storage calls. Several processes can delete the same uploads at once.
     """
     chosen = select(col(Asset.id), col(Asset.storage_key)).where(col(Asset.expires_at) <= now)
     async with database.reading() as session:

@@ -17,7 +17,7 @@ _ROOT: Final = "{http://www.w3.org/2000/svg}svg"
 _ACTIVE: Final = frozenset(
     {"script", "foreignobject", "iframe", "object", "embed", "handler", "listener", "audio", "video"}
 )
-# Possessive quantifiers: a pattern that gives spaces back looks at a run of them as often as it is long.
+# Possessive quantifiers prevent backtracking, which takes quadratic time on long runs of spaces.
 _OUTSIDE: Final = re.compile(
     r"url\((?!\s*+['\"]?+\s*+(?:#|data:image/(?:png|jpeg|gif|webp)[;,]))|@import|expression\(|-moz-binding", re.I
 )
@@ -26,7 +26,7 @@ _LENGTH: Final = re.compile(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(?:px)?\s*+")
 
 
 def read(path: Path) -> str:
-    """`image/svg+xml`, if the file is an SVG that shows nothing but itself; raises NotRenderable."""
+    """Return `image/svg+xml` if the file is an SVG without outside references. Raises NotRenderable."""
     if path.stat().st_size > _BYTES_MAX:
         raise NotRenderable(f"an SVG has at most {_BYTES_MAX} bytes")
     for number, element in enumerate(_elements(path)):
@@ -40,7 +40,7 @@ def _elements(path: Path) -> Iterator[Any]:
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, dtd_validation=False
     )
-    try:  # from memory: reading a file itself, lxml reports bytes of no encoding as an error of the file system
+    try:  # parse from memory: reading a file, lxml reports encoding errors as errors of the file system
         tree = etree.fromstring(path.read_bytes(), parser).getroottree()
     except (etree.XMLSyntaxError, ValueError):
         raise NotRenderable("the file is neither a picture nor well-formed SVG") from None
@@ -55,7 +55,7 @@ def _elements(path: Path) -> Iterator[Any]:
 
 
 def _top_level(root: Any) -> Iterator[Any]:
-    """Yield the nodes before the root, which can name stylesheets."""
+    """Yield the nodes before the root. They can name stylesheets."""
     return root.itersiblings(preceding=True)  # type: ignore[no-any-return]
 
 

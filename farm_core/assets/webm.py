@@ -1,4 +1,4 @@
-"""WebM: EBML (RFC 8794), read as far as the tracks."""
+"""WebM files. Reads EBML (RFC 8794) down to the tracks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TRACK_TYPE, _WIDTH, _HEIGHT = 0x83, 0xB0, 0xBA
 
 
 def read(path: Path) -> str:
-    """`video/webm`; raises NotRenderable, also for Matroska that is not WebM."""
+    """Return `video/webm`. Raises NotRenderable, also for Matroska files that are not WebM."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     top = list(_elements(head, 0, len(head)))
@@ -52,7 +52,8 @@ def _first(head: bytes, span: list[int], wanted: int) -> list[int] | None:
 
 
 def _elements(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """(id, first byte, end) of the elements in a span; one of unknown size, or cut off, reaches to the span's end."""
+    """Yield (id, first byte, end) of the elements in a span. An element with unknown size, or cut off, ends with the
+    span."""
     for _ in range(_ELEMENTS_MAX):
         if start >= end:
             return
@@ -64,7 +65,7 @@ def _elements(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int
 
 
 def _number(data: bytes, start: int, *, keep_marker: bool) -> tuple[int, int]:
-    """A variable-length number and where it ends; -1 stands for "unknown"."""
+    """Return a variable-length number and its end. -1 means "unknown"."""
     if start >= len(data) or data[start] == 0:
         raise NotRenderable("the container is damaged")
     length = 9 - data[start].bit_length()

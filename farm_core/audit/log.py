@@ -1,4 +1,4 @@
-"""Write and read the audit log. An entry is part of the transaction of the action that it records."""
+"""Write and read the audit log. An entry is written in the transaction of its action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE_MAX: Final = 200
 
 
 class Role(StrEnum):
-    """Role of the person or key that acts."""
+    """Role of the acting person or API key."""
 
     operator = "operator"
     account = "account"
@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Name of an account or a system user, and the role in which it acts."""
+    """Name of the acting account or system user, and its role."""
 
     name: str
     role: Role
@@ -47,13 +47,13 @@ async def record(
 
 
 async def record_once(session: AsyncSession, actor: Actor, action: str, target: str, detail: Mapping[str, Any]) -> None:
-    """Add an entry unless the target has one of this action: a request that is sent again does nothing a second time."""
+    """Add an entry unless the target already has one with this action. A repeated request then changes nothing."""
     if not await page(session, limit=1, action=action, target=target):
         await record(session, actor, action, target, detail)
 
 
 async def update_detail(session: AsyncSession, entry_id: int | None, detail: Mapping[str, Any]) -> None:
-    """Replace the detail of an entry whose action goes on in another transaction."""
+    """Replace the detail of an entry whose action continues in another transaction."""
     await session.execute(update(AuditEntry).where(col(AuditEntry.id) == entry_id).values(detail=dict(detail)))
 
 
@@ -66,7 +66,8 @@ async def page(
     target: str | None = None,
     who: str | None = None,
 ) -> Sequence[AuditEntry]:
-    """Return at most `limit` entries (200 at most), newest first; `before` is the id of the last entry of the page before."""
+    """Return up to `limit` entries (at most 200), newest first. `before` is the id of the last entry on the previous
+    page."""
     wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(min(limit, PAGE_MAX))
     if before is not None:
         wanted = wanted.where(col(AuditEntry.id) < before)

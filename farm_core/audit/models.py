@@ -12,9 +12,9 @@ from farm_core.db.columns import json, moment
 
 
 class AuditEntry(SQLModel, table=True):
-    """One action of one actor. `target` names what was acted on, such as `account acc_1`.
+    """One action of one actor. `target` names the object of the action, such as `account acc_1`.
 
-    Entries are never changed, except for the number of jobs while an action on many of them goes on.
+    Entries never change, except for the number of jobs while an action on many jobs continues.
     """
 
     __tablename__ = "audit_log"

@@ -12,7 +12,8 @@ from farm_core.db.columns import json, moment
 
 
 class Batch(SQLModel, table=True):
-    """Rows that became jobs (jobs.batch_id), and those that were refused: `{"index", "errors": [{"field", "message"}]}`."""
+    """A batch. Accepted rows are jobs (jobs.batch_id); refused rows are stored as `{"index", "errors": [{"field",
+    "message"}]}`."""
 
     __tablename__ = "batches"
     __table_args__ = (

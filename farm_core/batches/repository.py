@@ -25,7 +25,7 @@ from farm_core.usage.stored import FREE_BYTES, charge, json_bytes
 class Totals:
     """Number of a batch's jobs in each status, and the sum of their stored progress in percent.
 
-    `running`: the jobs in processing, whose live progress only `ProgressReader` knows.
+    `running` has the jobs in processing; `ProgressReader` knows their live progress.
     """
 
     counts: dict[str, int]
@@ -33,7 +33,7 @@ class Totals:
     running: Sequence[JobRow]
 
     def progress(self, percents: Mapping[str, float]) -> float:
-        """Return the mean progress of the jobs in percent, given that of the running ones by their ids."""
+        """Return the mean progress of the jobs in percent. `percents` has that of running jobs by id."""
         live = sum(max(0.0, percents[job.id] - job.progress) for job in self.running)
         return (self.progress_sum + live) / max(1, sum(self.counts.values()))
 
@@ -41,7 +41,7 @@ class Totals:
 async def create(session: AsyncSession, batch: Batch, jobs: Sequence[NewJob]) -> None:
     """Store a batch and its queued jobs, count them, and wake the schedulers. The caller holds the account's lock.
 
-    The faults of refused rows, which name fields as the caller wrote them, count in the account's storage from a kilobyte on.
+    Errors of refused rows count in the account's storage if they exceed a kilobyte.
     """
     session.add(batch)
     await session.flush()
@@ -68,7 +68,7 @@ async def owned(session: AsyncSession, account_id: str, batch_id: str) -> Batch 
 
 
 async def totals(session: AsyncSession, batch_id: str) -> Totals:
-    """Count over all jobs of a batch, at most a thousand."""
+    """Count all jobs of a batch (at most a thousand)."""
     wanted = select(col(Job.id), col(Job.status), col(Job.progress)).where(col(Job.batch_id) == batch_id)
     found = cast(Sequence[JobRow], (await session.execute(wanted)).all())
     counts = dict.fromkeys(map(str, JobStatus), 0) | Counter(job.status for job in found)
@@ -77,13 +77,13 @@ async def totals(session: AsyncSession, batch_id: str) -> Totals:
 
 
 async def jobs(session: AsyncSession, batch_id: str, limit: int, offset: int) -> list[ShownJob]:
-    """Jobs of a batch by their rows' order."""
+    """Return the jobs of a batch in the order of its rows."""
     wanted = select(*SHOWN).where(col(Job.batch_id) == batch_id).order_by(col(Job.batch_index))
     return cast(list[ShownJob], (await session.execute(wanted.limit(limit).offset(offset))).all())
 
 
 async def cancel(session: AsyncSession, batch_id: str) -> int:
-    """Cancel the batch's jobs that have not ended; return how many."""
+    """Cancel the batch's open jobs; return their number."""
     open_jobs = select(col(Job.id)).where(col(Job.batch_id) == batch_id, col(Job.status).not_in(sorted(JOB_TERMINAL)))
     ids = list(await session.scalars(open_jobs.order_by(col(Job.id))))
     return len(await end_jobs(session, utc_now(), "cancel", [Ending(id_) for id_ in ids])) if ids else 0

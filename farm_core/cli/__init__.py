@@ -1,1 +1,1 @@
-"""Commands that need nothing but the farm's own tables and settings."""
+"""Commands that need only the farm's tables and settings."""

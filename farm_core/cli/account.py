@@ -37,11 +37,11 @@ from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
 
 Shown = dict[str, Any]
-"""What a command prints of an account, as JSON."""
+"""Printed properties of an account, as JSON."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`create NAME`, `set NAME`, `show NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
+    """Add `create NAME`, `set NAME`, `show NAME`, `suspend NAME`, `unsuspend NAME`, `delete NAME`, `list`."""
     actions = parser.add_subparsers(
         dest="action", required=True, metavar="create|set|show|suspend|unsuspend|delete|list"
     )
@@ -118,7 +118,7 @@ async def _set(database: Database, arguments: argparse.Namespace) -> Shown:
 async def _set_priorities(
     session: AsyncSession, actor: Actor, account: Account, arguments: argparse.Namespace
 ) -> Account:
-    """Set the role and the priorities that the command names."""
+    """Set the role and priorities given on the command line."""
     if arguments.operator is not None:
         account = await controls.set_operator(session, actor, account.id, operator=arguments.operator)
     if arguments.priority is not None:

@@ -1,4 +1,4 @@
-"""Shared by commands that change the farm: the actor, the account of a name, and the confirmation."""
+"""Helpers of commands that change the farm: find the actor and the account, and ask for confirmation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farm_core.failure import Failure
 
 
 class Refused(Failure):
-    """The command cannot be done; the message says why."""
+    """The command cannot be executed; the message is the reason."""
 
 
 def command_line_actor() -> Actor:
@@ -27,7 +27,7 @@ def command_line_actor() -> Actor:
 
 
 async def account_of(session: AsyncSession, name: str) -> Account:
-    """Return the account of the name. Raises Refused."""
+    """Return the account with this name. Raises Refused."""
     account = await repository.account_named(session, name)
     if account is None:
         raise Refused(f"there is no account {name!r}; `./farm account list` lists all")
@@ -35,12 +35,12 @@ async def account_of(session: AsyncSession, name: str) -> Account:
 
 
 def add_yes_argument(parser: argparse.ArgumentParser, help_text: str = "do not ask") -> None:
-    """`--yes`. Every control takes it, also one that asks nothing: scripts pass it to all of them."""
+    """Add `--yes`. All controls accept it, even those that ask nothing, so that scripts can always pass it."""
     parser.add_argument("--yes", action="store_true", help=help_text)
 
 
 def confirmed(question: str, arguments: argparse.Namespace) -> bool:
-    """Return True for `--yes` or the answer y. Raises Refused where nobody can answer."""
+    """Return True for `--yes` or the answer y. Raises Refused if there is no terminal to answer."""
     print(question)
     if arguments.yes:
         return True

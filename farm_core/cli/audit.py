@@ -14,7 +14,7 @@ from farm_core.db.database import Database
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--who NAME`, `--action ACTION`, `--target TARGET`, `--limit N`, `--watch`, `--data DIR`."""
+    """Add `--who NAME`, `--action ACTION`, `--target TARGET`, `--limit N`, `--watch`, `--data DIR`."""
     parser.add_argument("--who", metavar="NAME", default=None, help="actions of this account or system user")
     parser.add_argument("--action", default=None, help='such as "cancel" or "pause"')
     parser.add_argument("--target", default=None, help='such as "job job_1", "account acc_1" or "queue"')
@@ -48,7 +48,7 @@ async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
 
 
 def _words(detail: Mapping[str, Any]) -> str:
-    """Return the details as people write them: `name beta, limits maxUploadBytes=7`."""
+    """Return the details as text, such as `name beta, limits maxUploadBytes=7`."""
     return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in detail.items())
 
 

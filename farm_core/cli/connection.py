@@ -1,6 +1,6 @@
-"""Connect a command to the farm's database: that of the settings, or the embedded one of the data folder.
+"""Connect a command to the farm's database: the one in the settings, or the embedded one of the data folder.
 
-`EmbeddedDatabase` comes from the composition root, which alone can start servers.
+The composition root passes `EmbeddedDatabase`, because only it can start servers.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
 
 
 class NoFarm(Failure):
-    """No farm has run on the data folder."""
+    """No farm has used the data folder."""
 
 
 class DatabaseFailed(Failure):
-    """The database did not answer a command: it restarts, its disk is full; the message has its reason."""
+    """The database did not answer, for example because it restarts or its disk is full; the message has its reason."""
 
 
 def with_database(
     arguments: argparse.Namespace, act: Callable[[Database], Awaitable[Result]], *, creates: bool = False
 ) -> Result:
-    """Run `act` on the farm's database, brought up to date. Start the embedded server if none runs on the folder.
+    """Run `act` on the farm's database with the current schema. Start the embedded server if it does not run.
 
-    Raises NoFarm if there is no database, unless `creates`: a command in the wrong folder must not answer from an empty farm.
+    Raises NoFarm if there is no database, unless `creates`: a command in the wrong folder must not show an empty
+    farm.
     """
     chosen = settings_of(arguments)
     if chosen.database_url is not None:
@@ -55,7 +56,7 @@ def with_database(
 
 @asynccontextmanager
 async def progress_of(arguments: argparse.Namespace, database: Database) -> AsyncIterator[ProgressReader]:
-    """The farm's live progress: in the Redis of the settings, or of the farm that runs on the data folder."""
+    """Return the farm's live progress, from the Redis of the settings, or of the farm that runs on the data folder."""
     chosen = settings_of(arguments)
     found = running.read(chosen.data_folder.resolve())
     url = chosen.redis_url or (found.redis_url if found is not None else None)

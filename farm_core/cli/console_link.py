@@ -19,7 +19,7 @@ DEFAULT_ORIGIN = "http://127.0.0.1:8000"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`NAME [--read-only]`."""
+    """Add `NAME [--read-only]`."""
     parser.add_argument("name", metavar="NAME", help="the account's name")
     parser.add_argument("--read-only", action="store_true", help="sign in without the right to change anything")
     data_folder.add_data_argument(parser)
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def origin_of(settings: Settings) -> str:
-    """Return the origin under which people reach the farm."""
+    """Return the origin of the farm's public URLs."""
     if settings.public_origin:
         return settings.public_origin
     found = running.read(settings.data_folder)

@@ -1,4 +1,4 @@
-"""The option `--data`, and the settings with it. Imports nothing that is slow to load."""
+"""The option `--data`, and the settings that follow from it. Imports no slow modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from farm_core.settings import Settings, settings
 
 
 def add_data_argument(parser: argparse.ArgumentParser) -> None:
-    """`--data DIR`."""
+    """Add `--data DIR`."""
     parser.add_argument("--data", type=folder, default=None, metavar="DIR", help="the farm's data folder (.farm)")
 
 

@@ -16,11 +16,11 @@ QUIET = "NO_MKDOCS_2_WARNING=1"
 
 
 class NoDocs(Failure):
-    """There is nothing to build, or nothing to build it with."""
+    """The documentation, or the tool to build it, is missing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options of the site."""
+    """Add the options of the site."""
     parser.add_argument(
         "--serve", action="store_true", help="serve the site on http://127.0.0.1:8001 and rebuild on changes"
     )

@@ -1,4 +1,4 @@
-"""`./farm jobs cancel|retry|priority|requeue`: act on all jobs that match, after saying how many they are."""
+"""`./farm jobs cancel|retry|priority|requeue`: act on all matching jobs, after showing their number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Request:
 
 
 async def act(database: Database, arguments: argparse.Namespace) -> int:
-    """Count, ask, act, and say how many were changed; 1 where the answer was no. Raises Refused."""
+    """Count the jobs, ask, act, and print how many changed. Return 1 if the answer was no. Raises Refused."""
     request = _request(arguments.words)
     chosen = await _filter(database, arguments, request)
     async with database.reading() as session:
@@ -49,7 +49,7 @@ async def act(database: Database, arguments: argparse.Namespace) -> int:
 
 
 async def requeue(database: Database, words: Sequence[str]) -> int:
-    """Have one segment rendered again: `JOB SEGMENT`. Raises Refused, NotAllowed."""
+    """Render one segment again: `JOB SEGMENT`. Raises Refused, NotAllowed."""
     if len(words) != 2 or not words[1].isdecimal():
         raise Refused(
             "name a job and a segment, as in `./farm jobs requeue JOB 3`; `./farm jobs show JOB` lists the segments"
@@ -62,7 +62,7 @@ async def requeue(database: Database, words: Sequence[str]) -> int:
 
 
 async def _check_known(session: AsyncSession, job_ids: Sequence[str]) -> None:
-    """Raise Refused for names of no job: a slip of the pen would pass for a job that has ended."""
+    """Raise Refused for ids of unknown jobs. Otherwise a typing error would look like a job that has ended."""
     known = set(await session.scalars(select(col(Job.id)).where(col(Job.id).in_(job_ids)))) if job_ids else set()
     if unknown := [job_id for job_id in job_ids if job_id not in known]:
         raise Refused(f"there is no job {', '.join(map(repr, unknown))}; `./farm jobs` lists the last ones")

@@ -1,4 +1,4 @@
-"""One job on one screen: why it failed, where its time went, its tasks and its history."""
+"""Report of one job: why it failed, where its time went, its tasks and its history."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def report(
     listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime,
     waits: str | None = None,
 ) -> Group:  # fmt: skip
-    """Return the screen. Of many tasks the slowest and those not done are shown, of many events the last.
+    """Return the report. It has the slowest and the unfinished tasks, and the last events.
 
-    `waits` says what a job waits for that no worker holds.
+    `waits` says what the job waits for, if no worker has it.
     """
     return Group(
         listed,
@@ -42,7 +42,7 @@ def report(
 
 
 def waiting(waits: Wait, account: str) -> str:
-    """Say what a job of the account waits for, and what an operator can do."""
+    """Return what a job of the account waits for, and what an operator can do."""
     return {
         Wait.PAUSED_FARM: "Waits: the farm is paused. `./farm queue resume` lets it go on.",
         Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",
@@ -54,7 +54,7 @@ def waiting(waits: Wait, account: str) -> str:
 
 
 def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) -> list[str]:
-    """Why the job failed, or what troubled it, a line each."""
+    """Return the reasons why the job failed or was delayed, one per line."""
     lines = [f"Failed: {job.error}"] if job.status == JobStatus.failed else []
     troubles = [event for event in events if event.event in TROUBLE]
     lines += [f"  {event.at:%H:%M:%S}  {_trouble(event)}" for event in troubles[-6:]]
@@ -80,7 +80,7 @@ def _trouble(event: JobEvent) -> str:
 
 
 def _time_table(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: datetime) -> Listing:
-    """Seconds from creation to end, phase by phase, and what the workers did in them."""
+    """Return the seconds from creation to end by phase, and the time of workers by stage."""
     table = Listing("phase", "seconds", "worker seconds by stage")
     for name, seconds, remark in _phases(job, tasks, events, now):
         table.add_row(name, f"{seconds:.2f}", remark)
@@ -106,7 +106,7 @@ def _phases(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: da
 
 
 def _stages(tasks: Sequence[Task]) -> str:
-    """Worker seconds by stage, the longest first."""
+    """Return worker seconds by stage, longest first."""
     totals: Counter[str] = Counter()
     for task in tasks:
         for stage, milliseconds in ((task.report or {}).get("stages_ms") or {}).items():
@@ -131,7 +131,7 @@ def _task_table(tasks: Sequence[Task]) -> Listing:
 
 
 def _shown(tasks: Sequence[Task]) -> list[Task]:
-    """Return unfinished tasks, then the slowest ones, in order of their index."""
+    """Return unfinished tasks, then the slowest ones, in order of index."""
     chosen = sorted(tasks, key=lambda task: (task.status == "done", -float((task.report or {}).get("seconds", 0))))
     return sorted(chosen[:TASKS_SHOWN], key=lambda task: task.index)
 

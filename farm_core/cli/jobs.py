@@ -39,7 +39,7 @@ FOLLOW_SECONDS = 0.3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[show] JOB`, `cancel|retry|priority N [JOB]...`, `requeue JOB SEGMENT`, or filters of the list."""
+    """Add `[show] JOB`, `cancel|retry|priority N [JOB]...`, `requeue JOB SEGMENT`, or filters of the list."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print; 1 where there is no such job, or the followed one did not complete. Raises Refused."""
+    """Print the jobs. Return 1 if the job does not exist, or the followed one did not complete. Raises Refused."""
     if arguments.words == ["show"]:
         raise Refused("name a job: `./farm jobs show JOB`; `./farm jobs` lists the last ones")
     return connection.with_database(arguments, lambda database: _run(database, arguments))
@@ -151,7 +151,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
 
 
 async def follow_job(database: Database, progress: ProgressReader, job_id: str) -> int:
-    """Show a bar with the time left until the job ends; 0 where it completed."""
+    """Show a progress bar with the remaining time until the job ends. Return 0 if it completed."""
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tables of identifiers, which are of no use when cut off."""
+"""Tables whose identifiers are never cut off."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rich.table import Table
 
 
 class Listing:
-    """Named columns and rows; on a terminal too narrow for them each row is a block of lines, without its empty cells."""
+    """Table of named columns. On a narrow terminal, each row becomes a block of lines without its empty cells."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
         self._rows: list[Sequence[str]] = []
 
     def add_row(self, *cells: str) -> None:
-        """A row, its identifier first."""
+        """Add a row. Its first cell is the identifier."""
         self._rows.append(cells)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -27,7 +27,7 @@ from farm_core.jobs.sql import execute
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[pause|resume|recount] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
+    """Add `[pause|resume|recount] [--account A]`, `--yes`, `--watch`, `--data DIR`."""
     parser.add_argument("action", nargs="?", choices=("pause", "resume", "recount"), help="nothing: show the queue")
     parser.add_argument("--account", metavar="NAME", default=None, help="do it for this account alone")
     add_yes_argument(parser, "accepted for scripts; nothing is asked")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table with a row for each account that has jobs under way. Raises Refused."""
+    """Print one row for each account with open jobs. Raises Refused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -118,7 +118,7 @@ async def _queue(database: Database) -> Group:
 
 
 def _outlook(frames: float, rate: float) -> str:
-    """Return when all will be done. Without a rate, as in a paused queue, nobody knows."""
+    """Return when all jobs will be done. Without a rate, as in a paused queue, the time is unknown."""
     left = f"{frames:.0f} frames are left"
     return (
         f"{left}; {rate:.1f} a second in the last minute: about {screen.span(frames / rate)}." if rate else f"{left}."

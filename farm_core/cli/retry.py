@@ -14,14 +14,14 @@ from farm_core.db.database import Database
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`JOB [--follow]`."""
+    """Add `JOB [--follow]`."""
     parser.add_argument("job", metavar="JOB")
     parser.add_argument("--follow", action="store_true", help="show the new job's progress until it ends")
     data_folder.add_data_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the new job's id; 1 where the job did not fail, or the followed one did not complete."""
+    """Print the new job's id. Return 1 if the job did not fail, or the followed one did not complete."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

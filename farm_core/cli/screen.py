@@ -1,4 +1,4 @@
-"""Display of tables: once, or with `--watch` every second until interrupted."""
+"""Show tables once, or with `--watch` every second until interrupted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from farm_core.terminal import harmless
 
 WATCH_SECONDS: Final = 1.0
 PIPE_WIDTH: Final = 240
-"""Characters of a line where output is no terminal: identifiers stay whole for whoever searches them."""
+"""Line width in characters if the output is not a terminal. Identifiers then stay whole for searches."""
 
 
 class PlainConsole(Console):
-    """Console that shows texts of accounts as they are: no markup, and a mark in place of characters that command a terminal."""
+    """Console that prints texts of accounts literally: without markup, and with a mark in place of control
+    characters."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return the text to show."""
@@ -28,7 +29,7 @@ class PlainConsole(Console):
 
 
 def add_watch_argument(parser: argparse.ArgumentParser) -> None:
-    """`--watch`."""
+    """Add `--watch`."""
     parser.add_argument("--watch", action="store_true", help="show it again every second, until interrupted")
 
 
@@ -39,7 +40,7 @@ def console() -> Console:
 
 
 async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool) -> None:
-    """Print what `picture` gives; with `watch` again every second, in its place on a terminal."""
+    """Print the result of `picture`. With `watch`, print it again every second, in place on a terminal."""
     out = console()
     if not watch:
         out.print(await picture())
@@ -53,7 +54,8 @@ async def show(picture: Callable[[], Awaitable[RenderableType]], *, watch: bool)
 
 
 def _is_interrupted() -> bool:
-    """Return True after Ctrl-C. Python 3.11's `wait_for` drops a cancellation that comes with its result; the task counts it all the same."""
+    """Return True after Ctrl-C. Python 3.11's `wait_for` drops a cancellation that arrives with its result; the task
+    still counts it."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
@@ -66,7 +68,7 @@ async def _in_place(out: Console, picture: Callable[[], Awaitable[RenderableType
 
 
 def span(seconds: float | None) -> str:
-    """A length of time as people say it; empty where unknown."""
+    """Format a duration for people. Return an empty text if it is unknown."""
     if seconds is None:
         return ""
     whole = max(0, round(seconds))

@@ -28,17 +28,17 @@ INSTALL_SECONDS = 300
 LANES_MAX = 6
 ENDING_SECONDS = 30
 YIELDING = ("nice", "-n", "10")
-"""Runs a command when others leave it the processor."""
+"""Prefix that runs a command with low priority."""
 PASSED, FAILED = 0, 1
-"""pytest's statuses of a run that came to its end."""
+"""Exit statuses of pytest for a complete run."""
 
 
 class NoTests(Failure):
-    """There is nothing to run."""
+    """There are no tests to run."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None of its own."""
+    """Add no arguments: all of them go to pytest."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _every_test() -> int:
-    """Run the three parts, each to its end. Farms wait for a third of their time, but have time limits: the rest yields to them."""
+    """Run the three parts. Farms have time limits and wait a third of their time, so the other parts run with low
+    priority."""
     print("Tests of whole farms run beside the others. Their output comes last.", flush=True)
     with tempfile.NamedTemporaryFile("r") as output:
         with Path(output.name).open("w") as written:
@@ -79,11 +80,11 @@ def _every_test() -> int:
         if status == FAILED:
             print(f"Some failed above: {title.rstrip(':')}.", flush=True)
     ended = [*(status for status, _ in statuses), farms.returncode]
-    return next((status for status in ended if status != PASSED), PASSED)  # a killed process has a negative one
+    return next((status for status in ended if status != PASSED), PASSED)  # a killed process has a negative status
 
 
 def _show_until_the_end(process: subprocess.Popen[bytes], output: IO[str]) -> None:
-    """Show what the process has written to the file and what follows, until it ends."""
+    """Print the process's output file until the process ends."""
     has_ended = False
     while not has_ended:
         has_ended = process.poll() is not None
@@ -92,7 +93,7 @@ def _show_until_the_end(process: subprocess.Popen[bytes], output: IO[str]) -> No
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a process that runs, so that what it has started ends too. Where interrupts are ignored, terminate it."""
+    """Interrupt a running process, so that it stops its children too. Terminate it if it ignores the interrupt."""
     process.send_signal(signal.SIGINT)
     try:
         process.wait(ENDING_SECONDS)
@@ -110,7 +111,7 @@ def _run(*command: str) -> int:
 
 
 def _workers(extra: list[str]) -> list[str]:
-    """Options that spread `--fast` over the cores. A selection of a few tests is sooner done by one process."""
+    """Return the pytest options that spread `--fast` over the cores. One process is faster for a few selected tests."""
     selects = any(word.startswith(("-k", "-n", "tests")) for word in extra)
     return [] if selects or "--fast" not in extra or _cores() == 1 else _on_every_core()
 
@@ -120,12 +121,14 @@ def _on_every_core() -> list[str]:
 
 
 def _in_lanes() -> list[str]:
-    """Options that give each file to one lane, in the order of collection: fixtures of a module are set up once."""
+    """Return the pytest options that give each file to one lane, in order of collection: module fixtures are set up
+    once."""
     return ["-n", str(_lanes()), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _lanes() -> int:
-    """One lane more than cores: a test waits for its servers half of the time. Each lane takes half a gigabyte of memory."""
+    """Return one more lane than cores: a test waits for its servers half of the time. A lane takes half a gigabyte of
+    memory."""
     return min(_cores() + 1, LANES_MAX)
 
 
@@ -134,9 +137,9 @@ def _cores() -> int:
 
 
 def _install_chromium() -> None:
-    """Install the browser of the console's tests where that may be done quietly; they are skipped without any.
+    """Install the browser of the console's tests if this needs no questions. Without a browser they are skipped.
 
-    Without windows Chromium opens a page with a quarter of the processor time.
+    Chromium without windows opens a page with a quarter of the processor time.
     """
     apt = shutil.which("apt-get")
     if shutil.which("chromium-headless-shell") or apt is None or os.geteuid() != 0:
@@ -151,6 +154,6 @@ def _install_chromium() -> None:
 
 
 def _quietly(apt: str, *words: str) -> bool:
-    """Run apt-get; return True if it succeeds."""
+    """Run apt-get without output; return True if it succeeds."""
     command = [apt, "-y", "-qq", "--no-install-recommends", *words]
     return subprocess.run(command, capture_output=True, check=False, timeout=INSTALL_SECONDS).returncode == 0  # noqa: S603

@@ -19,11 +19,11 @@ TTL_SECONDS_MAX: Final = 100 * 365 * 24 * 3600
 
 
 class NoToken(Failure):
-    """No token of this farm's own can be made for the account."""
+    """The farm cannot issue a token for the account."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`NAME [--ttl SECONDS]`."""
+    """Add `NAME [--ttl SECONDS]`."""
     parser.add_argument("name", metavar="NAME", help="the account's name")
     parser.add_argument(
         "--ttl",

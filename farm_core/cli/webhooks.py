@@ -20,7 +20,7 @@ from farm_core.webhooks.models import Delivery
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Filters and `--watch`, or `--again JOB`."""
+    """Add filters and `--watch`, or `--again JOB`."""
     parser.add_argument("--status", choices=[str(status) for status in DeliveryStatus], default=None)
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     parser.add_argument("--again", metavar="JOB", default=None, help="post the webhook of this job once more")
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table. Raises NotAllowed for `--again` where the job has no webhook that has ended."""
+    """Print a table. Raises NotAllowed for `--again` if the job has no webhook that has ended."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

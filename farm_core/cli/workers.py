@@ -33,7 +33,7 @@ ACTIONS: Final = ("drain", "resume", "restart", "quarantine")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """`[drain|resume|restart|quarantine WORKER|--node NODE]`, `--yes`, `--watch`, `--data DIR`."""
+    """Add `[drain|resume|restart|quarantine WORKER|--node NODE]`, `--yes`, `--watch`, `--data DIR`."""
     parser.add_argument("action", nargs="?", choices=ACTIONS, help="nothing: list the workers")
     parser.add_argument("worker", nargs="?", metavar="WORKER")
     parser.add_argument("--node", metavar="NODE", default=None, help="all workers of this node")
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table, 1 where no worker takes work; or the workers that were controlled. Raises Refused, NoSuchTarget."""
+    """Print a table, or the controlled workers. Return 1 if no worker accepts work. Raises Refused, NoSuchTarget."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -59,7 +59,7 @@ async def _run(database: Database, arguments: argparse.Namespace) -> int:
 
 
 async def _report_live(database: Database) -> int:
-    """0 where a worker takes work, else 1 with the reason on standard error."""
+    """Return 0 if a worker accepts work. Otherwise print the reason to standard error and return 1."""
     async with database.work() as session:
         now = await postgres_clock.now(session)
         drained = frozenset(await controls.drained_nodes(session))
@@ -152,7 +152,7 @@ def _state(worker: Worker, now: datetime, drained_nodes: frozenset[str] = frozen
 
 
 def _held(tasks: Iterable[Task]) -> str:
-    """Return the assignments that a worker holds, the oldest first."""
+    """Return the assignments of a worker, oldest first."""
     return ", ".join(
         f"{task.job_id} assembly" if task.kind == TaskKind.assemble
         else f"{task.job_id} frames {task.first_frame}..{task.first_frame + task.frame_count - 1}"

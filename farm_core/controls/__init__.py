@@ -1,1 +1,1 @@
-"""Controls of operators over a running farm. Every function writes the audit log in the transaction of its change."""
+"""Operator controls of a running farm. Every function writes the audit log in the transaction of its change."""

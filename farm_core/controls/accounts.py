@@ -1,4 +1,4 @@
-"""Suspend, unsuspend and rank accounts, and make operators. Deletion is in `deletion.py`."""
+"""Suspend and unsuspend accounts, set their priorities, and appoint operators. `deletion.py` deletes accounts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from farm_core.controls.errors import NoSuchTarget, NotAllowed
 from farm_core.jobs.repository import wake_schedulers
 
 PRIORITY_MAX: Final = 10
-"""Priorities of accounts and of jobs are whole numbers from -PRIORITY_MAX to PRIORITY_MAX."""
+"""Limit of the priorities of accounts and jobs: whole numbers from -PRIORITY_MAX to PRIORITY_MAX."""
 
 
 async def locked(session: AsyncSession, account_id: str) -> Account:
-    """Return the account, locked for a change. Raises NoSuchTarget."""
+    """Return the account, locked for an update. Raises NoSuchTarget."""
     statement = select(Account).where(col(Account.id) == account_id).with_for_update(key_share=True)
     account: Account | None = await session.scalar(statement, execution_options={"populate_existing": True})
     if account is None:
@@ -27,7 +27,7 @@ async def locked(session: AsyncSession, account_id: str) -> Account:
 
 
 async def suspend(session: AsyncSession, actor: Actor, account_id: str) -> Account:
-    """Refuse the account's credentials and start none of its work, until `unsuspend`. Raises NoSuchTarget."""
+    """Refuse the account's credentials and start no work of it, until `unsuspend`. Raises NoSuchTarget."""
     account = await locked(session, account_id)
     account.suspended_at = account.suspended_at or await session.scalar(func.now())
     await record(session, actor, "suspend", f"account {account.id}", {"name": account.name})
@@ -54,7 +54,7 @@ async def set_account_priority(session: AsyncSession, actor: Actor, account_id: 
 
 
 async def set_job_priority(session: AsyncSession, actor: Actor, account_id: str, priority: int) -> Account:
-    """Set the priority that new jobs of the account begin with. Raises NoSuchTarget, NotAllowed."""
+    """Set the initial priority of the account's new jobs. Raises NoSuchTarget, NotAllowed."""
     check_priority(priority)
     account = await locked(session, account_id)
     detail = {"name": account.name, "from": account.job_priority, "to": priority}
@@ -64,7 +64,7 @@ async def set_job_priority(session: AsyncSession, actor: Actor, account_id: str,
 
 
 async def set_operator(session: AsyncSession, actor: Actor, account_id: str, *, operator: bool) -> Account:
-    """Make the account an operator, or an ordinary account. Raises NoSuchTarget."""
+    """Make the account an operator or an ordinary account. Raises NoSuchTarget."""
     account = await locked(session, account_id)
     account.operator = operator
     action = "make operator" if operator else "make ordinary"
@@ -73,6 +73,6 @@ async def set_operator(session: AsyncSession, actor: Actor, account_id: str, *, 
 
 
 def check_priority(priority: int) -> None:
-    """Raise NotAllowed for a priority outside of its range."""
+    """Raise NotAllowed if a priority is out of range."""
     if not -PRIORITY_MAX <= priority <= PRIORITY_MAX:
         raise NotAllowed(f"A priority is from {-PRIORITY_MAX} to {PRIORITY_MAX}, not {priority}.")

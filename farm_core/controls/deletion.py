@@ -1,8 +1,8 @@
-"""Delete an account with all that belongs to it: jobs, results, templates, presets, uploads, keys, usage; and their files.
+"""Delete an account with its jobs, results, templates, presets, uploads, keys, usage, and all their files.
 
-Files that another account's rows refer to as well stay: equal documents and media are stored once
-(`farm_core/jobs/shared_objects.py`). A deletion that is cut off is finished by repeating it: the account's row goes last, and until
-then its charges name the files of jobs whose rows are gone.
+Files that other accounts also use stay: equal documents and media are stored once
+(`farm_core/jobs/shared_objects.py`). To finish an interrupted deletion, repeat it: the account's row is deleted last,
+and its charges still name the files of deleted jobs.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge
 
 OF_JOBS: Final = ("results/", "frozen/", "media/")
-"""Beginnings of the keys of objects that jobs refer to."""
+"""Key prefixes of objects that jobs refer to."""
 
 
 @dataclass(slots=True)
 class DeletionReport:
-    """Result of a deletion: cancelled jobs, deleted rows by table, deleted files and their bytes."""
+    """Result of a deletion: number of cancelled jobs, deleted rows by table, deleted files and their bytes."""
 
     account: str
     cancelled: int = 0
@@ -48,18 +48,19 @@ class DeletionReport:
     bytes: int = 0
 
     def add_rows(self, table: str, count: int) -> None:
-        """Count rows that were deleted; a table without any is not named."""
+        """Add a number of deleted rows. Tables without deleted rows are not listed."""
         if count:
             self.rows[table] = self.rows.get(table, 0) + count
 
     def add_file(self, size: int | None) -> None:
-        """Count a file of `size` bytes that was deleted; None for one that was not."""
+        """Add a deleted file of `size` bytes. None means that no file was deleted."""
         if size is not None:
             self.files, self.bytes = self.files + 1, self.bytes + size
 
 
 async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
-    """Return how many rows of each table belong to the account: what `delete_account` would delete. Raises NoSuchTarget."""
+    """Return the number of the account's rows in each table, which `delete_account` would delete. Raises
+    NoSuchTarget."""
     await locked(session, account_id)
     counts: Counter[str] = Counter()
     for table in _owned_tables():
@@ -69,9 +70,9 @@ async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
 
 
 async def delete_account(database: Database, storage: Storage, actor: Actor, account_id: str) -> DeletionReport:
-    """Suspend the account, cancel its jobs, then delete everything in small batches, files included. Raises NoSuchTarget.
+    """Suspend the account, cancel its jobs, then delete its rows and files in small batches. Raises NoSuchTarget.
 
-    Raises StorageUnavailable; repeat the deletion then.
+    Raises StorageUnavailable; repeat the deletion after that.
     """
     async with database.work() as session:
         report = DeletionReport((await suspend(session, actor, account_id)).name)
@@ -86,7 +87,7 @@ async def delete_account(database: Database, storage: Storage, actor: Actor, acc
 
 
 def _owned_tables() -> list[Table]:
-    """The tables with rows of accounts, those that refer to others first; queue counters go with the account itself."""
+    """Return the tables with rows of accounts, in order of deletion. Queue counters are deleted with the account."""
     return [
         table
         for table in reversed(metadata.sorted_tables)
@@ -95,7 +96,7 @@ def _owned_tables() -> list[Table]:
 
 
 async def _delete_jobs(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> bool:
-    """Delete a batch of jobs and their files; return False when none is left."""
+    """Delete a batch of jobs and their files; return False if no job is left."""
     async with database.work() as session:
         wanted = select(col(Job.id)).where(col(Job.account_id) == account_id).limit(BATCH)
         ids = list(await session.scalars(wanted))
@@ -114,7 +115,7 @@ async def _delete_uploads(database: Database, storage: Storage, account_id: str,
 
 
 async def _delete_left(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> None:
-    """Delete what a former deletion left: it was cut off when the rows of jobs were gone and their files were not."""
+    """Delete files that an interrupted deletion left after it deleted the rows of their jobs."""
     async with database.reading() as session:
         charged = select(col(ObjectCharge.key)).where(col(ObjectCharge.account_id) == account_id)
         left = {key for key in await session.scalars(charged) if key.startswith(OF_JOBS)}
@@ -138,7 +139,7 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
 
 
 async def _delete_files(database: Database, storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
-    """Delete the objects that no row refers to any more."""
+    """Delete those objects that no row refers to."""
     for key in sorted(keys):
         report.add_file(await delete_unneeded(database, storage, key))
 

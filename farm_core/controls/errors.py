@@ -1,4 +1,4 @@
-"""Refusals of controls. They are answers of the API and messages of commands alike."""
+"""Refusals of controls, used as API answers and as messages of commands."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from farm_core.failure import Failure
 
 
 class NoSuchTarget(NotFound, Failure):
-    """There is no such account, worker, node or job."""
+    """The account, worker, node or job does not exist."""
 
 
 class NotAllowed(Conflict, Failure):
-    """The state of the target does not allow the control."""
+    """The control is not possible in the target's current state."""

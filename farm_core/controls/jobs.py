@@ -1,7 +1,7 @@
-"""Cancel, retry and rank all jobs that match a filter, requeue one segment, and post a webhook again.
+"""Cancel, retry and prioritise all jobs that match a filter, requeue one segment, and repeat a webhook.
 
-The functions over a filter work in small transactions, so they take the database instead of a session. One audit entry counts the
-jobs of all transactions so far. The functions may be repeated: a job that was dealt with no longer matches.
+Functions with a filter work in small transactions, so they take the database instead of a session. One audit entry
+counts the jobs of all transactions. These functions can be repeated: jobs that are already changed no longer match.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
 
 BATCH: Final = 100
-"""Jobs of one transaction."""
+"""Number of jobs in one transaction."""
 READ: Final = 5_000
-"""Jobs whose ids are read at once."""
+"""Number of job ids that are read at once."""
 
 CANCELLABLE: Final = tuple(sorted(before for before, event in JOB_EDGES if event == "cancel"))
 RETRYABLE: Final = (JobStatus.failed, JobStatus.cancelled)
@@ -41,9 +41,9 @@ RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Jobs that meet every condition that is given. `older_than` and `newer_than` count from a job's creation.
+    """Filter of jobs that meet all given conditions. `older_than` and `newer_than` are ages since creation.
 
-    `text` is looked for in ids, error messages and callback addresses, without regard to case.
+    `text` is searched in ids, error messages and callback addresses, case-insensitively.
     """
 
     account_id: str | None = None
@@ -55,7 +55,7 @@ class JobFilter:
     newer_than: timedelta | None = None
 
     def conditions(self, now: datetime) -> list[ColumnElement[bool]]:
-        """Return the conditions on `jobs`."""
+        """Return the SQL conditions on `jobs`."""
         found: list[ColumnElement[bool]] = []
         for column, value in (
             (Job.account_id, self.account_id),
@@ -77,7 +77,7 @@ class JobFilter:
         return found
 
     def described(self) -> dict[str, Any]:
-        """Return the conditions that are given, as JSON for the audit log."""
+        """Return the given conditions as JSON for the audit log."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         if self.older_than is not None:
             given["older_than"] = self.older_than.total_seconds()
@@ -87,7 +87,7 @@ class JobFilter:
 
 
 async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobStatus] | None = None) -> int:
-    """Return how many jobs match; `among` are the statuses that the control acts on, such as CANCELLABLE."""
+    """Return the number of matching jobs. `among` are the statuses that the control accepts, such as CANCELLABLE."""
     wanted = select(func.count()).select_from(Job).where(*chosen.conditions(utc_now()))
     if among is not None:
         wanted = wanted.where(has_status(*among))
@@ -95,7 +95,7 @@ async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobSta
 
 
 async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
-    """Cancel the jobs that match and have not ended; return how many."""
+    """Cancel matching jobs that have not ended; return their number."""
 
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
         return len(await end_jobs(session, utc_now(), "cancel", [Ending(job_id) for job_id in ids]))
@@ -104,14 +104,15 @@ async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
 
 
 async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
-    """Create each failed or cancelled job that matches again, once, as a new job; return how many. Quotas are not asked."""
+    """Create each matching failed or cancelled job again as a new job, once; return their number. Does not check
+    quotas."""
     retried = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
     condition = has_status(*RETRYABLE) & ~retried
     return await _in_batches(database, actor, "retry", chosen, condition, create_again)
 
 
 async def set_priority(database: Database, actor: Actor, chosen: JobFilter, priority: int) -> int:
-    """Set the priority of the jobs that match and have not ended; return how many changed. Raises NotAllowed."""
+    """Set the priority of matching jobs that have not ended; return the number of changed jobs. Raises NotAllowed."""
     check_priority(priority)
 
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
@@ -123,12 +124,12 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
 
 
 async def create_again(session: AsyncSession, ids: Sequence[str]) -> int:
-    """Create failed and cancelled jobs again, all by one statement; return how many."""
+    """Create failed and cancelled jobs again in one statement; return their number."""
     return len(await create_again_by_id(session, ids))
 
 
 async def create_again_by_id(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
-    """Create failed and cancelled jobs again, all by one statement; return the new ids by the old ones."""
+    """Create failed and cancelled jobs again in one statement; return the new ids by the old ones."""
     now = utc_now()
     values = {"ids": list(ids), "new_ids": [new_id("job") for _ in ids], "now": now, "period": period_of(now)}
     rows = await execute(session, "create_again", values)
@@ -137,9 +138,9 @@ async def create_again_by_id(session: AsyncSession, ids: Sequence[str]) -> dict[
 
 
 async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, index: int) -> None:
-    """Have a segment of a job in processing rendered again; a report of the attempt under way is discarded.
+    """Render a segment of a job in processing again, and discard the report of its running attempt.
 
-    A worker takes the segment from the cache if it is there. Raises NotAllowed if the job is not in processing or the
+    A worker uses the cached segment if it is still there. Raises NotAllowed if the job is not in processing or the
     segment is waiting already.
     """
     values = {"job_id": job_id, "index": index}
@@ -151,7 +152,7 @@ async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, inde
 
 
 async def post_webhook_again(session: AsyncSession, actor: Actor, job_id: str, now: datetime) -> None:
-    """Have the webhook of a job posted once more. Raises NotAllowed if the job has none that has ended."""
+    """Post the webhook of a job again. Raises NotAllowed if the job has no webhook that has ended."""
     if not await execute(session, "repeat_delivery", {"job_id": job_id, "now": now}):
         raise NotAllowed(f"Job {job_id} has no webhook that has ended.")
     await record(session, actor, "send webhook again", f"job {job_id}")
@@ -170,7 +171,7 @@ async def _in_batches(
     act: Act,
     detail: dict[str, Any] | None = None,
 ) -> int:
-    """Act on all jobs that match now, BATCH a transaction; return how many were changed."""
+    """Change all jobs that match now, BATCH in one transaction; return the number of changed jobs."""
     total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), condition)
     entry_id: int | None = None
     while ids := await _read(database, matching):

@@ -1,4 +1,4 @@
-"""Tables of controls that belong to no other row: the whole queue, and nodes that take no new work."""
+"""Tables of controls that have no row of their own: the whole queue, and drained nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from farm_core.db.columns import moment
 
 
 class QueueState(SQLModel, table=True):
-    """The one row that says whether the whole queue is paused."""
+    """The only row, which says whether the whole queue is paused."""
 
     __tablename__ = "queue_state"
     __table_args__ = (CheckConstraint("id = 1", name="ck_queue_state_one_row"),)
@@ -21,7 +21,7 @@ class QueueState(SQLModel, table=True):
 
 
 class DrainedNode(SQLModel, table=True):
-    """A node whose workers get no new work, also those that start later."""
+    """A node whose workers get no new work, including workers that start later."""
 
     __tablename__ = "drained_nodes"
 

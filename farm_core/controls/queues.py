@@ -1,4 +1,4 @@
-"""Pause and resume the whole queue or one account. Segments under way finish; nothing new is claimed or dispatched."""
+"""Pause and resume the whole queue or one account. Running segments finish; nothing new is claimed or dispatched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from farm_core.jobs.repository import wake_schedulers
 
 
 async def pause_queue(session: AsyncSession, actor: Actor) -> datetime:
-    """Pause the whole queue; return since when it is paused."""
+    """Pause the whole queue; return the start of the pause."""
     paused = func.coalesce(col(QueueState.paused_at), func.now())
     since: datetime | None = await session.scalar(
         update(QueueState).values(paused_at=paused).returning(col(QueueState.paused_at))
@@ -27,20 +27,20 @@ async def pause_queue(session: AsyncSession, actor: Actor) -> datetime:
 
 
 async def resume_queue(session: AsyncSession, actor: Actor) -> None:
-    """Let the whole queue go on; accounts that are paused stay paused."""
+    """Resume the whole queue. Paused accounts stay paused."""
     await session.execute(update(QueueState).values(paused_at=None))
     await record(session, actor, "resume", "queue")
     await wake_schedulers(session)
 
 
 async def paused_since(session: AsyncSession) -> datetime | None:
-    """Return since when the whole queue is paused; None while it is not."""
+    """Return the start of the pause of the whole queue, or None if it is not paused."""
     state = await session.get(QueueState, 1, populate_existing=True)
     return None if state is None else state.paused_at
 
 
 async def pause_account(session: AsyncSession, actor: Actor, account_id: str) -> Account:
-    """Start none of the account's work; it may still create renders. Raises NoSuchTarget."""
+    """Start no more work of the account. It can still create renders. Raises NoSuchTarget."""
     account = await locked(session, account_id)
     account.paused_at = account.paused_at or await session.scalar(func.now())
     await record(session, actor, "pause", f"account {account.id}", {"name": account.name})
@@ -48,7 +48,7 @@ async def pause_account(session: AsyncSession, actor: Actor, account_id: str) ->
 
 
 async def resume_account(session: AsyncSession, actor: Actor, account_id: str) -> Account:
-    """Let the account's work start again. Raises NoSuchTarget."""
+    """Resume the account's work. Raises NoSuchTarget."""
     account = await locked(session, account_id)
     account.paused_at = None
     await record(session, actor, "resume", f"account {account.id}", {"name": account.name})

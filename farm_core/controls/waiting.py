@@ -1,4 +1,4 @@
-"""What jobs wait for that no worker holds."""
+"""Find the reason why a job waits that no worker has a task of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from farm_core.jobs.workers import LIVE_SECONDS
 
 
 class Wait(Enum):
-    """The reason why no worker holds anything of a job, the most general first."""
+    """Reasons why no worker has a task of a job, the most general first."""
 
     PAUSED_FARM = auto()
     SUSPENDED_ACCOUNT = auto()
@@ -31,14 +31,14 @@ class Wait(Enum):
 
 
 def is_waiting(job_status: str, task_statuses: Iterable[str]) -> bool:
-    """Return True if the job is queued, or if it is planned, has tasks left, and no worker holds one of them."""
+    """Return True if the job is queued, or if it is planned and no worker has one of its remaining tasks."""
     found = set(task_statuses)
     planned = TaskStatus.pending in found and TaskStatus.leased not in found
     return job_status == JobStatus.queued or (job_status == JobStatus.processing and planned)
 
 
 async def waits_for(session: AsyncSession, account: Account, now: datetime, tasks: Iterable[Task]) -> Wait:
-    """Return why no worker holds anything of the account's waiting job with these tasks."""
+    """Return the reason why no worker has one of these tasks of a waiting job."""
     if await queues.paused_since(session) is not None:
         return Wait.PAUSED_FARM
     if account.suspended_at is not None:
@@ -59,5 +59,5 @@ async def waits_for(session: AsyncSession, account: Account, now: datetime, task
 
 
 def _found_storage_away(task: Task) -> bool:
-    """Return True if the task waits since an attempt that found storage away."""
+    """Return True if the task waits because storage was away at its last attempt."""
     return task.status == TaskStatus.pending and task.not_before is not None and task.error == STORAGE_AWAY

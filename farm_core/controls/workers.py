@@ -1,4 +1,4 @@
-"""Drain, resume, restart and quarantine a worker or all workers of a node. A worker finishes the segments that it holds."""
+"""Drain, resume, restart and quarantine one worker or all workers of a node. Workers finish their current segments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from farm_core.jobs.repository import notify
 
 @dataclass(frozen=True, slots=True)
 class WorkerTarget:
-    """One worker, or all workers of a node: exactly one of both is given."""
+    """One worker, or all workers of a node: exactly one of both is set."""
 
     worker: str | None = None
     node: str | None = None
@@ -34,12 +34,12 @@ class WorkerTarget:
 
     @property
     def condition(self) -> ColumnElement[bool]:
-        """The rows of `workers` that are meant."""
+        """Return the SQL condition that selects the rows of `workers`."""
         return col(Worker.id) == self.worker if self.worker is not None else col(Worker.node) == self.node
 
 
 async def drain(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Sequence[str]:
-    """Give the workers no new work; return their ids. A drained node also drains workers that start later.
+    """Give the workers no new work; return their ids. On a drained node, workers that start later get no work either.
 
     Raises NoSuchTarget.
     """
@@ -54,7 +54,7 @@ async def drain(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Se
 
 
 async def resume(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Sequence[str]:
-    """Give the workers work again: ends a drain, a restart that has not happened, and a quarantine. Raises NoSuchTarget."""
+    """Give the workers work again. This ends a drain, a requested restart, and a quarantine. Raises NoSuchTarget."""
     workers = await _chosen(session, target)
     if target.node is not None:
         await session.execute(delete(DrainedNode).where(col(DrainedNode.node) == target.node))
@@ -65,7 +65,7 @@ async def resume(session: AsyncSession, actor: Actor, target: WorkerTarget) -> S
 
 
 async def restart(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Sequence[str]:
-    """Have a scheduler restart the workers once each has finished what it holds. Raises NoSuchTarget."""
+    """Request a restart of each worker as soon as it has finished its tasks. Raises NoSuchTarget."""
     workers = await _chosen(session, target)
     await _set(session, workers, restart_requested_at=func.coalesce(col(Worker.restart_requested_at), func.now()))
     await record(session, actor, "restart", str(target), {"workers": list(workers)})
@@ -84,12 +84,12 @@ async def quarantine(
 
 
 async def drained_nodes(session: AsyncSession) -> Sequence[str]:
-    """Return the nodes that are drained as a whole."""
+    """Return the drained nodes."""
     return list(await session.scalars(select(col(DrainedNode.node)).order_by(col(DrainedNode.node))))
 
 
 async def _chosen(session: AsyncSession, target: WorkerTarget) -> Sequence[str]:
-    """Return the ids, sorted and locked in that order."""
+    """Return the worker ids, sorted, with their rows locked in that order."""
     chosen = select(col(Worker.id)).where(target.condition).order_by(col(Worker.id)).with_for_update(key_share=True)
     workers = list(await session.scalars(chosen))
     if not workers and target.node not in await drained_nodes(session):

@@ -1,4 +1,4 @@
-"""Tell a Postgres that is still starting from one that refuses the farm, and wait for the first."""
+"""Wait for a Postgres that is still starting, but not for one that refuses the farm."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LOOK_SECONDS: Final = 0.5
 
 
 def fault_of(url: str) -> str | None:
-    """Return why the server does not answer yet.
+    """Return the reason why the server does not answer yet, or None.
 
-    None as well for a server that refuses the farm or an address that cannot be read: the migrations report those.
+    Also return None if the server refuses the farm or the address is invalid: the migrations report these errors.
     """
     try:
         address = make_conninfo(libpq_url(url), connect_timeout=CONNECT_SECONDS)
@@ -40,7 +40,7 @@ def fault_of(url: str) -> str | None:
 
 
 def wait_until_answering(url: str) -> None:
-    """Wait until the server answers, at most STARTING_SECONDS. Whoever calls it goes on then, and meets what is wrong."""
+    """Wait until the server answers, for at most STARTING_SECONDS. Callers continue even then and report any error."""
     deadline = time.monotonic() + STARTING_SECONDS
     waits = False
     while (fault := fault_of(url)) is not None and time.monotonic() < deadline:

@@ -1,4 +1,5 @@
-"""Lists of texts as Postgres reads them: psycopg looks at each text by itself, which takes up to fifty times as long."""
+"""Lists of texts in Postgres's text format. psycopg checks each text by itself, which takes up to fifty times as
+long."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from psycopg.types.array import ListDumper
 
 
 class TextListDumper(ListDumper):
-    """psycopg's dumper of lists, faster for lists of ASCII texts and None, such as ids and JSON. The bytes mean the same."""
+    """psycopg dumper of lists, faster for lists of ASCII texts and None, such as ids and JSON. Postgres reads the
+    same value."""
 
     def dump(self, obj: list[Any]) -> Buffer | None:
         """Return the list in Postgres's text format."""
@@ -19,7 +21,7 @@ class TextListDumper(ListDumper):
 
 
 def _plain(items: list[Any]) -> str | None:
-    """Return texts with quotes and commas around them, or None if not all of them are texts that need no escapes."""
+    """Return the texts with quotes and commas around them, or None if an item is not a text or needs an escape."""
     if type(items[0]) is not str:
         return None
     try:
@@ -31,7 +33,7 @@ def _plain(items: list[Any]) -> str | None:
 
 
 def _quoted(items: list[Any]) -> str | None:
-    """Return texts with escapes, and None as NULL; None if there are other items."""
+    """Return the texts with escapes, and None as NULL. Return None if there are other items."""
     if not all(item is None or type(item) is str for item in items):
         return None
     return ",".join(["NULL" if item is None else _escaped(item) for item in items])

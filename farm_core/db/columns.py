@@ -1,4 +1,4 @@
-"""Column types used by every table."""
+"""Column types used by all tables."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ def utc_now() -> datetime:
 
 
 def moment(*, nullable: bool = False, index: bool = False) -> Any:
-    """A timestamp with time zone; set to now where it may not be null."""
+    """Return a timestamp column with time zone. The default is now, if the column is not nullable."""
     column: Column[datetime] = Column(DateTime(timezone=True), nullable=nullable, index=index)
     return Field(default=None, sa_column=column) if nullable else Field(default_factory=utc_now, sa_column=column)
 
 
 def json(*, nullable: bool = False) -> Any:
-    """A JSONB column."""
+    """Return a JSONB column."""
     return Field(default=None, sa_column=Column(JSONB, nullable=nullable))
 
 
 def counter() -> Any:
-    """A 64-bit count from 0."""
+    """Return a column for a 64-bit count that starts at 0."""
     return Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
 
 
 class JsonText(TypeDecorator[str]):
-    """A JSON column as its text, which is neither parsed nor written again here: it can have megabytes."""
+    """JSON column read and written as text. Parsing would be slow, because a value can have megabytes."""
 
     impl = JSON
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> None:
-        """Send the text as it is."""
+        """Send the text unchanged."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> None:
-        """Return the text as it comes."""
+        """Return the text unchanged."""
 
     def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[str]:
-        """Read the column as text."""
+        """Select the column as text."""
         return cast(column, Text)

@@ -1,18 +1,19 @@
-"""The connection to Postgres: a pool, units of work that commit whole or not at all, and single statements.
+"""Connection to Postgres: connection pools, transactions, and single statements.
 
-Every transaction locks rows in this order, and rows of one table by their key:
+Every transaction locks tables in this order, and rows of one table in order of their key:
 
     accounts, templates, jobs, tasks, workers, deliveries, segments, assets, presets, usage, api_keys, account_queues,
     object_charges
 
 The advisory lock of `farm_core/jobs/shared_objects.py` comes before all of them.
 
-Triggers of jobs, tasks and object_charges lock account_queues when their statement ends. A transaction with several such
-statements begins with the one that names all accounts, and has locked by then all jobs and tasks that it changes later.
+Triggers of jobs, tasks and object_charges lock account_queues at the end of their statement. A transaction with
+several such statements starts with the one that names all accounts, after it has locked all jobs and tasks that it
+changes later.
 
-Locks are `FOR NO KEY UPDATE`, which an UPDATE takes; `FOR UPDATE` is for rows that are deleted. Foreign-key checks take
-key-share locks, in any order, and only a `FOR UPDATE` lock makes them wait. A statement with SKIP LOCKED waits for nobody. Where Postgres still picks a victim
-(deadlock, serialization failure), `transaction` and `single` run it again.
+Locks are `FOR NO KEY UPDATE`, as taken by UPDATE; `FOR UPDATE` is only for rows that are deleted. Foreign-key checks
+take key-share locks in any order; only `FOR UPDATE` locks block them. Statements with SKIP LOCKED never wait. If
+Postgres still rolls a transaction back (deadlock, serialization failure), `transaction` and `single` run it again.
 """
 
 from __future__ import annotations
@@ -40,14 +41,12 @@ _VICTIM_PAUSE_SECONDS: Final = 0.05
 
 
 class Database:
-    """Two pools of connections, one for transactions, one for single statements. Changes of several statements are made inside
-    `work()`; nothing else commits them.
-    """
+    """Two connection pools: one for transactions, one for single statements. Use `work()` to change several rows in
+    one transaction."""
 
     def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
-        """Each pool holds up to `pool_connections`. `ping` asks every connection whether it still lives before it is used; who
-        repeats what fails can do without.
-        """
+        """Create the pools, each with up to `pool_connections`. `ping` tests every connection before use; callers
+        that repeat failed work can omit it."""
         half = max(1, pool_connections // 2)
         options: dict[str, Any] = {
             "poolclass": SharedPool,
@@ -55,14 +54,14 @@ class Database:
             "max_overflow": pool_connections - half,
             "pool_timeout": 10,
             "pool_pre_ping": ping,
-            "pool_use_lifo": True,  # a few connections do the work and know its statements; the rest are a reserve
+            "pool_use_lifo": True,  # a few connections, with prepared statements, do most of the work
             "json_serializer": _json_text,
             "json_deserializer": orjson.loads,
             "connect_args": {"connect_timeout": CONNECT_SECONDS},
         }
         self.engine: AsyncEngine = create_async_engine(driver_url(url), **options)
-        # A single statement is its own transaction, which saves it the two trips that begin and end one. Its connections are in
-        # autocommit mode for good: a change of mode at each use costs as much as the statement.
+        # A single statement is its own transaction, which saves two round trips. These connections always stay in
+        # autocommit mode: changing the mode at each use costs as much as the statement.
         self._single = create_async_engine(
             driver_url(url),
             isolation_level="AUTOCOMMIT",
@@ -78,25 +77,25 @@ class Database:
 
     @asynccontextmanager
     async def work(self) -> AsyncIterator[AsyncSession]:
-        """A transaction: committed when the block ends, rolled back when it raises."""
+        """Open a transaction. It is committed when the block ends, and rolled back if the block raises."""
         async with self._sessions.begin() as session:
             yield session
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection]:
-        """A transaction of plain statements, without the session's bookkeeping."""
+        """Open a transaction for plain statements, without an ORM session."""
         async with self.engine.begin() as connection:
             yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
-        """A session for reads: each statement sees what is committed when it runs."""
+        """Open a session for reads. Each statement sees what is committed when it runs."""
         async with self._readers() as session:
             yield session
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncSession]:
-        """A session for reads: all its statements see what is committed when the first one runs."""
+        """Open a session for reads. All statements see what is committed when the first one runs."""
         async with self._sessions.begin() as session:
             await session.connection(
                 execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -104,9 +103,9 @@ class Database:
             yield session
 
     async def transaction(self, act: Callable[[AsyncSession], Awaitable[Result]]) -> Result:
-        """Return the committed result of `act`.
+        """Run `act` in a transaction and return its result.
 
-        If Postgres chooses the transaction as the victim of a deadlock or serialization failure, `act` runs again in a
+        If Postgres rolls the transaction back because of a deadlock or serialization failure, `act` runs again in a
         new one, at most VICTIM_ATTEMPTS times. It must change nothing outside the session.
         """
 
@@ -117,10 +116,10 @@ class Database:
         return await _repeat_if_victim(once)
 
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """Return the result of `act`, which runs one statement, or reads before the one that writes.
+        """Run `act`, which runs statements of which only the last one writes, and return its result.
 
-        It runs once more if its connection is dead (after a restart of Postgres the pool drops all others of that age),
-        so it must be harmless twice: the statement did not reach the server, or its answer did not come back.
+        If the connection is dead, `act` runs once more on another one, so it must be idempotent: the server may have
+        run the statement. After a restart of Postgres, the pool drops all other connections of that age.
         """
         try:
             return await _repeat_if_victim(lambda: self._once(act))
@@ -134,13 +133,13 @@ class Database:
             return await act(connection)
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close all connections."""
         for engine in self.engines:
             await engine.dispose()
 
 
 async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:
-    """Return the result of `act`. Run it again, after random pauses, while Postgres picks it as a victim."""
+    """Run `act` again, after random pauses, while Postgres rolls it back as a victim. Return its result."""
     for attempt in range(1, VICTIM_ATTEMPTS):
         try:
             return await act()
@@ -152,7 +151,7 @@ async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:
 
 
 def is_victim(error: DBAPIError) -> bool:
-    """Return True if Postgres rolled the transaction back for the sake of others: running it again can succeed."""
+    """Return True if Postgres rolled the transaction back as a victim, so that running it again can succeed."""
     return getattr(error.orig, "sqlstate", None) in _VICTIM_STATES
 
 
@@ -165,5 +164,5 @@ def _json_text(value: object) -> str:
 
 
 def driver_url(url: str) -> str:
-    """Return the URL with the driver that the farm uses (psycopg 3), whatever spelling of Postgres it names."""
+    """Return the URL with the farm's driver (psycopg 3), for any spelling of Postgres in the URL."""
     return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)

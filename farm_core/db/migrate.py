@@ -1,7 +1,7 @@
-"""Bring a database to the schema of this version. Safe while the farm runs and when several processes try at once.
+"""Migrate a database to this version's schema. Safe while the farm runs, and when several processes do it at once.
 
-`python -m farm_core.db.migrate revision "what changes"` writes a new migration from the difference between the tables and a
-database that is up to date (`DATABASE_URL`); `cluster.embedded.new_migration` does it with a database of its own.
+`python -m farm_core.db.migrate revision "what changes"` writes a migration from the difference between the tables and
+a migrated database (`DATABASE_URL`). `cluster.embedded.new_migration` does it with its own database.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class DatabaseUnfit(Failure):
 
 
 def upgrade(url: str) -> None:
-    """Run every migration that the database has not seen; each in a transaction, under one advisory lock.
+    """Run all pending migrations, each in its own transaction, under one advisory lock.
 
-    A newer schema stays as it is if this release works on it. A migration that Postgres picks as the victim of a deadlock with the
-    working farm is run again. Raises DatabaseUnfit.
+    A newer schema is left unchanged if this release can use it. If Postgres rolls a migration back because of a
+    deadlock with the running farm, it is repeated. Raises DatabaseUnfit.
     """
     try:
         driver_url(url)
-    except (ArgumentError, ValueError) as error:  # a port that is no number, or half an IPv6 address
+    except (ArgumentError, ValueError) as error:  # an invalid port, or half an IPv6 address
         raise DatabaseUnfit(f"DATABASE_URL is not an address of Postgres: {error}") from error
     try:
         if not _is_newer_and_usable(url):
@@ -67,7 +67,7 @@ def _upgrade_to_head(url: str) -> None:
 
 
 def _is_newer_and_usable(url: str) -> bool:
-    """Return True if the database has migrations of a later release and its state names this release as usable."""
+    """Return True if a later release has migrated the database, and its state allows this release to use it."""
     engine = create_engine(driver_url(url), poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS})
     with engine.connect() as connection:
         tables = inspect(connection).get_table_names()
@@ -83,14 +83,14 @@ def _is_newer_and_usable(url: str) -> bool:
 
 
 def revision(url: str, message: str) -> Path:
-    """Write a migration from the difference between the tables and a database that is up to date; return its file."""
+    """Write a migration from the difference between the tables and a migrated database; return its file."""
     number = f"{int(head()) + 1:04}"
     command.revision(_config(url), message, autogenerate=True, rev_id=number)
     return next((MIGRATIONS / "versions").glob(f"{number}_*.py"))
 
 
 def head() -> str:
-    """Return the newest migration's number."""
+    """Return the number of the newest migration."""
     revision = ScriptDirectory(str(MIGRATIONS)).get_current_head()
     assert revision is not None, "there is a first migration"
     return revision
@@ -104,7 +104,7 @@ def _config(url: str) -> Config:
 
 
 def main(words: list[str]) -> int:
-    """Write a migration, or bring `DATABASE_URL` up to date."""
+    """Write a migration, or migrate `DATABASE_URL`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("upgrade", "revision"))
     parser.add_argument("message", nargs="?", default="")

@@ -1,4 +1,4 @@
-"""Keep a process's clock at the time of Postgres, which all machines of a farm share."""
+"""Synchronise a process's clock with Postgres, which all machines of a farm share."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 EVERY_SECONDS: Final = 5.0
-"""Time between two readings: less than others take for a sign that this process is gone (`LIVE_SECONDS` of workers)."""
+"""Time between two readings. It is shorter than the time after which a process counts as gone (`LIVE_SECONDS` of
+workers)."""
 
 ROUND_TRIP_MAX_SECONDS: Final = 1.0
-"""An answer that took longer is too inexact."""
+"""Maximum duration of a reading; slower ones are too inexact."""
 
 WRONG_SECONDS: Final = 2.0
-"""A machine's clock that differs by more is worth a warning: session tokens, logs and traces still go by it."""
+"""Difference of the machine's clock from which a warning is logged: session tokens, logs and traces use that clock."""
 
 
 async def now(session: AsyncSession) -> datetime:
-    """Return the time of Postgres, for commands: rows of all machines go by it, and an operator's machine can be wrong."""
+    """Return the time of Postgres, for commands. An operator's machine can have a wrong clock."""
     moment: datetime = (await session.execute(text("SELECT clock_timestamp()"))).scalar_one()
     return moment.astimezone(UTC)
 
 
 async def follow(database: Database, clock: Clock) -> None:
-    """Set the clock, if it is one that follows. Raises SQLAlchemyError, OSError."""
+    """Set the clock if it is a FollowingClock. Raises SQLAlchemyError, OSError."""
     if not isinstance(clock, FollowingClock):
         return
     async with database.reading() as session:
@@ -49,7 +50,8 @@ async def follow(database: Database, clock: Clock) -> None:
 
 
 async def keep_following(database: Database, clock: Clock) -> None:
-    """Set the clock again and again. While Postgres is away the last reading holds, or the machine's time if there was none."""
+    """Set the clock repeatedly. While Postgres is away, the clock continues from its last reading, or shows the
+    machine's time."""
     while True:
         try:
             await follow(database, clock)

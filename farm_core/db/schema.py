@@ -1,6 +1,6 @@
-"""Bring a database to the schema of this version, quickly where it is there already.
+"""Migrate a database to this version's schema, with a fast check whether it is up to date.
 
-The libraries of the migrations take half a second to import. Every start and every command asks.
+Importing the migration libraries takes half a second, and every start and every command needs the check.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOOK_SECONDS: Final = 0.05
 
 
 def ensure(url: str) -> None:
-    """Run the migrations that the database has not seen. Raises what `migrate.upgrade` raises."""
+    """Run the pending migrations. Raises the errors of `migrate.upgrade`."""
     if version(url) == newest():
         return
     from farm_core.db import migrate  # noqa: PLC0415 - see above
@@ -28,9 +28,9 @@ def ensure(url: str) -> None:
 
 
 def wait(url: str) -> None:
-    """Wait until another process has brought the database to this schema or a newer one, at most WAIT_SECONDS.
+    """Wait until another process has migrated the database to this schema or a newer one, at most WAIT_SECONDS.
 
-    Whoever calls it goes on then, and meets what is wrong.
+    Callers continue even then and report any error.
     """
     deadline, wanted = time.monotonic() + WAIT_SECONDS, newest()
     while (version(url) or "") < wanted and time.monotonic() < deadline:
@@ -43,7 +43,8 @@ def newest() -> str:
 
 
 def version(url: str) -> str | None:
-    """Return the number of the newest migration that the database has seen; None without one, or if it cannot be asked."""
+    """Return the number of the newest applied migration. Return None if there is none, or the database does not
+    answer."""
     try:
         with psycopg.connect(libpq_url(url), connect_timeout=CONNECT_SECONDS) as connection:
             found = connection.execute("SELECT version_num FROM alembic_version").fetchone()

@@ -1,6 +1,8 @@
-"""Pool of connections in which one account has a few at most: its own requests wait for one another, not everybody's.
+"""Connection pool that limits the connections of each account. Requests of an account wait for each other, not for
+other accounts.
 
-Writes of an account wait for the lock of its row, each with a connection. Without a bound a dozen of them leave none for other accounts.
+Writes of an account wait for the lock of its row, each on its own connection. Without the limit, a dozen of them
+would block all other accounts.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _KEYS_MAX: Final = 10_000
 
 @dataclass(slots=True)
 class Holder:
-    """One request of an account. What it takes while it has a connection does not wait: it would wait for itself."""
+    """One request of an account. While it has a connection, further ones need no turn: it would wait for itself."""
 
     account: str
     turns: int = CONNECTIONS_PER_ACCOUNT
@@ -29,32 +31,34 @@ class Holder:
 
 
 HOLDER: Final[ContextVar[Holder | None]] = ContextVar("holder", default=None)
-"""Request for which the running task takes connections. None: the farm's own work, which is not bounded."""
+"""Current request, which takes connections for its account. None: the farm's own work, which is not limited."""
 
 
 class CredentialAccounts:
-    """Accounts of the keys and console sessions that were used lately, by their hashes: before the database is asked, to share its connections.
+    """Accounts of recently used API keys and console sessions, by hash. Connections are shared by account before the
+    database is asked.
 
-    Nothing is granted by it.
+    It grants no access.
     """
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, str] = OrderedDict()
 
     def holder(self, digest: str) -> Holder:
-        """Return a new request of the credential's account. A credential that is not known yet has a single turn of its own."""
+        """Return a new request of the credential's account. An unknown credential has a single turn."""
         account = self._known.get(digest)
         return Holder(digest, turns=1) if account is None else Holder(account)
 
     def learn(self, digest: str, account: str) -> None:
-        """Remember the account of a credential that the database has named. The oldest are forgotten first."""
+        """Remember the account of a credential. The oldest entries are forgotten first."""
         self._known[digest] = account
         if len(self._known) > _KEYS_MAX:
             self._known.popitem(last=False)
 
 
 class SharedPool(AsyncAdaptedQueuePool):
-    """Pool with CONNECTIONS_PER_ACCOUNT turns for each account. Further requests wait for a turn as long as for a full pool."""
+    """Pool with CONNECTIONS_PER_ACCOUNT turns for each account. A request waits for a turn as long as for a full
+    pool."""
 
     _sqla_logger_namespace = "sqlalchemy.pool.SharedPool"
 
@@ -62,10 +66,10 @@ class SharedPool(AsyncAdaptedQueuePool):
         super().__init__(*arguments, **options)
         self._turns = AccountTurns(CONNECTIONS_PER_ACCOUNT, self.timeout())
         self._held: dict[ConnectionPoolEntry, tuple[Holder, str | None]] = {}
-        """Request that has a connection, and the account whose turn it took for it."""
+        """For each connection, the request that has it and the account whose turn it uses."""
 
     def connect(self) -> PoolProxiedConnection:
-        """Return a connection. Raises RateLimited if no turn of the account comes in time."""
+        """Return a connection. Raises RateLimited if no turn of the account becomes free in time."""
         holder = HOLDER.get()
         if holder is None:
             return super().connect()

@@ -1,4 +1,4 @@
-"""Every table, imported so that the metadata is whole."""
+"""All tables, imported so that the metadata is complete."""
 
 from __future__ import annotations
 

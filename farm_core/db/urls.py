@@ -1,4 +1,4 @@
-"""Addresses of databases, as each library reads them."""
+"""Database URLs in the form that each library expects."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 CONNECT_SECONDS: Final = 5
-"""A server that is stopped, or a network that loses its answers, leaves a connection open for minutes or for ever."""
+"""Connection timeout. Without it, a stopped server or a lossy network could block a connection for ever."""
 
 
 def libpq_url(url: str) -> str:
-    """Return the URL as psycopg itself reads it, without a driver's name."""
-    return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)  # SQLAlchemy's rendering writes a space as "+"
+    """Return the URL in the form that psycopg itself reads, without the driver's name."""
+    return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)  # SQLAlchemy writes a space as "+"

@@ -1,1 +1,1 @@
-"""Render jobs: the state machines, the tables, and the transitions with their effects."""
+"""Render jobs: state machines, tables, and transitions with their effects."""

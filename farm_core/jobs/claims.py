@@ -1,4 +1,4 @@
-"""Leases of jobs, from the claim until the job is planned. Afterwards its tasks have leases of their own."""
+"""Leases of jobs, from the claim until the job is planned. After that, its tasks have their own leases."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from farm_core.usage.period import period_of
 from motion.notices import Notice
 
 LEASE_SECONDS: Final = 20.0
-"""A scheduler renews its leases four times as often. One that did not renew in time counts as dead."""
+"""Duration of a lease. Schedulers renew it four times as often; one that does not renew in time counts as dead."""
 
 ACCOUNT_JOBS_MAX: Final = 64
-"""Jobs of one account in processing at once, unless there are more workers. The rest of its queue waits unclaimed."""
+"""Maximum number of jobs of one account in processing, or the number of workers if that is larger. The rest of its
+queue waits."""
 
 CANDIDATES_PER_JOB: Final = 4
-"""Candidates read for each job wanted: schedulers that claim at the same time have locked some."""
+"""Number of candidates read for each wanted job, because other claiming schedulers lock some."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A leased job, the token that proves the lease, and the fields of the job and its template that ingest and plan need."""
+    """A leased job, with its lease token and the fields of job and template that ingest and planning need."""
 
     id: str
     lease_token: str
@@ -56,16 +57,16 @@ class ClaimedJob:
     request_id: str | None
     traceparent: str | None
     stored_bytes: int
-    """Bytes that the account had in storage when the job was claimed."""
+    """Bytes that the account had in storage at the time of the claim."""
     storage_limit: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenJob:
-    """A job whose document and media are in storage. `media` maps each source to its key.
+    """A job whose document and media are in storage. `media` maps each source to its storage key.
 
-    `ingest_bytes` counts against the account's month, `stored` (bytes by key) against its storage. `notices`: what the video
-    will leave out, as far as known.
+    `ingest_bytes` counts against the account's month, `stored` (bytes by key) against its storage. `notices` lists
+    the known omissions of the video.
     """
 
     job: ClaimedJob
@@ -78,9 +79,9 @@ class FrozenJob:
 
 @dataclass(frozen=True, slots=True)
 class PlannedJob:
-    """A frozen job and the tasks that will make its video, for workers of one renderer (of any if None).
+    """A frozen job and the tasks that make its video, for workers of one renderer (None: of any).
 
-    A job whose video exists already has no tasks.
+    A job whose video already exists has no tasks.
     """
 
     frozen: FrozenJob
@@ -90,7 +91,7 @@ class PlannedJob:
 
 
 class SameResult(NamedTuple):
-    """A finished video of an equal job and its receipt, by their keys in storage, and what the video leaves out."""
+    """Storage keys of an equal job's video and receipt, and the notices of its video."""
 
     video_key: str
     receipt_key: str | None
@@ -98,10 +99,10 @@ class SameResult(NamedTuple):
 
 
 async def claim_jobs(transaction: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
-    """Move the next queued jobs to processing, for this scheduler alone; one statement.
+    """Move the next queued jobs to processing, each for one scheduler only. One statement.
 
-    An account has as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more: one account
-    can fill a farm that nobody else uses.
+    An account can have as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more, so one
+    account can use a whole idle farm.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
     values = {**_lease(now), "jobs_max": jobs_max, "account_jobs_max": account_jobs_max}
@@ -110,7 +111,7 @@ async def claim_jobs(transaction: Transaction, now: datetime, jobs_max: int, wor
 
 
 async def adopt_jobs(transaction: Transaction, now: datetime, jobs_max: int) -> list[ClaimedJob]:
-    """Take over jobs whose scheduler has not renewed its lease; one statement."""
+    """Take over jobs whose lease expired. One statement."""
     rows = await execute(transaction, "adopt_jobs", {**_lease(now), "jobs_max": jobs_max})
     return [_claimed(row) for row in rows]
 
@@ -126,22 +127,20 @@ def _claimed(row: Any) -> ClaimedJob:
 
 
 async def renew_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Renew leases; return the tokens that are still valid."""
+    """Renew leases; return the tokens of those that are still valid."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "tokens": list(tokens)}
     return set(await column(transaction, "renew_jobs", values))
 
 
 async def release_jobs(transaction: Transaction, now: datetime, tokens: Sequence[str], *, failed: bool) -> None:
-    """Hand jobs back before they are planned, for a scheduler to adopt at once. `failed`: count it as a failure of the jobs."""
+    """Hand jobs back before they are planned, so that any scheduler can adopt them. `failed`: count a failure of each
+    job."""
     values = {"now": now, "tokens": list(tokens), "failed": int(failed)}
     await execute(transaction, "release_jobs", values)
 
 
 async def same_results(transaction: Transaction, keys: Sequence[tuple[ClaimedJob, str]]) -> dict[str, SameResult]:
-    """Return the results of completed jobs with the same plan keys, by job id; one statement.
-
-    The jobs belong to the same accounts.
-    """
+    """Return the results of completed jobs with the same plan keys and accounts, by job id. One statement."""
     values = {
         "job_ids": [job.id for job, _ in keys],
         "account_ids": [job.account_id for job, _ in keys],
@@ -152,9 +151,9 @@ async def same_results(transaction: Transaction, keys: Sequence[tuple[ClaimedJob
 
 
 async def plan_jobs(transaction: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:
-    """Record the results of ingest, count their bytes once, write the plans, and release the jobs; one statement.
+    """Record the results of ingest, count their bytes once, write the tasks, and release the jobs. One statement.
 
-    Return the jobs whose leases were still valid. Those without tasks stay leased by this scheduler.
+    Return the jobs whose leases were valid. Jobs without tasks stay leased by this scheduler.
     """
     values = _columns_of_jobs(planned) | _columns_of_objects(planned) | _columns_of_tasks(planned)
     return set(await column(transaction, "plan_jobs", {"now": now, "period": period_of(now), **values}))

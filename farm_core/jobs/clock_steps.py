@@ -1,4 +1,4 @@
-"""Leases of jobs, tasks and webhooks after a step of the clock."""
+"""Correct the leases of jobs, tasks and webhooks after the clock was set back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from farm_core.webhooks.repository import BEGUN_LEASE_SECONDS
 
 
 async def shorten_leases(transaction: Transaction, now: datetime) -> int:
-    """Shorten leases from before the clock went back, which would hold the work of the dead until it has caught up; return how many."""
+    """Shorten leases that were given before the clock was set back; return their number. They would block the work of
+    dead schedulers for too long."""
     values = {
         "now": now, "job_seconds": claims.LEASE_SECONDS, "task_seconds": tasks.LEASE_SECONDS,
         "live_seconds": workers.LIVE_SECONDS, "post_seconds": BEGUN_LEASE_SECONDS,

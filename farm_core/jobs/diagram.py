@@ -1,4 +1,4 @@
-"""Mermaid diagrams of the state machines, generated from the edge tables for `docs/states.md`."""
+"""Mermaid diagrams of the state machines, generated from the tables of edges for `docs/states.md`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Status = TypeVar("Status", bound=StrEnum)
 
 
 def diagram(edges: Mapping[tuple[Status, str], Status], first: Status, created_by: str) -> str:
-    """A state diagram: one arrow per edge; states that no edge leaves lead to the end."""
+    """Return a state diagram with one arrow per edge. States without outgoing edges lead to the end."""
     terminal = sorted(set(edges.values()) - {status for status, _ in edges})
     lines = [f"    [*] --> {first}: {created_by}"]
     lines += [f"    {status} --> {after}: {event}" for (status, event), after in edges.items()]
@@ -30,7 +30,7 @@ def diagram(edges: Mapping[tuple[Status, str], Status], first: Status, created_b
 
 
 def states_page() -> str:
-    """Return the whole of `docs/states.md`."""
+    """Return the text of `docs/states.md`."""
     return "\n".join(
         [
             "# State machines",

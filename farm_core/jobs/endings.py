@@ -1,4 +1,4 @@
-"""End jobs: any number at once, each under its own guard, with everything that belongs to its end."""
+"""End jobs in batches. Each job ends only if its tokens are valid, together with everything that depends on its end."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ from farm_core.jobs.tasks import withdraw_tasks
 from farm_core.usage.period import period_of
 
 WEBHOOK_SECONDS: Final = 1.25
-"""After its creation a job's webhook is due: a caller needs a moment to store the job's id, and a cached render takes none."""
+"""Minimum time from a job's creation to its webhook: the caller needs time to store the job's id, and a cached render
+takes no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """End of a job. It takes effect only while the tokens count that are given: its own lease's, or its assembly's (which is then done).
+    """End of a job. It takes effect only if the given tokens are valid: the job's lease, or the lease of its
+    assembly, which then is done.
 
-    `error` is for failed jobs, `video_key`, `receipt_key` and `video_url` (the link in the webhook) for completed ones. `video_bytes`
-    counts against the account's storage; it is None for the video of an equal job, whose `plan_key`, `renderer` and `warnings` are given.
-    `detail` is for operators. `percent` is the live progress of a job that fails or is cancelled, if it is known: its record must not
-    go back to the finished segments.
+    `error` is for failed jobs; `video_key`, `receipt_key` and `video_url` (the link in the webhook) are for completed
+    ones. `video_bytes` counts against the account's storage. It is None for the video of an equal job, which sets
+    `plan_key`, `renderer` and `warnings`. `detail` is for operators. `percent` is the live progress of a failed or
+    cancelled job, if known, so that its progress does not fall back to the finished segments.
     """
 
     job_id: str
@@ -47,8 +49,8 @@ class Ending:
 async def end_jobs(transaction: Transaction, now: datetime, event: str, endings: Sequence[Ending]) -> set[str]:
     """Move each job along the edge `event` to its end; return the jobs that have moved.
 
-    Another process has ended the others, which is no error. Completing is a single statement, so it needs no
-    transaction around it; the other ends first lock the jobs and withdraw their open tasks.
+    Another process may already have ended the other jobs; this is no error. Completing is a single statement and
+    needs no transaction. The other events first lock the jobs and withdraw their open tasks.
     """
     after = _target(event)
     columns, sources = _columns(endings), [str(before) for before, name in JOB_EDGES if name == event]

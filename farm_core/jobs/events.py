@@ -1,4 +1,4 @@
-"""The history of a job, a row for every move."""
+"""History of a job: one row per transition."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ from farm_core.jobs.sql import Transaction, execute
 async def write_event(
     transaction: Transaction, now: datetime, job_id: str, event: str, detail: Mapping[str, object]
 ) -> None:
-    """Add to the job's history what has just happened; `detail` is for operators, not for callers."""
+    """Add an event to the job's history. `detail` is for operators, not for callers."""
     values = {"now": now, "job_id": job_id, "event": event, "detail": orjson.dumps(detail).decode()}
     await execute(transaction, "write_event", values)

@@ -1,4 +1,4 @@
-"""The formats of finished renders, as the farm needs to know them: `gpu_renderer/encode/formats.py` writes them."""
+"""Formats of finished renders. `gpu_renderer/encode/formats.py` writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """A format by the name that requests and `OUTPUT_FORMATS` use."""
+    """An output format, with the name that requests and `OUTPUT_FORMATS` use."""
 
     name: str
     ending: str
@@ -40,5 +40,5 @@ OUTPUT_FORMATS: Final[Mapping[str, OutputFormat]] = MappingProxyType(
 
 
 def file_name(job_id: str, video_key: str) -> str:
-    """Return the name under which a finished render is saved."""
+    """Return the file name for downloads of a finished render."""
     return f"{job_id}.{video_key.rpartition('.')[2]}"

@@ -1,4 +1,4 @@
-"""Delete rows that have had their time (ended jobs, their batches, deleted templates), and find objects that nothing refers to."""
+"""Delete old rows (ended jobs, their batches, deleted templates), and find objects without references."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from farm_core.jobs.sql import Transaction, column, execute
 
 @dataclass(frozen=True, slots=True)
 class DeletedJobs:
-    """Number of deleted jobs, and the keys of the objects that they referred to. Others can refer to them too."""
+    """Number of deleted jobs, and the keys of their objects. Other jobs can use the same objects."""
 
     jobs: int
     keys: frozenset[str]
@@ -19,12 +19,12 @@ class DeletedJobs:
 
 
 async def expired_jobs(transaction: Transaction, before: datetime, jobs_max: int) -> list[str]:
-    """Return ids of jobs that ended before the moment, oldest first; jobs whose webhook is still due are left out."""
+    """Return ids of jobs that ended before the moment, oldest first, without those whose webhook is still due."""
     return await column(transaction, "expired_jobs", {"before": before, "jobs_max": jobs_max})
 
 
 async def delete_jobs(transaction: Transaction, job_ids: Sequence[str]) -> DeletedJobs:
-    """Delete those of the jobs that have ended, with all rows that belong to them; one statement."""
+    """Delete those jobs that have ended, with all their rows. One statement."""
     rows = await execute(transaction, "delete_jobs", {"job_ids": sorted(job_ids)})
     keys = {key for row in rows for key in (row.video_key, row.receipt_key, row.document_key, *(row.media_keys or ()))}
     segments = {key for row in rows for key in row.segment_keys or ()}
@@ -34,9 +34,9 @@ async def delete_jobs(transaction: Transaction, job_ids: Sequence[str]) -> Delet
 async def delete_batches(
     transaction: Transaction, after: str, before: datetime, rows_max: int
 ) -> tuple[str | None, int]:
-    """Of the next `rows_max` batches by their ids, delete those that were created before the moment and have no job any more.
+    """Check the next `rows_max` batches by id. Delete those that were created before the moment and have no jobs.
 
-    Returns the last id that was looked at (None: there was none) and how many went.
+    Return the last checked id (None: no batch was left) and the number of deleted batches.
     """
     values = {"after": after, "before": before, "rows_max": rows_max}
     (row,) = await execute(transaction, "delete_batches", values)
@@ -46,9 +46,10 @@ async def delete_batches(
 async def delete_templates(
     transaction: Transaction, after: str, before: datetime, rows_max: int
 ) -> tuple[str | None, int]:
-    """Do the same for templates that were deleted before the moment and that no job or batch refers to.
+    """Delete templates that were deleted by their account before the moment and that no job or batch refers to, as in
+    `delete_batches`.
 
-    A render that is being created can have read its template just before it was deleted: leave such requests time to end.
+    Set the moment far enough back: a running request can still create a render of a template that it has read.
     """
     values = {"after": after, "before": before, "rows_max": rows_max}
     (row,) = await execute(transaction, "delete_templates", values)
@@ -56,9 +57,9 @@ async def delete_templates(
 
 
 async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None = None) -> set[str]:
-    """Return those of the keys of results, documents and media that a job or a template refers to.
+    """Return those keys of results, documents and media that a job or a template refers to.
 
-    Jobs that ended before the moment need nothing any more; without one, every job counts.
+    With a moment, jobs that ended before it need no objects. Without one, every job counts.
     """
     values = {"keys": sorted(keys), "before": before}
     return set(await column(transaction, "needed_keys", values))

@@ -1,4 +1,4 @@
-"""Decision about a task whose attempt failed. Workers report facts; this pure function decides."""
+"""Decide what happens to a task after a failed attempt. Pure: workers report facts, and this function decides."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import Final
 
 FAILURES_MAX: Final = 3
 STORE_PAUSE_SECONDS: Final = 2.0
-"""Storage has been tried for a while already when its absence is reported."""
+"""Pause before the next attempt if storage is away. The worker has already retried for a while."""
 STORAGE_AWAY: Final = "Storage could not be reached."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
 
 
 class FailureKind(StrEnum):
-    """Why an attempt ended without a result."""
+    """Kind of failure of an attempt."""
 
     document = "document"
-    """The document or its media cannot be rendered: it would fail on every worker."""
+    """The document or its media cannot be rendered: every worker would fail."""
     crash = "crash"
-    """The worker's process died or raised something unforeseen while it had this task."""
+    """The worker's process died or raised an unexpected error during this task."""
     stall = "stall"
-    """No frame came for longer than FRAME_SECONDS_MAX."""
+    """No frame was finished within FRAME_SECONDS_MAX."""
     lost = "lost"
-    """The worker, its machine or the cluster went away: no fault of the task."""
+    """The worker, its machine or the cluster was lost, through no fault of the task."""
     store = "store"
-    """Storage did not answer, or the disk of the worker's temporary files is full: no fault of the task, nor of the worker."""
+    """Storage did not answer, or the disk of the worker's temporary files is full, through no fault of task or
+    worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A report of a failed attempt. `public_message` is fit for callers: no path, host or query."""
+    """Report of a failed attempt. `public_message` is fit for callers: no paths, hosts or queries."""
 
     kind: FailureKind
     public_message: str
@@ -38,14 +39,14 @@ class Failure:
 
 
 def stall(worker: str, frame_seconds_max: float) -> Failure:
-    """Return the failure of a worker that was restarted because no frame came."""
+    """Return the failure of a worker that was restarted because it finished no frame in time."""
     message = f"A frame took longer than {frame_seconds_max:g} s to draw (FRAME_SECONDS_MAX)."
     return Failure(FailureKind.stall, message, worker)
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again after `after_seconds`, on another worker if there is one. `failures` is the new count."""
+    """Try again after `after_seconds`, if possible on another worker. `failures` is the new count."""
 
     after_seconds: float
     avoid_worker: str | None
@@ -60,14 +61,14 @@ class Fail:
 
 
 def judge(failures: int, failure: Failure) -> Retry | Fail:
-    """Return the verdict on a failed attempt of a task that has failed `failures` times before."""
+    """Return the verdict on a failed attempt. The task has failed `failures` times before."""
     match failure.kind:
         case FailureKind.document:
             return Fail(failure.public_message)
         case FailureKind.lost:
             return Retry(0.2, None, failures)
         case FailureKind.store:
-            return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # its machine's disk may be full
+            return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # the disk of its machine may be full
         case FailureKind.crash | FailureKind.stall:
             if failures + 1 >= FAILURES_MAX:
                 return Fail(failure.public_message if failure.kind is FailureKind.stall else REPEATED_FAILURE)
@@ -75,5 +76,5 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
 
 
 def backoff_seconds(failures: int) -> float:
-    """Waiting time before attempt `failures` + 2: half a second, doubled each time."""
+    """Return the delay before attempt `failures` + 2: half a second, doubled after each failure."""
     return float(0.5 * 2**failures)

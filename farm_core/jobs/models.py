@@ -1,4 +1,4 @@
-"""Tables of jobs, tasks and events. Invariants are constraints of the tables."""
+"""Tables of jobs, tasks and events. Table constraints enforce the invariants."""
 
 from __future__ import annotations
 
@@ -47,15 +47,17 @@ def _failures() -> int:
 class Job(SQLModel, table=True):
     """A render job.
 
-    Its reservation *is* its row: reserved minutes are the sum of `reserved_ms` over jobs that are queued or processing, so
-    a move to a terminal state releases it, exactly once. `document_key` names the frozen document, inputs applied; null
-    until ingest is done. `media` maps every source that the document still names to the key of its bytes. `ingest_bytes` is
-    what fetching the media inputs added to the account's asset bytes. `renderer` is the kind of worker that all segments come
-    from, so that their bytes belong together. `plan_key` names all that the video depends on: equal keys, equal bytes.
+    The row is also the job's reservation of minutes: reserved minutes are the sum of `reserved_ms` over queued and
+    processing jobs, so a terminal status releases them exactly once. `document_key` names the frozen document with
+    inputs applied; it is null until ingest is done. `media` maps every source in the document to its storage key.
+    `ingest_bytes` are the asset bytes that its media inputs added to the account's month. `renderer` is the kind of
+    worker that renders all segments, so that their bytes fit together. `plan_key` identifies everything that affects
+    the video: equal keys mean equal bytes.
 
-    No index names a column that a claim changes (`status`, the lease), not even in its condition: Postgres then writes the
-    claimed version into the page of the former one, if it has room, and leaves the indexes alone. Conditions on other columns say the same
-    (`has_status`), and `waiting_jobs` and `held_jobs` keep what schedulers look for.
+    No index uses a column that a claim changes (`status`, the lease), not even in its condition. Postgres then writes
+    the new version of the row to the same page, if there is room, and leaves the indexes unchanged. Conditions on
+    other columns replace them (`has_status`), and `waiting_jobs` and `held_jobs` have the rows that schedulers look
+    for.
     """
 
     __tablename__ = "jobs"
@@ -103,14 +105,14 @@ class Job(SQLModel, table=True):
     fps: float
     frame_count: int
     format: str = Field(default="mp4", sa_column=Column(String, nullable=False, server_default="mp4"))
-    """A name of `farm_core/jobs/formats.py`."""
+    """Name in `farm_core/jobs/formats.py`."""
     transparent: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
-    """The composition's background is left out."""
+    """True if the composition's background is omitted."""
     has_sound: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
-    """The sound is rendered: by `RENDER_AUDIO` when the job was created."""
+    """True if the sound is rendered: the value of `RENDER_AUDIO` at the job's creation."""
     reserved_ms: int = Field(sa_column=Column(BigInteger, nullable=False))
     origin: str
-    """Origin of the farm's URLs in the webhook: the public one, or that of the request that created the job."""
+    """Origin of the farm's URLs in the webhook: the public one, or that of the creating request."""
     callback_url: str | None = None
     idempotency_key: str | None = None
     request_hash: str
@@ -118,7 +120,8 @@ class Job(SQLModel, table=True):
     media: dict[str, str] | None = json(nullable=True)
     composition_id: str | None = None
     composition_seconds: float | None = None
-    """Composition that is rendered and its length, as in the template when the document was frozen. No length: the template says both."""
+    """Length of the rendered composition when the document was frozen. Null: composition and length are those of the
+    template."""
     renderer: str | None = None
     plan_key: str | None = None
     ingest_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
@@ -126,34 +129,36 @@ class Job(SQLModel, table=True):
     receipt_key: str | None = None
     error: str | None = None
     warnings: list[dict[str, Any]] | None = json(nullable=True)
-    """Content that the video leaves out (motion/notices.py): partly known at ingest, complete at the end of the job."""
+    """Notices of content that the video omits (motion/notices.py). Ingest finds some; the list is complete at the end
+    of the job."""
     meta: dict[str, Any] | None = Field(default=None, sa_column=Column("metadata", JSONB, nullable=True))
-    """Object that the caller attached to the job: returned with it, never read. Not called `metadata`, which the tables' base class has."""
+    """JSON object that the caller attached to the job; the farm only returns it. The tables' base class already uses
+    the name `metadata`."""
     request_id: str | None = None
-    """Id of the request that created the job: the logs of its scheduler and workers have it too."""
+    """Id of the request that created the job. Logs of its scheduler and workers include it."""
     traceparent: str | None = None
-    """Span of that request (W3C Trace Context), if traces are on."""
+    """Span of that request (W3C Trace Context), if tracing is on."""
     batch_id: str | None = Field(default=None, foreign_key="batches.id")
     batch_index: int | None = None
     render_duration_ms: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     attempt: int = 0
-    """Leases until the job was planned, without those that a scheduler gave back."""
+    """Number of leases until the job was planned, without those that a scheduler gave back."""
     failures: int = _failures()
-    """Preparations that ended with an error."""
+    """Number of preparations that ended with an error."""
     lease_token: str | None = None
     lease_expires_at: datetime | None = moment(nullable=True)
     created_at: datetime = moment()
     started_at: datetime | None = moment(nullable=True)
     finished_at: datetime | None = moment(nullable=True)
     priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
-    """Jobs of an account with a higher priority go first; each step is worth a day of waiting, so nothing waits for ever."""
+    """Priority among the account's jobs. A step is worth a day of waiting, so no job waits for ever."""
 
 
 class Task(SQLModel, table=True):
-    """A segment of a job, or (kind `assemble`, the last index) the joining of its segments.
+    """Task of a job: a segment, or (kind `assemble`, the last index) the assembly of all segments.
 
-    `attempt` counts leases, `failures` those that ended badly by the task's own doing. `report` is what the worker said of the
-    attempt that was done: seconds, stages, whether the segment was there already.
+    `attempt` counts leases, `failures` the attempts that failed through the task's own fault. `report` is the
+    worker's report of the successful attempt: seconds, stages, and whether the segment was cached.
     """
 
     __tablename__ = "tasks"
@@ -162,7 +167,7 @@ class Task(SQLModel, table=True):
         CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
         CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
         Index("tasks_waiting", "job_id", "index", postgresql_where=text("status = 'pending'")),
-        # With the same condition as the next one: else the planner may read all of that one at each look for a lease.
+        # Use the same condition as the next index. Otherwise the planner can read all of the next one to find a lease.
         Index("tasks_lease", "lease_token", postgresql_where=text("status = 'leased'")),
         Index("tasks_of_worker", "worker", postgresql_where=text("status = 'leased'")),
     )
@@ -189,18 +194,19 @@ class Task(SQLModel, table=True):
 
 
 for _index in ("tasks_pkey", "one_task_per_index"):
-    # A lease and a result each write a new version of a task into both, soon after the task is made: their pages begin with room for it.
+    # Leave room in the pages of both indexes: a lease and a result each add a new version of a task, soon after it is
+    # created.
     _room = DDL(f"ALTER INDEX {_index} SET (fillfactor = 60)")  # type: ignore[no-untyped-call]
     event.listen(SQLModel.metadata.tables["tasks"], "after_create", _room)
 
-# Lists of an account do not show its id to the planner (`is_of_account`). ANALYZE counts one account where one has nearly all jobs, and the
-# planner would then look for the few jobs of any other account among all jobs.
+# Set the number of accounts by hand. ANALYZE counts one account if it has nearly all jobs, and the planner would then
+# scan all jobs to find the few of another account. Lists hide the account's id from the planner (`is_of_account`).
 _shares = DDL("ALTER TABLE jobs ALTER COLUMN account_id SET (n_distinct = 1000)")  # type: ignore[no-untyped-call]
 event.listen(SQLModel.metadata.tables["jobs"], "after_create", _shares)
 
 
 class JobEvent(SQLModel, table=True):
-    """History of a job in order: every transition of the job and of its tasks."""
+    """History of a job: every transition of the job and of its tasks, in order."""
 
     __tablename__ = "job_events"
     __table_args__ = (
@@ -216,7 +222,8 @@ class JobEvent(SQLModel, table=True):
 
 
 class Segment(SQLModel, table=True):
-    """A rendered segment in storage, by the hash of all that its pixels and its encoding depend on. A cache: may go any time."""
+    """Cached segment in storage, by a hash of everything that affects its pixels and encoding. It can be deleted at
+    any time."""
 
     __tablename__ = "segments"
 
@@ -224,11 +231,11 @@ class Segment(SQLModel, table=True):
     bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
     used_at: datetime = moment(index=True)
     warnings: list[dict[str, Any]] | None = json(nullable=True)
-    """Warnings of its rendering. Jobs that reuse the segment have them too."""
+    """Warnings of its rendering, for all jobs that reuse the segment."""
 
 
 class Worker(SQLModel, table=True):
-    """A render worker as the schedulers last saw it, and how often it has failed in a row."""
+    """A render worker as schedulers last saw it, with its number of consecutive failures."""
 
     __tablename__ = "workers"
 
@@ -239,12 +246,12 @@ class Worker(SQLModel, table=True):
     encoder: str
     memory_bytes: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     disk_free_bytes: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
-    """Free space of the disk of its temporary files; null if its scheduler does not say."""
+    """Free space for the worker's temporary files; null if its scheduler does not report it."""
     frames_done: int = Field(default=0, sa_column=Column(BigInteger, nullable=False, server_default="0"))
     failures: int = _failures()
     quarantined_until: datetime | None = moment(nullable=True)
     drained_at: datetime | None = moment(nullable=True)
-    """Since when the worker gets no new work; null while it does."""
+    """Time since which the worker gets no new work; null if it gets work."""
     restart_requested_at: datetime | None = moment(nullable=True)
-    """Set until a scheduler has restarted the worker, which finishes its segments first."""
+    """Set until a scheduler has restarted the worker. The worker finishes its segments first."""
     seen_at: datetime = moment(index=True)

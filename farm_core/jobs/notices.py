@@ -1,4 +1,4 @@
-"""Notices of a video (motion/notices.py) as the database and callers have them."""
+"""Convert notices of a video (motion/notices.py) to their stored and public form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from motion.notices import Notice
 
 
 def records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
-    """A record for each notice: code, message, and the layer where one is named."""
+    """Return a record for each notice: code, message, and the layer if it has one."""
     return [
         {"code": one.code, "message": one.message} | ({} if one.layer is None else {"layer": one.layer})
         for one in notices
@@ -19,6 +19,6 @@ def records(notices: Iterable[Notice]) -> list[dict[str, Any]]:
 
 
 def stored(notices: Iterable[Notice]) -> str | None:
-    """Return the records as JSON, None where there are none."""
+    """Return the notices as JSON, or None if there are none."""
     found = records(notices)
     return orjson.dumps(found).decode() if found else None

@@ -1,6 +1,6 @@
-"""Division of a job into tasks: a grid that depends on the job alone, never on the number of workers.
+"""Divide a job into tasks. The division depends only on the job, never on the number of workers.
 
-Every segment gets a fresh encoder, so the grid decides the bytes. One worker and eight workers use the same grid.
+Every segment starts a new encoder, so the division affects the bytes: any number of workers must give the same video.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from enum import StrEnum, auto
 from typing import Final
 
 SEGMENT_SECONDS: Final = 1.0
-"""Output time of a segment: short enough to spread a title card over a few workers, long enough for a sane GOP."""
+"""Duration of a segment: short enough to spread a title card over a few workers, long enough for a good GOP."""
 
 SEGMENT_PIXELS: Final = 64_000_000
-"""Pixels drawn for a segment. Above 1080p30 segments are shortened to about this, but not below half of SEGMENT_SECONDS."""
+"""Maximum number of pixels drawn for a segment. Above 1080p30 segments get shorter, but not below half of
+SEGMENT_SECONDS."""
 
 SEGMENTS_MAX: Final = 240
-"""A long job gets longer segments instead of more: rows, dispatches and joins stay bounded."""
+"""Maximum number of segments. A long job gets longer segments, so that rows, dispatches and joins stay bounded."""
 
 
 class TaskKind(StrEnum):
@@ -29,7 +30,7 @@ class TaskKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedTask:
-    """A task of a plan: frames [first_frame, first_frame + frame_count). The assembly spans them all."""
+    """Planned task: frames [first_frame, first_frame + frame_count). The assembly spans all frames."""
 
     index: int
     kind: TaskKind
@@ -38,7 +39,7 @@ class PlannedTask:
 
 
 def segment_frames(frame_count: int, fps: float, width: int, height: int) -> int:
-    """Frames of every segment but the last."""
+    """Return the number of frames of every segment but the last."""
     most = max(1, round(fps * SEGMENT_SECONDS))
     least = max(1, math.ceil(most / 2))
     by_pixels = SEGMENT_PIXELS // (width * height)
@@ -46,7 +47,7 @@ def segment_frames(frame_count: int, fps: float, width: int, height: int) -> int
 
 
 def plan(frame_count: int, fps: float, width: int, height: int) -> tuple[PlannedTask, ...]:
-    """The tasks of a job in order, the assembly last. Ranges are half-open, without gap or overlap."""
+    """Return the tasks of a job in order, the assembly last. Frame ranges have no gaps and do not overlap."""
     if frame_count < 1:
         raise ValueError(f"a job has at least one frame, not {frame_count}")
     step = segment_frames(frame_count, fps, width, height)

@@ -1,8 +1,8 @@
-"""Tables derived from jobs and tasks, so that claiming, dispatching and counting cost the same at any depth.
+"""Tables derived from jobs and tasks. With them, claims, dispatches and counts cost the same at any queue depth.
 
-Triggers of the database keep them in the transactions that change jobs and tasks (`queues.sql` and the files that replace parts of
-it, in `farm_core/db/migrations/sql/`),
-so every writer keeps them right: any release of the farm, an operator's SQL, a bulk load.
+Database triggers update them in the transactions that change jobs and tasks (`queues.sql` and files that replace
+parts of it, in `farm_core/db/migrations/sql/`). They stay correct for every writer: any release of the farm, an
+operator's SQL, a bulk load.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from farm_core.db.columns import counter, moment
 
 
 class AccountQueue(SQLModel, table=True):
-    """Job counts of one account by status, its next job, and its share of the farm; a row for every account.
+    """Job counts of an account by status, its next job, and its share of the farm. Every account has a row.
 
-    `turn` orders accounts for the claim: the next turn of the account, divided by the weight of its priority (two to the
-    power of it). `load` orders accounts for dispatch: frames being rendered, divided by that weight. `held` accounts are
-    paused or suspended: nothing of theirs is claimed or leased. `ready_place` is the least `OpenJob.ready_place` of the
-    account. `stored_bytes` is the sum of its `ObjectCharge.bytes`: one row for all sums, so that no transaction locks two
-    of them in different orders.
+    `turn` orders accounts for the claim: the account's next turn, divided by the weight of its priority (two to the
+    power of it). `load` orders accounts for dispatch: frames being rendered, divided by that weight. `held` accounts
+    are paused or suspended: none of their work is claimed or leased. `ready_place` is the smallest
+    `OpenJob.ready_place` of the account. `stored_bytes` is the sum of its `ObjectCharge.bytes`. All sums are in one
+    row, so that no two transactions lock them in different orders.
     """
 
     __tablename__ = "account_queues"
@@ -74,8 +74,8 @@ class AccountQueue(SQLModel, table=True):
 class WaitingJob(SQLModel, table=True):
     """A queued job.
 
-    `place` orders the queue of an account, as a moment in seconds that never moves: the job's creation and length, less a day for
-    each step of its priority (`job_place`). Short jobs overtake, and long ones do not starve.
+    `place` orders the queue of an account. It is a time in seconds that never changes: the job's creation plus
+    length, minus a day for each priority step (`job_place`). Short jobs overtake, and long ones do not starve.
     """
 
     __tablename__ = "waiting_jobs"
@@ -92,9 +92,9 @@ class WaitingJob(SQLModel, table=True):
 
 
 class HeldJob(SQLModel, table=True):
-    """A job that a scheduler has claimed and not planned yet. Another scheduler adopts it when the lease has expired.
+    """A claimed job that is not planned yet. Another scheduler adopts it when the lease expires.
 
-    The table keeps its name, "held" jobs: schedulers of the former release use it too.
+    The table's name contains "held" because schedulers of the previous release use it too.
     """
 
     __tablename__ = "held_jobs"
@@ -106,11 +106,11 @@ class HeldJob(SQLModel, table=True):
 
 
 class OpenJob(SQLModel, table=True):
-    """A planned job in processing and the sums of its open tasks.
+    """A planned job in processing, with sums of its open tasks.
 
-    `base` is the moment in seconds at which a job of no length would have been created to be as pressing: creation less a
-    day for each step of priority. `ready_place` orders the jobs of an account that have a task to lease: `base` and the
-    seconds of output left; jobs of which only the assembly is left come first. It is null while nothing can be leased.
+    `base` is the job's creation time in seconds, minus a day for each priority step. `ready_place` orders the
+    account's jobs that have a task to lease: `base` plus the remaining seconds of output. Jobs with only the assembly
+    left come first. It is null if no task can be leased.
     """
 
     __tablename__ = "open_jobs"
@@ -130,13 +130,13 @@ class OpenJob(SQLModel, table=True):
     leased_frames: int = counter()
     open_frames: int = counter()
     waiting: int = counter()
-    """Segments that are pending."""
+    """Number of pending segments."""
     running: int = counter()
-    """Segments that are leased."""
+    """Number of leased segments."""
     assemblies: int = counter()
-    """1 while the assembly is pending."""
+    """1 if the assembly is pending, else 0."""
     spent_seconds: float = Field(default=0.0, sa_column=Column(Float, nullable=False, server_default="0"))
-    """Seconds that its finished segments took."""
+    """Seconds that the finished segments took."""
     ready_place: float | None = Field(
         sa_column=Column(
             Float,

@@ -1,4 +1,4 @@
-"""The receipt beside an MP4: everything that its bytes depend on, so that they can be made again and compared."""
+"""Receipt of a video: everything that affects its bytes, so that the video can be rendered again and compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class RenderedJob:
-    """A job whose segments are all done. `segments` are JSON, in order, without their hashes."""
+    """A job with all segments done. `segments` are JSON objects in order, without hashes."""
 
     id: str
     origin: str
@@ -27,7 +27,7 @@ class RenderedJob:
 
 
 def receipt(job: RenderedJob, segments_sha256: Sequence[str], video_sha256: str, video_bytes: int) -> dict[str, Any]:
-    """The receipt as JSON. Keys of storage hold the SHA-256 of what lies there: document and media are named by content."""
+    """Return the receipt as JSON. The keys of document and media contain the SHA-256 of their content."""
     return {
         "version": VERSION,
         "jobId": job.id,

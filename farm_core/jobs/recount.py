@@ -1,6 +1,6 @@
-"""Check and mend the tables that triggers keep: counts, queued jobs and open jobs of accounts.
+"""Check and correct the tables that triggers update: counts, queued jobs and open jobs of accounts.
 
-They are wrong after rows were loaded with triggers off, or from a part of a backup.
+They are wrong after rows were loaded without triggers, or from a part of a backup.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from farm_core.jobs.repository import wake_schedulers
 from farm_core.jobs.sql import column, execute
 
 PAGE: Final = 500
-"""Accounts that one statement checks."""
+"""Number of accounts that one statement checks."""
 
 ACCOUNTS_AT_ONCE: Final = 200
-"""Accounts that one transaction counts."""
+"""Number of accounts that one transaction recounts."""
 
 _ALONE: Final = text("SELECT pg_advisory_xact_lock(7263951482)")
-"""Two recounts at once would add the same differences twice."""
+"""Lock against a second recount, which would add the same differences again."""
 
 _CHANGED: Final = ("queued", "processing", "completed", "failed", "cancelled", "reserved_ms", "stored_bytes")
 
 
 async def doubtful_accounts(database: Database) -> list[str]:
-    """Return the accounts whose queue row or open jobs are not what their jobs say.
+    """Return the accounts whose queue row or open jobs do not match their jobs.
 
     Reads the first queued jobs of each account and all jobs in processing, but no finished jobs.
     """
@@ -46,9 +46,10 @@ async def doubtful_accounts(database: Database) -> list[str]:
 
 
 async def recount(database: Database, account_ids: Sequence[str]) -> int:
-    """Recount the jobs of the accounts and rebuild their queues and open jobs; return how many accounts had wrong counts.
+    """Recount the accounts' jobs, and rebuild their queues and open jobs; return the number of accounts with wrong
+    counts.
 
-    The farm can run: accounts are locked only while the differences are written.
+    The farm can run meanwhile: accounts are locked only while the differences are written.
     """
     wrong = 0
     for start in range(0, len(account_ids), ACCOUNTS_AT_ONCE):
@@ -59,7 +60,8 @@ async def recount(database: Database, account_ids: Sequence[str]) -> int:
 
 
 async def _recount(session: AsyncSession, account_ids: Sequence[str]) -> int:
-    """Correct the accounts' rows and wake the schedulers. Differences stay correct while other transactions change the counts."""
+    """Correct the accounts' rows and wake the schedulers. Differences stay correct if other transactions change the
+    counts."""
     await session.execute(_ALONE)
     accounts = {"account_ids": list(account_ids)}
     rows = await execute(session, "queue_differences", accounts)

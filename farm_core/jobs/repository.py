@@ -21,10 +21,11 @@ from farm_core.progress.reader import JobRow
 from farm_core.usage.period import period_of
 
 _COLUMNS: Final = {name: "metadata" if name == "meta" else name for name in Job.model_fields}
-"""Columns of the table by the fields of a job."""
+"""Column name of each job field."""
 
 NewJob = Mapping[str, Any]
-"""Fields of a job that is to be created. `status`, `progress` and `attempt` may be left out: it is queued. Others that are left out are null."""
+"""Fields of a new job. The defaults of `status`, `progress` and `attempt` are those of a queued job; other missing
+fields are null."""
 
 _QUEUED: Final[NewJob] = {"status": JobStatus.queued, "progress": 0.0, "attempt": 0}
 
@@ -32,11 +33,11 @@ SHOWN: Final[tuple[Any, ...]] = (
     col(Job.id), col(Job.status), col(Job.progress), col(Job.video_key), col(Job.error), col(Job.created_at), col(Job.warnings),
     col(Job.meta).label("meta"), col(Job.batch_index), col(Job.finished_at),
 )  # fmt: skip
-"""Columns that callers see. Inputs and media of a job can have megabytes; rows cost less than entities."""
+"""Columns that callers see. Inputs and media of a job can have megabytes, and rows cost less than entities."""
 
 
 class ShownJob(JobRow, Protocol):
-    """A row of SHOWN, or a job."""
+    """A row of SHOWN, or a Job."""
 
     @property
     def video_key(self) -> str | None: ...  # noqa: D102
@@ -55,10 +56,11 @@ class ShownJob(JobRow, Protocol):
 
 
 async def create(session: AsyncSession, job: Job) -> Job:
-    """Store a queued job, count it, and wake the schedulers; its row is its reservation. One statement, one notice.
+    """Store a queued job, count it, and wake the schedulers. Its row is its reservation. One statement, one
+    notification.
 
-    Where the account has a job with the same idempotency key, that one is returned instead and nothing changes. The
-    caller holds the account's lock if quotas matter.
+    If the account already has a job with this idempotency key, return that job and change nothing. The caller holds
+    the account's lock if quotas matter.
     """
     if not await create_all(session, [job.model_dump()]):
         return await with_key(session, job.account_id, str(job.idempotency_key)) or job
@@ -66,9 +68,10 @@ async def create(session: AsyncSession, job: Job) -> Job:
 
 
 async def create_all(session: AsyncSession, jobs: Sequence[NewJob]) -> list[str]:
-    """Store queued jobs, count them, and wake the schedulers; return the ids of those that are stored. One statement, one notice.
+    """Store queued jobs, count them, and wake the schedulers; return the ids of the stored jobs. One statement, one
+    notification.
 
-    The usage row is locked before the account's queue row (see queues.sql), which is why this is one statement.
+    It must be one statement, because the usage row is locked before the account's queue row (see queues.sql).
     """
     rows = [{_COLUMNS[name]: value for name, value in {**_QUEUED, **job}.items()} for job in jobs]
     values = {"jobs": orjson.dumps(rows).decode(), "now": utc_now(), "period": period_of(jobs[0]["created_at"])}
@@ -92,26 +95,26 @@ _IMPLIED: Final[Mapping[str, ColumnElement[bool]]] = {
     JobStatus.failed: col(Job.error).is_not(None),
     JobStatus.cancelled: and_(~_IS_OPEN, col(Job.error).is_(None), col(Job.video_key).is_(None)),
 }
-"""Conditions that the table's constraints imply for jobs of each status: those of its indexes."""
+"""Conditions that table constraints imply for jobs of each status. The indexes have these conditions."""
 
 
 def has_status(*statuses: str) -> ColumnElement[bool]:
-    """Return the condition that jobs have one of the statuses, in a form for which Postgres uses an index (see `Job`)."""
+    """Return a condition for jobs with one of the statuses, in a form for which Postgres uses an index (see `Job`)."""
     implied = {id(condition): condition for condition in (_IMPLIED[status] for status in statuses)}
     return and_(col(Job.status).in_(statuses), or_(false(), *implied.values()))
 
 
 def is_of_account(account_id: str) -> ColumnElement[bool]:
-    """Return the condition that jobs are the account's, for lists of the newest.
+    """Return a condition for the account's jobs, for lists of the newest ones.
 
-    A subquery hides the id from the planner. It would look for the jobs of an account that has half of all jobs among the newest of
-    everybody, and read all of those where the account's are older.
+    A subquery hides the id from the planner. If an account has half of all jobs, the planner would search the newest
+    jobs of everybody, and read far too many if the account's jobs are older.
     """
     return col(Job.account_id) == select(literal(account_id)).scalar_subquery()
 
 
 async def count_of_account(session: AsyncSession, account_id: str) -> int:
-    """Return how many jobs the account has: kept counts, so the cost does not grow with them."""
+    """Return the number of the account's jobs. It is read from stored counts, so the cost does not grow."""
     counts = (
         AccountQueue.queued,
         AccountQueue.processing,
@@ -124,16 +127,16 @@ async def count_of_account(session: AsyncSession, account_id: str) -> int:
 
 
 async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
-    """Cancel the job if it has not ended; return True if it was cancelled. `percent`: its live progress, if known."""
+    """Cancel the job if it has not ended; return True if it was cancelled. `percent` is its live progress, if known."""
     return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
 
 
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:
-    """Wake listeners of the channel, when and if the transaction commits."""
+    """Notify listeners of the channel when the transaction commits."""
     await session.execute(select(func.pg_notify(channel, payload)))
 
 
 async def wake_schedulers(session: AsyncSession) -> None:
-    """Let claimers and dispatchers look for work at once, when and if the transaction commits."""
+    """Wake claimers and dispatchers when the transaction commits."""
     await notify(session, "jobs", "")
     await notify(session, "tasks", "")

@@ -1,8 +1,9 @@
-"""Objects that rows of several accounts can refer to: documents and media, which are named after their content.
+"""Objects that rows of several accounts share: documents and media, which are named by their content hash.
 
-An object is stored before the row that refers to it, and often another account's job has stored it long before. An advisory lock of
-Postgres keeps both sides apart: who deletes holds it alone from the look at the rows until the object is gone; who writes a row shares
-it from the look at storage until the commit. So a row is seen by the deletion, or its writer sees that the object is gone.
+An object is stored before the row that refers to it, often long before by another account's job. An advisory lock of
+Postgres separates deletions from writes. A deletion holds the exclusive lock from its check of the rows until the
+object is gone. A writer holds the shared lock from its check of storage until the commit. So a deletion sees the row,
+or the writer sees that the object is gone.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ _HOLD_ALONE: Final = (text(f"SELECT pg_advisory_lock({_LOCK})"), text(f"SELECT p
 
 
 async def hold_objects(session: AsyncSession, storage: Storage, keys: Iterable[str]) -> set[str]:
-    """Keep the objects until the transaction ends, and for good if it writes rows that refer to them; return the keys of those that
-    are gone already. Call it before the transaction locks rows. Raises StorageUnavailable.
+    """Protect objects from deletion until the transaction ends, or for good if it writes rows that refer to them.
+    Return the keys of missing objects.
+
+    Call it before the transaction locks rows. Raises StorageUnavailable.
     """
     await session.execute(_SHARE_UNTIL_COMMIT)
     return await _gone(storage, keys)
@@ -38,7 +41,8 @@ async def hold_objects(session: AsyncSession, storage: Storage, keys: Iterable[s
 
 @asynccontextmanager
 async def held_objects(connection: AsyncConnection, storage: Storage, keys: Iterable[str]) -> AsyncIterator[set[str]]:
-    """Do the same with a connection whose statements are their own transactions, until the block ends."""
+    """Protect objects from deletion until the block ends, on a connection that commits every statement. Yield the
+    keys of missing objects."""
     async with _locked(connection, *_SHARE):
         yield await _gone(storage, keys)
 
@@ -57,17 +61,19 @@ async def delete_unneeded(
     ended_before: datetime | None = None,
     written_before: datetime | None = None,
 ) -> int | None:
-    """Delete the object unless a row refers to it, and stop counting it; return its bytes, or None if it stays or is not there.
+    """Delete the object and its charges unless a row refers to it. Return its bytes, or None if it stays or is
+    missing.
 
-    Jobs that ended before `ended_before` need nothing, and what was written since `written_before` stays. Raises StorageUnavailable.
+    Jobs that ended before `ended_before` need no objects. Objects written since `written_before` stay. Raises
+    StorageUnavailable.
     """
 
     async def act(connection: AsyncConnection) -> int | None:
-        async with _locked(connection, *_HOLD_ALONE):  # no transaction is open while storage takes its time
+        async with _locked(connection, *_HOLD_ALONE):  # no transaction is open during calls of storage
             if await needed_keys(connection, [key], ended_before):
                 return None
             size = await asyncio.to_thread(_size, storage, key, written_before)
-            if size is not None:  # the charge goes first: without the object nobody would look for it again
+            if size is not None:  # the charge goes first: without the object, nothing finds the charge again
                 await forget_deleted(connection, [key])
                 await asyncio.to_thread(storage.delete, key)
             return size
@@ -77,7 +83,8 @@ async def delete_unneeded(
 
 @asynccontextmanager
 async def _locked(connection: AsyncConnection, take: TextClause, release: TextClause) -> AsyncIterator[None]:
-    """Hold a lock of the connection's session. Close a connection that does not release it: in the pool it would hold it for good."""
+    """Hold a lock of the connection's session. If it cannot be released, close the connection, which would keep it in
+    the pool."""
     try:
         await connection.execute(take)
         yield
@@ -95,7 +102,7 @@ async def _release(connection: AsyncConnection, release: TextClause) -> None:
 
 
 def delete_object(storage: Storage, key: str) -> int | None:
-    """Delete the object; return its bytes, or None if it is not there."""
+    """Delete the object; return its bytes, or None if it is missing."""
     size = _size(storage, key)
     if size is not None:
         storage.delete(key)
@@ -103,7 +110,7 @@ def delete_object(storage: Storage, key: str) -> int | None:
 
 
 def _size(storage: Storage, key: str, written_before: datetime | None = None) -> int | None:
-    """Return the object's bytes, or None if it is not there or was written since the moment."""
+    """Return the object's bytes, or None if it is missing or was written since the moment."""
     try:
         found = storage.describe(key)
     except ObjectMissing:

@@ -1,4 +1,4 @@
-"""Present speed of finished segments, and the time that open work takes at that speed."""
+"""Current speed of finished segments, and the time that open work takes at that speed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ WINDOW_SECONDS: Final = 60.0
 
 
 async def frames_per_second(session: AsyncSession, now: datetime) -> dict[str, float]:
-    """Frames a second of each worker over the last minute, those from the cache included; workers without any are left out."""
+    """Return the frames per second of each worker over the last minute, including cached ones. Idle workers are left
+    out."""
     rows = await execute(session, "recent_frames", {"since": now - timedelta(seconds=WINDOW_SECONDS)})
     return {row.worker: row.frames / WINDOW_SECONDS for row in rows}
 
 
 async def frames_left(session: AsyncSession) -> float:
-    """Frames of all jobs that are queued or in processing, except those of finished segments.
+    """Return the number of unrendered frames of queued and processing jobs.
 
-    Queued jobs count with the mean length of the oldest ones: the cost does not grow with the queue.
+    Queued jobs count with the mean length of the oldest ones, so the cost does not grow with the queue.
     """
     return float((await column(session, "frames_left"))[0])
 

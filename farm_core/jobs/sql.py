@@ -1,9 +1,9 @@
-"""The named statements of `queries.sql`, and how they run.
+"""Run the named statements of `queries.sql`.
 
     rows = await execute(transaction, "usable_workers", {"now": now, "ids": ids})
 
-They run on psycopg's connection below SQLAlchemy's, in the same transaction: SQLAlchemy took as long for a result of a hundred rows
-as Postgres. Errors are SQLAlchemy's all the same.
+They run on the psycopg connection below SQLAlchemy, in the same transaction: for a result of a hundred rows,
+SQLAlchemy takes as long as Postgres. Errors are converted to SQLAlchemy's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 Transaction = AsyncSession | AsyncConnection
-"""Object that runs statements. A bare connection costs less than a session."""
+"""Session or connection that runs statements. A bare connection costs less than a session."""
 
 Row = TypeVar("Row")
 
@@ -38,13 +38,13 @@ async def execute(
     *,
     limits: Mapping[str, int] | None = None,
 ) -> list[Any]:
-    """Run a named statement; return its rows as named tuples, none if it returns no rows.
+    """Run a named statement; return its rows as named tuples, or no rows if it returns none.
 
-    `limits`: numbers that are written into the statement in place of parameters that limit rows. Postgres plans such a statement
-    once: with an unknown limit it makes a new plan at each use. Raises KeyError, sqlalchemy.exc.DBAPIError.
+    `limits` are numbers written into the statement in place of parameters that limit rows: with an unknown limit,
+    Postgres makes a new plan at each use. Raises KeyError, sqlalchemy.exc.DBAPIError.
 
-    The statement is prepared at its first use on a connection: the same few run again and again. Postgres plans it anew at each use
-    until it is prepared, which psycopg does after five, and at five uses more.
+    The statement is prepared at its first use on a connection, because the same few statements run again and again.
+    By default psycopg prepares a statement after five uses, and Postgres plans each of them.
     """
     return await _rows(transaction, name, values or {}, limits or {}, namedtuple_row)
 
@@ -57,7 +57,8 @@ async def execute_as(
     *,
     limits: Mapping[str, int] | None = None,
 ) -> list[Row]:
-    """Run a named statement like `execute`; return what `make_row`, such as a named tuple's `_make`, makes of each row's columns."""
+    """Run a named statement like `execute`; return the result of `make_row` (such as a named tuple's `_make`) for
+    each row's columns."""
     return await _rows(transaction, name, values, limits or {}, lambda _cursor: make_row)
 
 
@@ -79,12 +80,12 @@ async def _rows(
         )  # `description` would build an object for each column
     except psycopg.Error as error:
         if driver.closed:
-            await connection.execute(_NOTHING)  # SQLAlchemy finds the loss of the connection, and raises
+            await connection.execute(_NOTHING)  # SQLAlchemy notices the lost connection and raises
         raise DBAPIError.instance(query, dict(values), error, psycopg.Error) from error
 
 
 async def column(transaction: Transaction, name: str, values: Mapping[str, Any] | None = None) -> list[Any]:
-    """Run a named statement; return the first column of its rows. Raises what `execute` raises."""
+    """Run a named statement; return the first column of its rows. Raises the errors of `execute`."""
     return [row[0] for row in await execute(transaction, name, values)]
 
 
@@ -96,7 +97,7 @@ def _driver(connection: AsyncConnection) -> psycopg.AsyncConnection[Any]:
 
 
 def statement(name: str) -> str:
-    """Return the text of the statement of that name, with parameters as `:name`. Raises KeyError."""
+    """Return the text of a named statement, with parameters as `:name`. Raises KeyError."""
     return _statements()[name]
 
 
@@ -109,7 +110,7 @@ def names() -> frozenset[str]:
 def _query(name: str, limits: tuple[tuple[str, int], ...]) -> str:
     """Return a statement with psycopg's parameters, without comments and indents.
 
-    psycopg looks for the parameters at each use of a statement that is longer than 4,096 bytes, which takes 0.1 ms.
+    psycopg parses a statement longer than 4,096 bytes at each use, which takes 0.1 ms.
     """
     query = _COMMENT_OR_INDENT.sub("", statement(name)).replace("%", "%%")
     for parameter, number in limits:
@@ -124,6 +125,7 @@ def _statements() -> dict[str, str]:
 
 
 def in_steps(number: int) -> int:
-    """Return the next of 1, 2, 3, 4, 6, 8, 12, 16 ...: a limit that is larger than needed, of which there are few to plan for."""
+    """Return the next of 1, 2, 3, 4, 6, 8, 12, 16 ...: a limit at least as large as needed, so that few plans are
+    made."""
     power = 1 << max(0, number - 1).bit_length()
     return power * 3 // 4 if power >= 4 and number <= power * 3 // 4 else power

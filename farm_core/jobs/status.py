@@ -30,7 +30,7 @@ JOB_TERMINAL: Final = frozenset(JobStatus) - {status for status, _ in JOB_EDGES}
 
 
 class TaskStatus(StrEnum):
-    """A task is one segment to render, or the assembly of a job's segments."""
+    """Status of a task, which is a segment to render or the assembly of a job's segments."""
 
     pending = auto()
     leased = auto()
@@ -51,7 +51,7 @@ TASK_EDGES: Final = {
 
 
 class DeliveryStatus(StrEnum):
-    """A webhook delivery waits, or has ended one way or the other."""
+    """Status of a webhook delivery: waiting, or one of two ends."""
 
     due = auto()
     delivered = auto()
@@ -68,7 +68,7 @@ DELIVERY_EDGES: Final = {
 
 
 def writes_with(after: JobStatus) -> tuple[str, ...]:
-    """Return the writes that belong in the transaction of a job's move to this status."""
+    """Return the writes in the transaction that moves a job to this status."""
     if after not in JOB_TERMINAL:
         return ()
     return ("withdraw", "notify", "settle" if after is JobStatus.completed else "release")

@@ -1,4 +1,4 @@
-"""Leases of tasks, and what their ends do to them. A report counts only while its token does."""
+"""Lease tasks, and process the ends of leases. A report counts only while its token is valid."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from farm_core.jobs.judge import Fail, Failure, FailureKind, Retry, judge
 from farm_core.jobs.sql import Transaction, column, execute, execute_as, in_steps
 
 LEASE_SECONDS: Final = 15.0
-"""Renewed every few seconds by the scheduler that waits for the task's result."""
+"""Duration of a lease. The scheduler that waits for the task's result renews it every few seconds."""
 
 FRESH_SECONDS: Final = 10.0
-"""A lease that holds for longer than this need not be renewed yet: most segments end before theirs is."""
+"""A lease that is valid for longer than this is not renewed yet: most segments end before it expires."""
 
 DEPTH_LEAST: Final = 2
-"""Tasks that a dispatch round reads of each account at least: one may be for another worker."""
+"""Minimum number of tasks that a dispatch round reads of each account. The first one may be for another worker."""
 
 FURTHER_READS_MAX: Final = 4
-"""Each either fills the round or finds an account without more tasks. What is still missing waits for the next round."""
+"""Maximum number of further reads. Each one fills the round or finds an account without more tasks. The next round
+reads the rest."""
 
 RESCUES_MAX: Final = 500
 
@@ -44,10 +45,10 @@ class Lease(NamedTuple):
 
 
 class WaitingTask(NamedTuple):
-    """A task that waits, with what its job and account have in flight: a row of `open_work`.
+    """A waiting task, with the work of its job and account in flight: a row of `open_work`.
 
-    `job_place` orders the jobs of an account. `renderer` is None while the job may still have any. `depth` is the number of tasks
-    that were read of each account at most.
+    `job_place` orders the jobs of an account. `renderer` is None if any renderer can draw the job. `depth` is the
+    maximum number of tasks that were read of each account.
     """
 
     job_id: str
@@ -65,10 +66,11 @@ class WaitingTask(NamedTuple):
 
 
 class LeasedTask(NamedTuple):
-    """A task that was leased, with all that its assignment needs: a row of `lease_tasks`.
+    """A leased task with everything that its assignment needs: a row of `lease_tasks`.
 
-    `inputs` and `segments` are for an assembly, None otherwise. Lengths are in frames (`frame_count` of the task, `job_frame_count` and
-    `finished_frames` of the job) and seconds (`spent_seconds` of the job's finished segments, `duration_seconds` of the composition).
+    `inputs` and `segments` are set only for an assembly. Lengths are in frames (`frame_count` of the task,
+    `job_frame_count` and `finished_frames` of the job) and seconds (`spent_seconds` of the job's finished segments,
+    `duration_seconds` of the composition).
     """
 
     task_id: str
@@ -104,7 +106,7 @@ class LeasedTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RenderedSegment:
-    """Result of a segment's task; `bytes` is its size in storage."""
+    """Result of a segment's task. `bytes` is the segment's size in storage."""
 
     token: str
     segment_key: str
@@ -116,10 +118,11 @@ class RenderedSegment:
 async def open_work(
     transaction: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
 ) -> list[WaitingTask]:
-    """Return a row for each waiting task among which the next `heads_max` are, with what its job and account have in flight.
+    """Return waiting tasks, among them the next `heads_max`, with the work of their job and account in flight.
 
-    `renderers` leaves out jobs that only workers of other renderers may draw. Accounts whose tasks are for other renderers, or wait
-    for a pause to end, give none. While they leave too few, further statements read deeper into the accounts that have more.
+    Jobs that only workers outside `renderers` can draw are left out. An account gives no rows if all its tasks need
+    other renderers or wait for a pause. If there are then too few rows, further statements read more tasks of the
+    other accounts.
     """
     values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
     limits = {"heads_max": in_steps(heads_max)}
@@ -135,10 +138,10 @@ async def open_work(
 
 
 async def lease_tasks(transaction: Transaction, now: datetime, leases: Sequence[Lease]) -> list[LeasedTask]:
-    """Lease what is still waiting; return the tasks that are now ours.
+    """Lease those tasks that still wait; return the leased tasks.
 
-    One statement, and one before it if there are first leases: a job keeps the renderer that it gets there, though another scheduler
-    may be faster with its task.
+    One statement, and one before it for first leases: that one sets the renderer of a job, which stays even if
+    another scheduler leases the task first.
     """
     first = [lease for lease in leases if lease.is_first]
     if first:
@@ -156,15 +159,15 @@ async def lease_tasks(transaction: Transaction, now: datetime, leases: Sequence[
 
 
 async def renew_tasks(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
-    """Renew leases that have at most FRESH_SECONDS left; return the tokens that are still valid."""
+    """Renew leases that expire within FRESH_SECONDS; return the valid tokens."""
     values = {"now": now, "lease_seconds": LEASE_SECONDS, "fresh_seconds": FRESH_SECONDS, "tokens": list(tokens)}
     return set(await column(transaction, "renew_tasks", values))
 
 
 async def finish_tasks(transaction: Transaction, now: datetime, segments: Sequence[RenderedSegment]) -> set[str]:
-    """Accept segments; return the tokens that counted. The other tasks were leased again or withdrawn; one statement.
+    """Accept segments; return the valid tokens. The other tasks were leased again or withdrawn. One statement.
 
-    All segments are recorded in the cache, and the failures in a row of their workers end.
+    All segments are added to the cache, and their workers' consecutive failures are reset.
     """
     columns = {
         "tokens": [segment.token for segment in segments],
@@ -177,9 +180,10 @@ async def finish_tasks(transaction: Transaction, now: datetime, segments: Sequen
 
 
 async def judge_task(transaction: Transaction, now: datetime, token: str, failure: Failure) -> Retry | Fail | None:
-    """Retry or fail the task, and return the verdict, or None if the token no longer counts. The caller fails the job.
+    """Retry or fail the task, and return the verdict, or None if the token is no longer valid. The caller fails the
+    job.
 
-    A task that fails in the end was to blame itself: the workers that it brought down no longer count as failing.
+    If a task fails for good, it is to blame: its failures no longer count against workers.
     """
     leased = await execute(transaction, "leased_task", {"token": token})
     if not leased:
@@ -195,7 +199,7 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
             await execute(transaction, "retry_task", values)
-            # A task tries again every few seconds while storage is away, for days perhaps: that is one event.
+            # While storage is away, possibly for days, a task is tried every few seconds: this is a single event.
             if failure.kind is not FailureKind.store or task.error != failure.public_message:
                 await write_event(transaction, now, task.job_id, "retry task", detail)
         case Fail():
@@ -207,36 +211,36 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
 
 
 async def withdraw_tasks(transaction: Transaction, now: datetime, job_ids: Sequence[str]) -> None:
-    """Withdraw the open tasks of jobs that end, and wake the schedulers to stop those that run."""
+    """Withdraw the open tasks of ending jobs, and wake the schedulers to stop the running ones."""
     await execute(transaction, "withdraw_tasks", {"now": now, "job_ids": list(job_ids)})
 
 
 async def lose_segments(transaction: Transaction, now: datetime, job_id: str, keys: Sequence[str]) -> None:
-    """Let segments that are gone from storage be rendered again."""
+    """Let segments that are missing in storage be rendered again."""
     values = {"job_id": job_id, "segment_keys": list(keys)}
     lost = await execute(transaction, "lose_segments", values)
     await write_event(transaction, now, job_id, "lose segments", {"segments": len(lost)})
 
 
 async def rescue_tasks(transaction: Transaction, now: datetime) -> int:
-    """Free tasks whose scheduler has not renewed its lease; return how many."""
+    """Free tasks whose lease expired; return their number."""
     return len(await execute(transaction, "rescue_tasks", {"now": now}, limits={"tasks_max": RESCUES_MAX}))
 
 
 async def count_open(transaction: Transaction) -> int:
-    """Return the number of segments that wait or run. A job that is not planned yet counts as one."""
+    """Return the number of waiting and running segments. A job that is not planned yet counts as one."""
     return int((await column(transaction, "count_open"))[0])
 
 
 async def hand_back_tasks(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> None:
-    """Let tasks wait again at once: their scheduler stops."""
+    """Return tasks to the queue at once, because their scheduler stops."""
     await execute(transaction, "hand_back_tasks", {"now": now, "tokens": list(tokens)})
 
 
 async def unpin_jobs(database: Database, now: datetime, renderers: Sequence[str]) -> int:
-    """Let jobs begin again whose renderer is none of these; return how many segments were given up.
+    """Restart jobs whose renderer is not among these; return the number of discarded segments.
 
-    No task is leased meanwhile: a lease does not lock a job that has its renderer.
+    No task is leased meanwhile, because a lease does not lock a job that has its renderer.
     """
     living = list(renderers)
     found = await database.single(lambda connection: column(connection, "stranded_jobs", {"renderers": living}))

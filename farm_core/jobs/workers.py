@@ -1,4 +1,4 @@
-"""Records of workers, and of the segments that they have stored."""
+"""Records of workers, and of the segments in the cache."""
 
 from __future__ import annotations
 
@@ -43,25 +43,26 @@ STRIKE_SECONDS: Final = 600.0
 """Time for which a worker's failure counts against the account of the job."""
 
 STRIKES_MAX: Final = 5
-"""Number of strikes from which an account's segments are rendered one at a time."""
+"""Number of strikes from which an account is restricted to one task at a time."""
 
 STRIKES_SHARE: Final = 0.02
-"""The same for each job in processing. The larger number counts."""
+"""Strikes per job in processing. The restriction starts at this number if it is larger than STRIKES_MAX."""
 
 
 STALL_STRIKES: Final = 3
-"""Strikes for a frame that blocked its worker: it costs much more of the worker's time than a death does."""
+"""Strikes for a frame that blocked its worker: it costs much more of the worker's time than a crash."""
 
 
 class Strikes(NamedTuple):
-    """Strikes of an account, and when a frame of it last blocked a worker, if one did."""
+    """Strikes of an account, and when one of its frames last blocked a worker, if ever."""
 
     number: int
     last_stall_at: datetime | None
 
 
 async def striking_accounts(transaction: Transaction, now: datetime) -> dict[str, Strikes]:
-    """Return the accounts whose jobs have brought down too many workers lately, with their strikes. Jobs that completed do not count."""
+    """Return the accounts whose jobs brought down too many workers lately, with their strikes. Completed jobs do not
+    count."""
     values = {
         "now": now,
         "since": now - timedelta(seconds=STRIKE_SECONDS),
@@ -74,7 +75,7 @@ async def striking_accounts(transaction: Transaction, now: datetime) -> dict[str
 
 
 async def see_workers(transaction: Transaction, now: datetime, workers: Sequence[SeenWorker]) -> None:
-    """Record the workers that live, and forget those that have been gone for an hour."""
+    """Record the live workers, and forget workers that have been gone for an hour."""
     ordered = sorted(workers, key=lambda worker: worker.id)
     columns = {
         "ids": [worker.id for worker in ordered],
@@ -92,46 +93,46 @@ async def see_workers(transaction: Transaction, now: datetime, workers: Sequence
 
 
 async def usable_workers(transaction: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:
-    """Return the workers among these that may be given tasks, with the number of tasks that each holds, of all schedulers."""
+    """Return those workers that can get tasks, with the number of their tasks from all schedulers."""
     rows = await execute(transaction, "usable_workers", {"now": now, "ids": list(ids)})
     return {row.id: row.load for row in rows}
 
 
 async def restartable_workers(transaction: Transaction, ids: Sequence[str]) -> list[str]:
-    """Return idle workers that must restart. Each is returned to one caller, which restarts it."""
+    """Return idle workers that must restart. Each is returned to only one caller, which restarts it."""
     return await column(transaction, "restartable_workers", {"ids": list(ids)})
 
 
 async def live_workers(transaction: Transaction, now: datetime) -> list[str]:
-    """Return the workers that some scheduler has seen just now and that may be given tasks."""
+    """Return the workers that some scheduler has seen just now and that can get tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
     return await column(transaction, "live_workers", values)
 
 
 async def live_renderers(transaction: Transaction, now: datetime) -> set[str]:
-    """Return the renderers of the workers that some scheduler has seen just now, on any Ray cluster."""
+    """Return the renderers of workers that some scheduler has seen just now, on any Ray cluster."""
     values = {"since": now - timedelta(seconds=LIVE_SECONDS)}
     return set(await column(transaction, "live_renderers", values))
 
 
 async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) -> datetime | None:
-    """Count a failure; return until when the worker is quarantined, if it is."""
+    """Count a failure of the worker; return the end of its quarantine, if it is quarantined."""
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX, "rest_seconds_max": REST_SECONDS_MAX}
     until = await column(transaction, "blame_worker", values)
     return until[0] if until else None
 
 
 async def surplus_segments(transaction: Transaction, bytes_max: int, segments_max: int) -> list[str]:
-    """Return segments to delete so that the rest fits the budget. No running job needs them."""
+    """Return segments to delete, so that the rest fits the budget. No running job needs them."""
     values = {"bytes_max": bytes_max, "segments_max": segments_max}
     return await column(transaction, "surplus_segments", values)
 
 
 async def forget_segments(transaction: Transaction, keys: Sequence[str]) -> None:
-    """Drop the records of segments that are no longer in storage."""
+    """Delete the records of segments that are no longer in storage."""
     await execute(transaction, "forget_segments", {"keys": list(keys)})
 
 
 async def known_segments(transaction: Transaction, keys: Sequence[str]) -> set[str]:
-    """Return the keys that the cache has a record of."""
+    """Return those keys that have a record in the cache."""
     return set(await column(transaction, "known_segments", {"keys": list(keys)}))

@@ -1,1 +1,1 @@
-"""Addresses that may be reached, and the client that reaches only them."""
+"""Rules for outgoing requests, and an HTTP client that applies them."""

@@ -1,7 +1,7 @@
-"""Rules for public URLs and addresses. Pure: nothing is looked up here.
+"""Rules for public URLs and addresses. Pure: this module resolves no names.
 
-The rules are the interface's ("Value rules at render time", "Delivery rules"). A host that looks like a number in any
-spelling of some resolver (octal, hexadecimal, one integer, fewer than four parts) is read as one, as browsers do
+The rules are those of the interface ("Value rules at render time", "Delivery rules"). Some resolvers read hosts such
+as octal, hexadecimal, single or short numbers as addresses; so does this module, as browsers do
 (https://url.spec.whatwg.org/#concept-ipv4-parser).
 """
 
@@ -19,7 +19,7 @@ import idna
 URL_LENGTH_MAX: Final = 2048
 _HOST_LENGTH_MAX: Final = 253
 _LONG_AUTHORITY: Final = re.compile(r"[^/?#]*+//[^/?#]{320}")
-"""Start of a URL whose host is too long for a name. Normalising a longer one takes milliseconds."""
+"""Start of a URL whose host is longer than any host name. Normalising a longer one takes milliseconds."""
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
 _PRIVATE_SUFFIXES: Final = ("localhost", "local", "internal")
 _METADATA_HOSTS: Final = frozenset({"metadata.google", "metadata.goog", "metadata.azure.com"})
@@ -29,7 +29,7 @@ _NOT_PUBLIC_V4: Final = tuple(
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
-        "168.63.129.16/32",  # the metadata service of Azure's machines
+        "168.63.129.16/32",  # metadata service of Azure virtual machines
     )
 )  # fmt: skip
 _GLOBAL_V6: Final = IPv6Network("2000::/3")
@@ -40,12 +40,12 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 class UrlRefused(Exception):
-    """The URL may not be reached; the message is the reason, fit for the caller's eyes."""
+    """The URL is not allowed; the message is the reason, fit for callers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Target of a URL. `host` is in ASCII, lower case, without a trailing dot."""
+    """Scheme, host and port of a URL. `host` is ASCII, lower case, without a trailing dot."""
 
     scheme: str
     host: str
@@ -53,7 +53,7 @@ class Target:
 
 
 def checked_target(url: str, *, allow_private: bool) -> Target:
-    """Return the URL's target. Raises UrlRefused if its text breaks a rule.
+    """Return the URL's target. Raises UrlRefused if the URL breaks a rule.
 
     With `allow_private` it must still be a valid http(s) URL without user info.
     """
@@ -72,7 +72,8 @@ def checked_target(url: str, *, allow_private: bool) -> Target:
 
 @lru_cache(4096)
 def unmapped(address: str) -> str:
-    """Return the IPv4 address inside an IPv6 one, as a socket of both families names its IPv4 clients, else the address."""
+    """Return the IPv4 address in an IPv4-mapped IPv6 address, as dual-stack sockets name IPv4 clients, or else the
+    address."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -83,9 +84,10 @@ def unmapped(address: str) -> str:
 
 @lru_cache(4096)
 def subscriber(address: str) -> str:
-    """Return whose address this is, for limits of one caller: the /64 of an IPv6 address, which one machine has whole, else the address.
+    """Return the address that limits per caller count: the /64 of an IPv6 address, which one machine can own, or else
+    the address.
 
-    An IPv4 address inside an IPv6 one counts as itself, and a text that is no address, too.
+    An IPv4-mapped address counts as IPv4. A text that is no address counts as itself.
     """
     try:
         parsed = ip_address(address.split("%", 1)[0])
@@ -97,7 +99,7 @@ def subscriber(address: str) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Return True if an address (as text, any family) is one of the public internet."""
+    """Return True if an address (text, IPv4 or IPv6) is on the public internet."""
     try:
         parsed = ip_address(address.split("%", 1)[0])
     except ValueError:
@@ -106,7 +108,8 @@ def is_public(address: str) -> bool:
 
 
 def number_host(host: str) -> IPv4Address | None:
-    """The IPv4 address that a host name spells as numbers; None where it is a name. Raises UrlRefused for a broken one."""
+    """Return the IPv4 address that a host spells as numbers, or None for a name. Raises UrlRefused for an invalid
+    number."""
     labels = host.split(".")
     if not _is_number(labels[-1]):
         return None

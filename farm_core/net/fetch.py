@@ -1,8 +1,8 @@
-"""A client that reaches public addresses only.
+"""HTTP client that connects only to public addresses.
 
-A name is resolved once per connection, every answer is checked, and the connection goes to one of the addresses that were
-checked; the request keeps the name in `Host` and in the TLS handshake. Each redirect is a new URL, with all checks. Size,
-time and redirects are bounded. No proxy of the environment is used.
+A name is resolved once per connection. Every address is checked, and the connection goes to one of them; `Host` and
+the TLS handshake keep the name. Each redirect is checked like a new URL. Size, time and redirects are limited.
+Proxies of the environment are ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class FetchFailed(Exception):
-    """The request did not succeed; `message` is fit for the caller's eyes, `again` says whether a repeat may help."""
+    """The request failed; `message` is fit for callers, `again` is True if another attempt can succeed."""
 
     def __init__(self, message: str, *, again: bool) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class FetchFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A body in a temporary file, which the caller removes."""
+    """A body in a temporary file, which the caller deletes."""
 
     path: Path
     bytes: int
@@ -51,14 +51,14 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Rules of outgoing requests: whether private addresses are allowed, and who resolves names."""
+    """Rules for outgoing requests: the resolver, and whether private addresses are allowed."""
 
     allow_private: bool = False
     resolve: Resolver = system_resolver
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connect to an address that was checked, whatever the name would resolve to a moment later."""
+    """Connect to a checked address, even if the name resolves to another one by then."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -87,8 +87,8 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float = FETCH_SECONDS) -> Fetched:
-    """Fetch a URL into a temporary file. Raises UrlRefused, FetchFailed (also where it exceeds the limit), and OSError
-    where this machine lacks space or descriptors."""
+    """Fetch a URL into a temporary file. Raises UrlRefused, FetchFailed (also above the limit), and OSError if this
+    machine lacks space or descriptors."""
     try:
         async with asyncio.timeout(seconds):
             for _ in range(REDIRECTS_MAX + 1):
@@ -115,12 +115,11 @@ async def guarded_post(
     before_sending: BeforeSending | None = None,
     before_whole: BeforeWhole | None = None,
 ) -> int:
-    """Post a body; return the status of the answer, whose body is not read. Redirects are not followed.
+    """Post a body; return the HTTP status of the answer without its body. Redirects are not followed.
 
-    `before_sending` is awaited once the connection stands, before the first byte of the request; what it raises comes
-    out, and nothing is sent. `before_whole` is called right before the last bytes of the request are: without them it
-    is none that the receiver could act on. Raises UrlRefused, FetchFailed where no answer came, and
-    OSError where this machine lacks descriptors.
+    `before_sending` is awaited after connecting and before the first byte; if it raises, nothing is sent.
+    `before_whole` is called just before the last bytes: without them the receiver has no complete request. Raises
+    UrlRefused, FetchFailed if there is no answer, and OSError if this machine lacks descriptors.
     """
     trace = _tracer(before_sending, before_whole)
     try:
@@ -131,7 +130,7 @@ async def guarded_post(
 
 
 async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
-    """Return the file, or the URL that the answer redirects to."""
+    """Return the file, or the URL of a redirect."""
     async with _exchange("GET", url, {"Accept": "*/*", "Accept-Encoding": "identity"}, None, guard) as response:
         headers = {name.lower(): value for name, value in response.headers}
         if response.status in _REDIRECTS and b"location" in headers:
@@ -177,7 +176,7 @@ async def _exchange(
     guard: Guard,
     trace: Trace | None = None,
 ) -> AsyncIterator[httpcore.Response]:
-    """One request on a connection of its own."""
+    """Make one request on its own connection."""
     target = checked_target(url, allow_private=guard.allow_private)
     extensions: dict[str, Any] = {"timeout": {"connect": CONNECT_SECONDS, "read": 30.0, "write": 30.0, "pool": 1.0}}
     if trace is not None:
@@ -198,7 +197,7 @@ async def _exchange(
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
         if isinstance(error, TimeoutError):
             raise
-        if fault := machine_fault(error):  # the farm's own
+        if fault := machine_fault(error):  # a certificate authority of the farm
             raise fault from None
         raise FetchFailed("The server could not be reached.", again=True) from None
 

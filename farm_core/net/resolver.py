@@ -1,7 +1,7 @@
-"""Names to addresses: every answer checked.
+"""Resolve host names, and check every address.
 
-Names are resolved by c-ares in the event loop, so that slow name servers hold no thread; what one account waits for at once is
-limited (`AccountLookups`).
+c-ares resolves names in the event loop, so slow name servers block no threads. Concurrent look-ups of each account
+are limited (`AccountLookups`).
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ import aiodns
 from farm_core.net.addresses import UrlRefused, checked_target, is_public, number_host
 
 RESOLVE_SECONDS: Final = (5.0, 15.0)
-"""Time for a lookup, and for its repetition where it timed out."""
+"""Time limit of a look-up, and of its repetition after a timeout."""
 
 LOOKUPS_PER_ACCOUNT: Final = 4
 _TIMED_OUT: Final = frozenset({aiodns.error.ARES_ETIMEOUT, aiodns.error.ARES_ECANCELLED})
 
 Resolver = Callable[[str, int], Awaitable[list[str]]]
-"""Gives the addresses of a host name (and port), or raises OSError (TimeoutError where no server answered in time)."""
+"""Function that returns the addresses of a host and port. Raises OSError (TimeoutError if no server answered in
+time)."""
 
 _channels: WeakKeyDictionary[asyncio.AbstractEventLoop, aiodns.DNSResolver] = WeakKeyDictionary()
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """Return the answers of the machine's name servers and hosts file, in their order, without repeats."""
+    """Return the addresses from the machine's name servers and hosts file, in order, without repeats."""
     return await _addresses(host, port, RESOLVE_SECONDS[0])
 
 
 async def patient_resolver(host: str, port: int) -> list[str]:
-    """`system_resolver`; a name that times out is tried again for longer."""
+    """Call `system_resolver`. After a timeout, try again with a longer one."""
     try:
         return await _addresses(host, port, RESOLVE_SECONDS[0])
     except TimeoutError:
@@ -43,7 +44,7 @@ async def patient_resolver(host: str, port: int) -> list[str]:
 
 
 class AccountLookups:
-    """Resolvers of accounts: each looks up LOOKUPS_PER_ACCOUNT names at once, and its others wait."""
+    """Resolvers of accounts. Each account can look up LOOKUPS_PER_ACCOUNT names at once; further look-ups wait."""
 
     def __init__(self, resolve: Resolver) -> None:
         self._resolve = resolve
@@ -90,7 +91,7 @@ def _channel() -> aiodns.DNSResolver:
 
 
 async def checked_addresses(host: str, port: int, *, allow_private: bool, resolve: Resolver) -> list[str]:
-    """The host's addresses, if every one of them may be reached. Raises UrlRefused, or OSError where none is known."""
+    """Return the host's addresses if all of them are allowed. Raises UrlRefused, or OSError if there is none."""
     spelled = number_host(host)
     addresses = [str(spelled)] if spelled is not None else await resolve(host, port)
     if not addresses:
@@ -103,9 +104,10 @@ async def checked_addresses(host: str, port: int, *, allow_private: bool, resolv
 async def url_fault(
     url: object, *, allow_private: bool, resolve: Resolver = system_resolver, setting: str | None = None
 ) -> str | None:
-    """Why the URL may not be used, or None. A name that does not resolve now is no fault: it is checked again on use.
+    """Return the reason why the URL cannot be used, or None. An unknown name is no fault, because it is checked again
+    on use.
 
-    `setting` is the variable that would allow it: it is named where nothing but the private address is wrong.
+    `setting` is the variable that allows private addresses; the reason names it if that is the only problem.
     """
     if not isinstance(url, str):
         return "must be a string"
@@ -115,7 +117,7 @@ async def url_fault(
             await checked_addresses(target.host, target.port, allow_private=False, resolve=resolve)
     except UrlRefused as refusal:
         return f"must be a public http(s) URL. {refusal}" + _way_round(url, setting)
-    except OSError:  # also TimeoutError: the name is not known, or not now
+    except OSError:  # includes TimeoutError: the name cannot be resolved now
         return None
     return None
 

@@ -11,7 +11,7 @@ from farm_core.db.columns import JsonText, moment
 
 
 class Preset(SQLModel, table=True):
-    """A keyframe preset; publishing a name again replaces the data and raises the version."""
+    """A keyframe preset. Publishing the same name again replaces its data and increments its version."""
 
     __tablename__ = "presets"
     __table_args__ = (UniqueConstraint("account_id", "name", name="one_preset_per_name"),)
@@ -21,6 +21,6 @@ class Preset(SQLModel, table=True):
     name: str
     version: int = 1
     animation_data: str = Field(sa_column=Column(JsonText, nullable=False))
-    """Data as sent, in JSON: the JSON type, unlike JSONB, keeps the order of names."""
+    """The data as sent, as JSON text: unlike JSONB, the JSON type keeps the order of names."""
     created_at: datetime = moment()
     updated_at: datetime = moment()

@@ -16,11 +16,11 @@ from farm_core.presets.models import Preset
 
 ORDER: Final = (col(Preset.name), col(Preset.id))
 WITHOUT_DATA: Final = defer(cast(Any, Preset.animation_data), raiseload=True)
-"""Columns of lists: a preset's data can have megabytes."""
+"""Option for lists that do not load the data, which can have megabytes."""
 
 
 def stored_key(preset_id: str) -> str:
-    """Return the preset's key among what its account has stored (`farm_core/usage/stored.py`)."""
+    """Return the preset's key among the stored objects of its account (`farm_core/usage/stored.py`)."""
     return f"presets/{preset_id}"
 
 
@@ -36,13 +36,13 @@ async def owned(session: AsyncSession, account_id: str, preset_id: str) -> Prese
 
 
 async def remove(session: AsyncSession, account_id: str, preset_id: str) -> bool:
-    """Delete the account's preset; say whether there was one. One statement: of concurrent deletions one finds it."""
+    """Delete the account's preset. Return True for the one caller that deleted it. One statement."""
     statement = delete(Preset).where(col(Preset.account_id) == account_id, col(Preset.id) == preset_id)
     return (await session.execute(statement.returning(col(Preset.id)))).first() is not None
 
 
 async def upsert(session: AsyncSession, account_id: str, name: str, data: str, now: datetime) -> Preset:
-    """Store a preset, or replace the data of the one with this name and raise its version. One statement."""
+    """Store a preset, or replace the data of the one with the same name and increment its version. One statement."""
     row = Preset(
         id=new_id("pre"), account_id=account_id, name=name, animation_data=data, created_at=now, updated_at=now
     )

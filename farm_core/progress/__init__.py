@@ -1,1 +1,1 @@
-"""Live progress of running jobs in Redis: written by render workers, read by the API, published to listeners."""
+"""Live progress of running jobs, in Redis. Render workers write it, the API reads it, and subscribers receive it."""

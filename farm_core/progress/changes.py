@@ -32,19 +32,20 @@ RETRY_SECONDS: Final = 1.0
 
 
 class JobChange(TypedDict, total=False):
-    """A change of a job: `status` after a change of state, the other fields while a worker renders a segment."""
+    """A change of a job. `status` is set after a change of state; workers set the other fields while they render a
+    segment."""
 
     job_id: Required[str]
     account_id: Required[str]
     status: str
     progress: float
-    """0 to 99 while the job runs, 100 when it is completed."""
+    """From 0 to 99 while the job runs, 100 when it is completed."""
     frames_done: int
     frame_count: int
     segment: int
     """Index of the task."""
     segment_frames: int
-    """Frames done of the segment by this attempt."""
+    """Number of frames of the segment that this attempt has finished."""
     stage: str
     """`prepare`, `draw`, `store`, `done`, or `assemble`."""
     worker: str
@@ -53,7 +54,7 @@ class JobChange(TypedDict, total=False):
 
 
 def changed(job_id: str, account_id: str, status: str, progress: float | None = None) -> JobChange:
-    """A change of state. A completed job's progress is 100."""
+    """Return a change of state. The progress of a completed job is 100."""
     change = JobChange(job_id=job_id, account_id=account_id, status=str(status))
     if progress is not None or status == "completed":
         change["progress"] = 100.0 if progress is None else progress
@@ -61,25 +62,25 @@ def changed(job_id: str, account_id: str, status: str, progress: float | None = 
 
 
 class ChangePublisher:
-    """Publish changes of state after their commit. Never raises and never holds up its caller: Redis may be away."""
+    """Publish changes of state after their commit. It never raises and never blocks its caller: Redis can be away."""
 
     def __init__(self, redis: Redis | None) -> None:
         self._redis = redis
         self._tasks: set[asyncio.Task[None]] = set()
 
     def publish(self, changes: Iterable[JobChange]) -> None:
-        """Publish in the background. Call it on the event loop, after the commit."""
+        """Publish in the background. Call this on the event loop, after the commit."""
         if self._redis is not None and (messages := list(changes)):
             task = asyncio.get_running_loop().create_task(self._publish(self._redis, messages))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     def publish_after_commit(self, session: AsyncSession, changes: Sequence[JobChange]) -> None:
-        """Publish when and if the session's transaction commits."""
+        """Publish after the session's transaction has committed."""
         event.listen(session.sync_session, "after_commit", lambda _: self.publish(changes), once=True)
 
     async def close(self) -> None:
-        """Wait for what is being published, and give the client's connections back."""
+        """Wait for the running publications, and close the client's connections."""
         await asyncio.gather(*self._tasks)
         if self._redis is not None:
             await self._redis.aclose()
@@ -96,9 +97,10 @@ class ChangePublisher:
 
 
 async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChange | None, None]:
-    """Yield the changes of one account's jobs, or of all jobs; None after each (re)connection.
+    """Yield the changes of one account's jobs or of all jobs, and None after each connection.
 
-    Runs until the consumer stops it. Reconnects by itself. Each listener has a connection of its own, outside the client's pool.
+    Runs until the consumer stops it, and reconnects by itself. Each listener has its own connection, outside the
+    client's pool.
     """
     pool = redis.connection_pool
     own = Redis(connection_pool=ConnectionPool(pool.connection_class, max_connections=2, **pool.connection_kwargs))
@@ -137,7 +139,7 @@ async def _subscribe(subscription: PubSub, account_id: str | None) -> None:
 
 
 async def _next_change(subscription: PubSub) -> JobChange | None:
-    """Return the next change, or None after POLL_SECONDS without one. A ping then finds out whether Redis is still there."""
+    """Return the next change, or None after POLL_SECONDS without one. A ping then tests the connection."""
     message = await subscription.get_message(timeout=POLL_SECONDS)
     if message is None:
         await subscription.ping()

@@ -1,7 +1,7 @@
-"""Progress of running jobs, as callers see it: it never goes back.
+"""Read the progress of running jobs. Shown progress never decreases.
 
-Read from Redis. Jobs that Redis does not know, all of them while it is away, have the progress of their finished segments in
-Postgres. A process never shows less than it has shown before.
+It comes from Redis. If Redis is away or does not know a job, the progress is that of the job's finished segments in
+Postgres. A process never shows less than before.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from farm_core.jobs.status import JobStatus
 from farm_core.progress import store
 
 AWAY_SECONDS: Final = 1.0
-"""After Redis did not answer, it is not asked again for this long."""
+"""Time for which Redis is not asked again after it did not answer."""
 
 FIRST_SECONDS: Final = 3.0
-"""A new process waits this long for its first answer from Redis: it cannot know what the process before it has shown."""
+"""Time that a new process waits for its first answer of Redis, because it does not know the progress shown before its
+start."""
 
 FIRST_RETRY_SECONDS: Final = 0.1
 
@@ -35,21 +36,21 @@ REMEMBERED_MAX: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """Frames done of a running job, out of `frame_count`. A job that is not planned yet has none done."""
+    """Number of finished frames of a running job, out of `frame_count`. It is 0 for a job that is not planned yet."""
 
     frames_done: int
     frame_count: int
 
     @property
     def percent(self) -> float:
-        """0 to 99, rounded down to a tenth: only completion makes 100."""
+        """Progress from 0 to 99, rounded down to a tenth. Only a completed job has 100."""
         share = self.frames_done / max(1, self.frame_count)
         return min(store.PROGRESS_MAX, int(1000 * share) / 10)
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentState:
-    """The latest attempt of a segment: frames done, stage (`JobChange.stage`), worker, start in seconds since 1970."""
+    """Latest attempt of a segment: finished frames, stage (`JobChange.stage`), worker, start in seconds since 1970."""
 
     segment: int
     segment_frames: int
@@ -59,7 +60,7 @@ class SegmentState:
 
 
 class JobRow(Protocol):
-    """The columns of a job that its shown progress depends on."""
+    """Columns of a job from which its shown progress is computed."""
 
     @property
     def id(self) -> str: ...  # noqa: D102
@@ -70,7 +71,7 @@ class JobRow(Protocol):
 
 
 class ProgressReader:
-    """Read the progress of any number of jobs in one round trip."""
+    """Read the progress of several jobs in one round trip."""
 
     def __init__(self, redis: Redis | None, database: Database) -> None:
         self._redis = redis
@@ -80,7 +81,7 @@ class ProgressReader:
         self._shown: OrderedDict[str, JobProgress] = OrderedDict()
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
-        """Return the progress of each of these running jobs. Unknown ids are left out."""
+        """Return the progress of each running job. Unknown ids are left out."""
         if not job_ids:
             return {}
         found = await self._live(job_ids)
@@ -97,12 +98,13 @@ class ProgressReader:
         }
 
     async def percent(self, job_id: str) -> float | None:
-        """Return the live progress of one running job, for the record of its end; None if Redis does not know it."""
+        """Return the live progress of one running job, to record it at its end. Return None if Redis does not know
+        the job."""
         found = await self._live([job_id])
         return found[job_id].percent if job_id in found else None
 
     async def segments_of(self, job_id: str) -> dict[int, SegmentState]:
-        """Return the latest state of the job's segments by their index; empty while Redis is away."""
+        """Return the latest state of the job's segments by index, or nothing while Redis is away."""
         if not self._is_near():
             return {}
         assert self._redis is not None
@@ -130,7 +132,7 @@ class ProgressReader:
                 return found
 
     async def _ask_redis(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
-        """Return the progress of these jobs in Redis. Raises RedisError or OSError while it is away."""
+        """Return the progress of the jobs in Redis. Raises RedisError or OSError while it is away."""
         assert self._redis is not None
         pipeline = self._redis.pipeline(transaction=False)
         for job_id in job_ids:
@@ -148,7 +150,7 @@ class ProgressReader:
         return {row.id: JobProgress(row.frames, row.frame_count) for row in rows}
 
     def _forward(self, job_id: str, progress: JobProgress) -> JobProgress:
-        """Return the greater of this and what was shown last."""
+        """Return the maximum of this progress and the one shown last."""
         earlier = self._shown.pop(job_id, progress)
         greater = max(earlier, progress, key=lambda one: one.frames_done)
         self._shown[job_id] = greater

@@ -14,17 +14,18 @@ from __future__ import annotations
 from typing import Final
 
 RUNNING_MS: Final = 24 * 3600 * 1000
-"""A running job's hash expires this long after its last write. Postgres knows the finished segments afterwards."""
+"""Expiry of a running job's hash after its last write. Postgres still has the finished segments."""
 
 ENDED_MS: Final = 60 * 1000
-"""An ended job's hash expires soon: its row in Postgres has its last progress."""
+"""Expiry of an ended job's hash. Its row in Postgres has its final progress."""
 
 PROGRESS_MAX: Final = 99.0
-"""Only completion itself makes 100."""
+"""Maximum progress of a running job. Only a completed job has 100."""
 
-# KEYS: the job's hash. ARGV: segment index, its frames done, finished frames of the job as Postgres had them, frames of the job,
-# the segment's state as JSON, the channel, job id, account id, milliseconds to keep. A repeated attempt starts at frame 0 again and
-# adds nothing until it passes the earlier one. Nothing is written once the job has ended.
+# KEYS: the job's hash. ARGV: segment index, its finished frames, finished frames of the job according to Postgres,
+# frames of the job, the segment's state as JSON, the channel, job id, account id, milliseconds to keep. A repeated
+# attempt starts again at frame 0 and adds nothing until it passes the earlier one. Nothing is written after the job has
+# ended.
 WRITE: Final = """
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 local reached = tonumber(redis.call('HGET', KEYS[1], 'f:' .. ARGV[1]) or '0')
@@ -45,7 +46,7 @@ return frames
 
 
 def key(job_id: str) -> str:
-    """Return the job's hash."""
+    """Return the key of the job's hash."""
     return f"progress:{job_id}"
 
 

@@ -1,4 +1,4 @@
-"""Write the progress of a worker's segments to Redis, from a thread of its own: rendering never waits for Redis."""
+"""Write the progress of a worker's segments to Redis in a separate thread: rendering never waits for Redis."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from redis.exceptions import RedisError
 from farm_core.progress import store
 
 EVERY_SECONDS: Final = 0.4
-"""Progress is written at most this often, except states that are shown at once."""
+"""Minimum time between two writes, except for states that are shown at once."""
 
 RETRY_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 1.0
 LAST_SECONDS: Final = 1.0
 WAITING_MAX: Final = 64
-"""States that wait for Redis to come back; the oldest are dropped."""
+"""Maximum number of states that wait while Redis is away. The oldest ones are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentProgress:
-    """One attempt of a task as its worker sees it. `finished_frames` is what Postgres knew of the whole job at the start."""
+    """Progress of one attempt at its worker. `finished_frames` is the job's count in Postgres at the start."""
 
     token: str
     job_id: str
     account_id: str
     segment: int
     frame_count: int
-    """Frames of the whole job."""
+    """Number of frames of the whole job."""
     finished_frames: int
     worker: str
     stage: str = "prepare"
@@ -40,7 +40,7 @@ class SegmentProgress:
     started: float = field(default_factory=time.time)
 
     def at(self, stage: str, frames_done: int) -> SegmentProgress:
-        """Return the same attempt, further on."""
+        """Return a copy of this progress for a later state of the attempt."""
         return replace(self, stage=stage, frames_done=frames_done)
 
 
@@ -63,7 +63,7 @@ class ProgressWriter:
             self._thread.start()
 
     def show(self, progress: SegmentProgress, *, at_once: bool = False) -> None:
-        """Take the newest state of an attempt and return. `at_once`: write it without the pause after the last write."""
+        """Keep the newest state of an attempt and return. `at_once`: write it without a pause after the last write."""
         if self._thread is None:
             return
         with self._changed:
@@ -72,7 +72,7 @@ class ProgressWriter:
             self._changed.notify()
 
     def close(self) -> None:
-        """Write what waits, within a bounded time, and end the thread."""
+        """Write the waiting states within a bounded time, and stop the thread."""
         if self._thread is None:
             return
         with self._changed:
@@ -98,7 +98,7 @@ class ProgressWriter:
         self._client.close()
 
     def _try_write(self, states: dict[str, SegmentProgress]) -> bool:
-        """Write the states. Keep them and return False if Redis does not answer."""
+        """Write the states. If Redis does not answer, keep them and return False."""
         try:
             self._write(list(states.values()))
         except (RedisError, OSError):

@@ -11,7 +11,7 @@ from farm_core.db.columns import moment
 
 
 class SignInLink(SQLModel, table=True):
-    """A link that signs its bearer in to the console once. `read_only` sessions change nothing."""
+    """A one-time link that signs its bearer in to the console. A `read_only` session cannot change anything."""
 
     __tablename__ = "sign_in_links"
 
@@ -24,7 +24,7 @@ class SignInLink(SQLModel, table=True):
 
 
 class ConsoleSession(SQLModel, table=True):
-    """A signed-in browser. `acting_as` is the account that an operator has signed in as, besides their own."""
+    """Session of a signed-in browser. `acting_as` is another account that a signed-in operator acts as."""
 
     __tablename__ = "console_sessions"
 

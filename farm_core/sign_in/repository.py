@@ -23,7 +23,8 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Owner of a session. `account` is the one whose things are shown; `operator` is the account that acts as it, if it is another."""
+    """Accounts of a session. `account` is the one whose data is shown. `operator` is the account that acts as it, if
+    it is another one."""
 
     account: Account
     owner: Account
@@ -36,7 +37,7 @@ def console_url(origin: str, token: str) -> str:
 
 
 async def create_link(session: AsyncSession, account_id: str, now: datetime, *, read_only: bool = False) -> str:
-    """Store a new link and return its token, which is not stored. It is valid once, for LINK_LIFETIME."""
+    """Store a new link and return its token, which is not stored. The link works once, within LINK_LIFETIME."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     session.add(
         SignInLink(
@@ -48,21 +49,21 @@ async def create_link(session: AsyncSession, account_id: str, now: datetime, *, 
 
 
 async def link_account(session: AsyncSession, token: str, now: datetime) -> Account | None:
-    """Return the account that a usable link signs in; the link stays usable."""
+    """Return the account of a valid link. The link stays valid."""
     statement = select(Account).join(SignInLink, col(SignInLink.account_id) == col(Account.id))
     found: Account | None = await session.scalar(statement.where(*_usable(token, now)))
     return found
 
 
 async def use_link(session: AsyncSession, token: str, now: datetime) -> str | None:
-    """Use the link up and return the token of a new session; None if it was used before, expired or never existed."""
+    """Use up the link and return the token of a new session. Return None if the link is used, expired or unknown."""
     statement = update(SignInLink).where(*_usable(token, now)).values(used_at=now)
     row = (await session.execute(statement.returning(col(SignInLink.account_id), col(SignInLink.read_only)))).first()
     return None if row is None else await create_session(session, row.account_id, now, read_only=row.read_only)
 
 
 async def create_session(session: AsyncSession, account_id: str, now: datetime, *, read_only: bool = False) -> str:
-    """Store a new session and return its token, which is not stored. Forget sessions and links that have expired."""
+    """Store a new session and return its token, which is not stored. Delete expired sessions and links."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     await session.execute(delete(ConsoleSession).where(col(ConsoleSession.expires_at) < now))
     await session.execute(delete(SignInLink).where(col(SignInLink.expires_at) < now - SESSION_LIFETIME))
@@ -76,7 +77,7 @@ async def create_session(session: AsyncSession, account_id: str, now: datetime, 
 
 
 async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedIn | None:
-    """Return whose session the token opens; None for an unknown or expired one. One statement."""
+    """Return the accounts of the session with this token, or None if it is unknown or expired. One statement."""
     acted = aliased(Account)
     statement = (
         select(ConsoleSession, Account, acted)
@@ -89,13 +90,13 @@ async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedI
 
 
 async def act_as(session: AsyncSession, token: str, account_id: str | None) -> None:
-    """Have the session see and act as another account, or with None as its own again. The caller checks the right to."""
+    """Let the session act as another account, or with None as its own again. The caller checks the permission."""
     statement = update(ConsoleSession).where(col(ConsoleSession.token_hash) == hash_of(token))
     await session.execute(statement.values(acting_as=account_id))
 
 
 async def end_session(session: AsyncSession, token: str) -> None:
-    """Sign out: revoke the token."""
+    """Sign out: delete the session."""
     await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == hash_of(token)))
 
 

@@ -11,7 +11,7 @@ from farm_core.db.columns import counter
 
 
 class JobMinute(SQLModel, table=True):
-    """Renders of an account that ended in one minute. Written once the minute is over, and never changed."""
+    """Renders of an account that ended in one minute. The row is written after that minute and never changes."""
 
     __tablename__ = "job_minutes"
 
@@ -21,13 +21,13 @@ class JobMinute(SQLModel, table=True):
     failed: int = counter()
     cancelled: int = counter()
     frames: int = counter()
-    """Frames of completed renders."""
+    """Number of frames of completed renders."""
     video_ms: int = counter()
     """Output duration of completed renders."""
 
 
 class CountedUntil(SQLModel, table=True):
-    """The one row that says up to when minutes have been counted."""
+    """The only row, with the time up to which minutes have been counted."""
 
     __tablename__ = "job_roll_up"
 

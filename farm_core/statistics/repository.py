@@ -1,6 +1,7 @@
 """Count finished renders by minute, and read the counts for charts.
 
-Minutes are counted when a chart is opened, in statements over at most an hour each, by one process at a time.
+Opening a chart counts the missing minutes. Only one process counts at a time, and each statement covers at most an
+hour.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from farm_core.db.database import Database
 
 SETTLED: Final = timedelta(seconds=30)
-"""A minute is counted this long after its end: transactions that ended a render in it have committed by then."""
+"""Delay after the end of a minute before it is counted. Transactions that ended a render in it have committed by
+then."""
 
 WINDOW: Final = timedelta(hours=1)
 WINDOWS_MAX: Final = 200
-"""Statements of one call: the next call goes on from there."""
+"""Maximum number of statements in one call. The next call continues."""
 
 BACKLOG_MAX: Final = timedelta(days=62)
 
@@ -73,7 +75,7 @@ class Bar:
 
 
 async def catch_up(database: Database, now: datetime) -> None:
-    """Count the minutes that are over and not counted yet. Return at once if another process does so."""
+    """Count all past minutes that are not counted yet. Return at once if another process is counting."""
     settled = (now - SETTLED).replace(second=0, microsecond=0)
     values = {"settled": settled, "oldest": settled - BACKLOG_MAX, "span": WINDOW}
     for _ in range(WINDOWS_MAX):
@@ -85,7 +87,7 @@ async def catch_up(database: Database, now: datetime) -> None:
 async def bars(
     database: Database, since: datetime, step: timedelta, count: int, account_id: str | None = None
 ) -> Sequence[Bar]:
-    """Return `count` bars of a chart that begins at `since`, of one account or of the whole farm."""
+    """Return `count` bars of a chart that starts at `since`, for one account or the whole farm."""
     values = {"since": since, "until": since + count * step, "step": step, "account_id": account_id}
     rows = await database.single(lambda connection: connection.execute(_FARM, values))
     found = {

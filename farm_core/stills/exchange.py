@@ -1,6 +1,6 @@
-"""Exchange of stills through Redis: a list of requests, and for each a list with one answer.
+"""Exchange of stills through Redis: one list of requests, and one list per request for its answer.
 
-Any of it can be lost: the caller waits a few seconds for the answer, and can ask again.
+Redis can lose any of them: the caller waits a few seconds, and can ask again.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from farm_core.stills.options import Frames, StillFormat
 from farm_core.stills.subject import StillSubject
 
 WAIT_SECONDS: Final = 20
-"""Time to answer: a first request may have to fetch media and open a large document."""
+"""Time limit of an answer: the first request may have to fetch media and open a large document."""
 _CONNECT_SECONDS: Final = 5
-"""Dozens of callers connect at the same moment, and a busy machine takes seconds for them."""
+"""Time limit for connecting: dozens of callers connect at once, and a busy machine takes seconds for them."""
 _POLL_SECONDS: Final = 1
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
 STRIKE_SECONDS: Final = 600
 STRIKES_MAX: Final = 3
-"""An account whose stills have held so many workers has no more drawn until STRIKE_SECONDS after the last one."""
+"""Number of workers that the account's stills may block before no more are drawn. The bar ends STRIKE_SECONDS after
+the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedStill:
-    """A request for a still in Redis. `deadline` is on this process's monotonic clock; between hosts it goes by Redis' clock."""
+    """A request for a still in Redis. `deadline` is on this process's monotonic clock; Redis' clock converts it
+    between hosts."""
 
     id: str
     deadline: float
@@ -42,7 +44,8 @@ class QueuedStill:
 
 @dataclass(frozen=True, slots=True)
 class StillAnswer:
-    """A picture, or a `failure` message for callers. `lasting`: the document or its media are at fault, not the farm."""
+    """A picture, or a `failure` message for callers. `lasting`: the document or its media cause the failure, not the
+    farm."""
 
     picture: bytes = b""
     failure: str | None = None
@@ -55,7 +58,8 @@ class ExchangeAway(Exception):
 
 
 class StillExchange:
-    """Both ends of the exchange. Each waits in Redis, so its connections have no read timeout below `WAIT_SECONDS`."""
+    """Both sides of the exchange. Each side waits in Redis, so connections have no read timeout shorter than
+    `WAIT_SECONDS`."""
 
     def __init__(self, redis_url: str) -> None:
         timeout = WAIT_SECONDS + 5
@@ -64,7 +68,7 @@ class StillExchange:
         )
 
     async def ask(self, request: QueuedStill) -> StillAnswer | None:
-        """Send the request and wait. Return None without an answer in time. Raises ExchangeAway."""
+        """Send the request and wait for its answer. Return None if there is none in time. Raises ExchangeAway."""
         place = _answer_key(request.id)
         try:
             deadline = await self._time() + request.deadline - time.monotonic()
@@ -77,7 +81,8 @@ class StillExchange:
         return None if found is None else _answer(cast(bytes, found[1]))
 
     async def next_request(self) -> QueuedStill | None:
-        """Take the next request whose caller still waits. Return None after a second without one. Raises ExchangeAway."""
+        """Take the next request whose caller still waits. Return None if there is none for a second. Raises
+        ExchangeAway."""
         try:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
             if found is None:
@@ -89,19 +94,19 @@ class StillExchange:
         return replace(request, deadline=time.monotonic() + left) if left > 0 else None
 
     async def _time(self) -> float:
-        """Return Redis' time, in seconds since the epoch: clocks of hosts may differ by more than a still may take."""
+        """Return Redis' time in seconds since 1970. The clocks of hosts can differ too much for a still's deadline."""
         seconds, microseconds = await self._redis.time()
         return float(seconds) + microseconds / 1e6
 
     async def waiting(self) -> int:
-        """Return the number of requests that wait for a scheduler, 0 while Redis is away."""
+        """Return the number of requests that no scheduler has taken, or 0 while Redis is away."""
         try:
             return int(await self._redis.llen(_QUEUE))
         except (RedisError, OSError):
             return 0
 
     async def answer(self, request: QueuedStill, answer: StillAnswer) -> None:
-        """Send the answer to the caller that waits. Raises ExchangeAway."""
+        """Send the answer to the waiting caller. Raises ExchangeAway."""
         head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
         place = _answer_key(request.id)
         try:
@@ -113,7 +118,7 @@ class StillExchange:
             raise ExchangeAway from error
 
     async def strike(self, account_id: str) -> None:
-        """Record that a still of the account has cost a worker its process, if Redis is there."""
+        """Record that a still of the account blocked or killed a worker, if Redis is there."""
         place = f"stills:strikes:{account_id}"
         try:
             async with self._redis.pipeline(transaction=True) as pipeline:
@@ -124,12 +129,12 @@ class StillExchange:
             return
 
     async def barred_seconds(self, account_id: str) -> int:
-        """Return the seconds until stills of the account are drawn again, 0 if they are now. Raises ExchangeAway."""
+        """Return the seconds until stills of the account are drawn again, or 0. Raises ExchangeAway."""
         place = f"stills:strikes:{account_id}"
         try:
             strikes = int(await self._redis.get(place) or 0)
             left = max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
-            if left > STRIKE_SECONDS:  # Redis keeps the moment of expiry, and its clock has gone back
+            if left > STRIKE_SECONDS:  # Redis stores the time of expiry, and its clock was set back
                 await self._redis.delete(place)
                 return 0
             return left
@@ -137,7 +142,7 @@ class StillExchange:
             raise ExchangeAway from error
 
     async def cached(self, key: str) -> bytes | None:
-        """Return the picture cached under the key, or None if there is none or Redis is away."""
+        """Return the cached picture, or None if there is none or Redis is away."""
         try:
             return cast("bytes | None", await self._redis.get(f"stills:kept:{key}"))
         except (RedisError, OSError):
@@ -156,7 +161,7 @@ class StillExchange:
 
 
 def queued_still(subject: StillSubject, frames: Frames, format: StillFormat) -> QueuedStill:
-    """Return a new request, which expires after WAIT_SECONDS."""
+    """Return a new request that expires after WAIT_SECONDS."""
     return QueuedStill(new_id("still"), time.monotonic() + WAIT_SECONDS, subject, frames, format)
 
 

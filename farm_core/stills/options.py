@@ -19,16 +19,16 @@ WIDTH_DEFAULT: Final = 640
 CONTACT_FRAMES: Final = 25
 CONTACT_COLUMNS: Final = 5
 CONTACT_WIDTH: Final = 160
-"""Default width of one picture of a contact sheet, px."""
+"""Default width of each picture on a contact sheet, px."""
 
 
 @dataclass(frozen=True, slots=True)
 class StillOptions:
-    """A still's time, size and format.
+    """Time, size and format of a still.
 
-    `time` is in seconds and `frame` counts from 0; at most one of them is given, and with neither the still is a poster: the
-    frame at a third of the duration. `width` is in pixels; the height follows from the subject's aspect ratio. `contact_sheet`
-    draws a contact sheet of up to 25 frames instead, each `width` pixels wide.
+    `time` is in seconds and `frame` counts from 0. Set at most one of them; with neither the still is a poster, the
+    frame at a third of the duration. `width` is in pixels; the height follows from the aspect ratio. `contact_sheet`
+    draws up to 25 frames instead, each `width` pixels wide.
     """
 
     time: float | None = None
@@ -43,7 +43,7 @@ POSTER: Final = StillOptions()
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Frames for a worker to draw, of one size, in rows of `columns`."""
+    """Frames for a worker to draw, all of one size, in rows of `columns`."""
 
     width: int
     height: int
@@ -52,7 +52,7 @@ class Frames:
 
 
 def frames_of(options: StillOptions, width: float, height: float, fps: float, frame_count: int) -> Frames:
-    """Frames of a subject with this size, rate and length. Raises InvalidInputs with every fault."""
+    """Return the frames of a subject with this size, rate and length. Raises InvalidInputs with all errors."""
     faults = [*_moment_faults(options, fps, frame_count), *_format_faults(options)]
     wanted = options.width or (CONTACT_WIDTH if options.contact_sheet else WIDTH_DEFAULT)
     rows = max(1, round_half_up(wanted * height / width))
@@ -90,6 +90,6 @@ def _index(options: StillOptions, fps: float, frame_count: int) -> int:
 
 
 def _spread_indices(frame_count: int) -> tuple[int, ...]:
-    """Evenly spaced frames, each from the middle of its part."""
+    """Return evenly spaced frames, each from the middle of its part."""
     count = min(CONTACT_FRAMES, frame_count)
     return tuple((2 * number + 1) * frame_count // (2 * count) for number in range(count))

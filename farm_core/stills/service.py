@@ -1,4 +1,4 @@
-"""Asking the farm for a still: rate, cache, then a worker."""
+"""Request a still: check the rate limit and the cache, then ask a worker."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ MEDIA_TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/w
 
 
 class StillDependencies(Protocol):
-    """Dependencies of a request for a still. The API's `AppState` has them."""
+    """Dependencies of a request for a still. The API's `AppState` implements them."""
 
     @property
     def settings(self) -> Settings:
-        """Limits."""
+        """Settings with the limits."""
         ...
 
     @property
     def rates(self) -> RateLimiter:
-        """Count requests of an account."""
+        """Counter of requests by account."""
         ...
 
     @property
     def stills(self) -> StillExchange:
-        """The way to a worker."""
+        """Exchange with the workers."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A picture file, and lines about what it leaves out."""
+    """A picture file, with notices of what it omits."""
 
     picture: bytes
     media_type: str
@@ -51,10 +51,10 @@ class Still:
 async def request_still(
     dependencies: StillDependencies, subject: StillSubject, options: StillOptions = POSTER
 ) -> Still:
-    """A picture of the subject.
+    """Return a picture of the subject.
 
-    Raises InvalidInputs for options that the subject does not have, RateLimited above the account's rate, BadRequest where
-    the document or its media cannot be drawn, Unavailable where no worker answered in time. It costs no render minutes.
+    Raises InvalidInputs for invalid options, RateLimited above the account's rate, BadRequest if the document or its
+    media cannot be drawn, Unavailable if no worker answered in time. It costs no render minutes.
     """
     frames = frames_of(options, subject.width, subject.height, subject.fps, subject.frame_count)
     media_type, key = MEDIA_TYPES[options.format], _key(subject, frames, options.format)
@@ -99,5 +99,5 @@ def _key(subject: StillSubject, frames: Frames, format: StillFormat) -> str:
 
 
 def _is_constant(subject: StillSubject) -> bool:
-    """True if equal requests give equal pictures: the bytes behind a given address may change."""
+    """Return True if equal requests give equal pictures: the media behind a given URL can change."""
     return subject.frozen or not subject.inputs

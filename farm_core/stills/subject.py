@@ -13,9 +13,9 @@ from motion.timing import frame_count
 
 @dataclass(frozen=True, slots=True)
 class StillSubject:
-    """A document in storage and the inputs to write into it. `frozen` documents have their inputs and media already.
+    """A document in storage and the inputs to apply. A `frozen` document has its inputs and media already.
 
-    `media` maps sources of a frozen document to storage keys. `origin` is the farm's public one: addresses under it are read
+    `media` maps sources of a frozen document to storage keys. URLs under `origin`, the farm's public origin, are read
     from storage, never over the network.
     """
 
@@ -36,7 +36,7 @@ class StillSubject:
 
 
 def of_template(template: Template, inputs: Mapping[str, Any], origin: str) -> StillSubject:
-    """A template with these inputs, which the caller has checked."""
+    """Return the subject of a template with these inputs. The caller has checked them."""
     return StillSubject(
         account_id=template.account_id, origin=origin, document_key=template.document_key, width=template.width,
         height=template.height, fps=template.fps, frame_count=frame_count(template.duration_seconds, template.fps),
@@ -46,7 +46,7 @@ def of_template(template: Template, inputs: Mapping[str, Any], origin: str) -> S
 
 
 def of_job(job: Job, template: Template) -> StillSubject | None:
-    """A job as it was rendered; None before its document is frozen."""
+    """Return the subject of a rendered job, or None if its document is not frozen yet."""
     if job.document_key is None:
         return None
     return StillSubject(

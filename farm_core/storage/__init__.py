@@ -1,1 +1,1 @@
-"""Object storage: one port, and its implementations (local files, S3)."""
+"""Object storage: one port, with implementations for local files and S3."""

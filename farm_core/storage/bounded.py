@@ -1,4 +1,4 @@
-"""A stream that ends early."""
+"""A stream with a limited length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 
 class Bounded(io.RawIOBase):
-    """The next `count` bytes of a stream; closing it closes the stream."""
+    """The next `count` bytes of a stream. Closing it closes the stream."""
 
     def __init__(self, stream: BinaryIO, count: int) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer as far as the bound allows."""
+        """Fill the buffer up to the limit."""
         wanted = min(len(buffer), self._left)
         chunk = self._stream.read(wanted) if wanted else b""
         buffer[: len(chunk)] = chunk
@@ -27,6 +27,6 @@ class Bounded(io.RawIOBase):
         return len(chunk)
 
     def close(self) -> None:
-        """Close the stream too."""
+        """Close this stream and the inner one."""
         self._stream.close()
         super().close()

@@ -1,4 +1,4 @@
-"""Choice of the storage by the settings."""
+"""Choose the storage from the settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from farm_core.storage.port import Storage
 
 
 def storage_of(settings: Settings, links: Links) -> Storage:
-    """Return the bucket where one is set, else files in the data folder."""
+    """Return the S3 bucket if one is set, or else files in the data folder."""
     if settings.s3_bucket is None:
         return LocalStorage(settings.data_folder / "storage", links)
     from farm_core.storage.s3 import S3Storage  # noqa: PLC0415 - boto3 is slow to import

@@ -1,4 +1,4 @@
-"""Rule for keys, which keeps every implementation and every path in bounds."""
+"""Rules for storage keys. They keep every path inside its folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 KEY_LENGTH_MAX = 512
 FOLDERS: Final = frozenset({"assets", "documents", "frozen", "imports", "media", "results", "segments"})
-"""First parts of the farm's keys. Others can have objects in the same bucket."""
+"""First parts of the farm's keys. A bucket can hold objects of other programs too."""
 
 
 def is_key(text: str) -> bool:
@@ -20,7 +20,7 @@ def is_key(text: str) -> bool:
 
 
 def checked(key: str) -> str:
-    """Return the key itself; raises ValueError where it is none."""
+    """Return the key. Raises ValueError if it is invalid."""
     if not is_key(key):
         raise ValueError("not a storage key")
     return key

@@ -1,4 +1,4 @@
-"""Objects as files in a folder."""
+"""Store objects as files in a folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _TYPES = mimetypes.MimeTypes()
 
 
 class LocalStorage:
-    """Keep objects under `folder/objects`; content types that do not follow from their endings, under `folder/types`."""
+    """Store objects under `folder/objects`. Content types that do not follow from file extensions are under
+    `folder/types`."""
 
     def __init__(self, folder: Path, links: Links) -> None:
         self._objects = folder / "objects"
@@ -35,7 +36,7 @@ class LocalStorage:
             part.mkdir(parents=True, exist_ok=True)
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
-        """Store a file's content."""
+        """Store the content of a file."""
         with _translated(), path.open("rb") as source:
             self._put(key, content_type, lambda target: shutil.copyfileobj(source, target, 1 << 20))
 
@@ -55,14 +56,14 @@ class LocalStorage:
             return self._found(key).read_bytes()
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
-        """A stream over bytes [start, end)."""
+        """Return a stream over bytes [start, end)."""
         with _translated():
             stream = self._found(key).open("rb")
         stream.seek(start)
         return stream if end is None else io.BufferedReader(Bounded(stream, max(0, end - start)))
 
     def describe(self, key: str) -> StoredObject:
-        """Size, time and type."""
+        """Return size, time and content type."""
         with _translated():
             return self._described(key, self._found(key))
 
@@ -72,29 +73,29 @@ class LocalStorage:
             return (self._objects / checked(key)).is_file()
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the folder is away, or its disk is full."""
+        """Raise StorageUnavailable if the folder is missing, or its disk is full."""
         with _translated():
             check_room(self._objects)
 
     def delete(self, key: str) -> None:
-        """Remove the object, if it is there."""
+        """Delete the object, if it exists."""
         with _translated():
             (self._objects / checked(key)).unlink(missing_ok=True)
             (self._types / key).unlink(missing_ok=True)
 
     def remove_unfinished(self, before: datetime) -> int:
-        """Remove partial files into which nothing has been written since the moment."""
+        """Delete partial files that were last written before the moment."""
         removed = 0
         with _translated():
             for path in self._partial.iterdir():
-                with suppress(FileNotFoundError):  # its writer has ended
+                with suppress(FileNotFoundError):  # the process that wrote it has ended
                     if path.stat().st_mtime < before.timestamp():
                         path.unlink()
                         removed += 1
         return removed
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
-        """Every object whose key begins with the prefix."""
+        """Return every object whose key starts with the prefix."""
         folder = self._objects / prefix.rpartition("/")[0]
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             key = path.relative_to(self._objects).as_posix()
@@ -102,7 +103,7 @@ class LocalStorage:
                 yield self._described(key, path)
 
     def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
-        """A signed URL under the origin's `/files/`."""
+        """Return a signed URL under `/files/` of the origin."""
         return self._links.url(origin, checked(key), expires_at, filename)
 
     def _put(self, key: str, content_type: str, write: Callable[[BinaryIO], object]) -> None:
@@ -138,7 +139,7 @@ def _type_by_ending(key: str) -> str:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """A disk that is full, broken or away is a store that is: not the fault of who uses it."""
+    """Convert errors of a full, broken or missing disk: they are not the caller's fault."""
     try:
         yield
     except OSError as error:
@@ -147,7 +148,7 @@ def _translated() -> Iterator[None]:
 
 @contextmanager
 def _stored(partial: Path, path: Path) -> Iterator[BinaryIO]:
-    """A file like that of `_written`, which is there after a loss of power, too: a committed row may name it."""
+    """Yield a file like `_written` that also survives a power failure, because a committed row can name it."""
     new_folders = [folder for folder in path.parents if not folder.exists()]
     with _written(partial, path) as target:
         yield target
@@ -158,7 +159,7 @@ def _stored(partial: Path, path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _written(partial: Path, path: Path) -> Iterator[BinaryIO]:
-    """A file that appears under `path` when the block ends, whole, or not at all."""
+    """Yield a file that appears under `path` completely when the block ends, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=partial, prefix=".partial-", delete=False) as target:
         temporary = Path(target.name)

@@ -19,7 +19,7 @@ class StorageUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """Properties of an object that are known without reading it."""
+    """Properties of an object that are known without reading its content."""
 
     key: str
     bytes: int
@@ -28,15 +28,15 @@ class StoredObject:
 
 
 class Storage(Protocol):
-    """Objects by key. Keys are slash-separated, of `A-Z a-z 0-9 . _ -`, and never begin with a slash.
+    """Objects by key. Keys are slash-separated, of `A-Z a-z 0-9 . _ -`, and never start with a slash.
 
-    Methods block (the implementations are used from threads); writes are atomic: a reader sees the old object or the new
-    one, never a part. Reading or describing a key that is not there raises ObjectMissing; deleting one is no error. Every method may
-    raise StorageUnavailable.
+    Methods block (callers use threads). Writes are atomic: a reader sees the old object or the new one, never a part.
+    Reading or describing a missing key raises ObjectMissing; deleting one is no error. Every method can raise
+    StorageUnavailable.
     """
 
     def put_file(self, key: str, path: Path, content_type: str = "application/octet-stream") -> None:
-        """Store a file's content (multipart where it is large)."""
+        """Store the content of a file (a large one in parts)."""
         ...
 
     def put_bytes(self, key: str, data: bytes, content_type: str = "application/octet-stream") -> None:
@@ -48,7 +48,7 @@ class Storage(Protocol):
         ...
 
     def get_bytes(self, key: str) -> bytes:
-        """Return the object's content; for small objects."""
+        """Return the content of a small object."""
         ...
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
@@ -64,19 +64,19 @@ class Storage(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the store is away, or has no room for new objects as far as it can tell."""
+        """Raise StorageUnavailable if the store is away, or is known to have no room for new objects."""
         ...
 
     def delete(self, key: str) -> None:
-        """Remove the object, if it is there."""
+        """Delete the object, if it exists."""
         ...
 
     def remove_unfinished(self, before: datetime) -> int:
-        """Remove unfinished parts of objects whose writers were killed before the moment, and return their number."""
+        """Delete unfinished parts of objects whose writers were killed before the moment; return their number."""
         ...
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
-        """Return every object whose key begins with the prefix."""
+        """Return every object whose key starts with the prefix."""
         ...
 
     def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Objects in a bucket of S3, or of a server that speaks its protocol."""
+"""Store objects in a bucket of S3, or of a server with the same protocol."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _MULTIPART_BYTES = 16 << 20
 _TRANSFER = TransferConfig(
     multipart_threshold=_MULTIPART_BYTES, multipart_chunksize=_MULTIPART_BYTES, max_concurrency=4
 )
-# A server that hangs is given up after less than a minute in all, before a worker that waits for it is taken for hung.
+# The timeouts add up to less than a minute, so that a worker that waits for a hung server does not count as hung
+# itself.
 _CONFIG = Config(
     retries={"total_max_attempts": 6, "mode": "standard"},
     connect_timeout=5,
@@ -40,7 +41,7 @@ _CONFIG = Config(
 
 
 class S3Storage:
-    """Keep objects in a bucket. Credentials come from the usual AWS variables, unless given."""
+    """Objects in a bucket. Credentials come from the usual AWS variables, unless given."""
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class S3Storage:
     ) -> None:
         key_id, secret = credentials or (None, None)
         self._bucket = bucket
-        # a separate session: boto3's default session keeps the first credentials
+        # Use a separate session: boto3's default session keeps the first credentials.
         self._client: S3Client = boto3.Session().client(
             "s3",
             endpoint_url=endpoint_url,
@@ -62,7 +63,7 @@ class S3Storage:
         )
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
-        """Store a file's content, in parts where it is large."""
+        """Store the content of a file, a large one in parts."""
         with _translated(checked(key)):
             self._client.upload_file(
                 str(path), self._bucket, key, ExtraArgs={"ContentType": content_type}, Config=_TRANSFER
@@ -84,7 +85,7 @@ class S3Storage:
             return stream.read()
 
     def open_range(self, key: str, start: int = 0, end: int | None = None) -> BinaryIO:
-        """A stream over bytes [start, end)."""
+        """Return a stream over bytes [start, end)."""
         with _translated(checked(key)):
             if start == 0 and end is None:
                 answer = self._client.get_object(Bucket=self._bucket, Key=key)
@@ -94,7 +95,7 @@ class S3Storage:
         return cast(BinaryIO, answer["Body"])
 
     def describe(self, key: str) -> StoredObject:
-        """Size, time and type."""
+        """Return size, time and content type."""
         with _translated(checked(key)):
             facts = self._client.head_object(Bucket=self._bucket, Key=key)
         return StoredObject(key, facts["ContentLength"], facts["LastModified"], facts["ContentType"])
@@ -108,7 +109,7 @@ class S3Storage:
         return True
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the server or the bucket is away. The room of a bucket is unknown."""
+        """Raise StorageUnavailable if the server or bucket is away. The free space of a bucket is unknown."""
         try:
             with _translated(self._bucket):
                 self._client.head_bucket(Bucket=self._bucket)
@@ -116,7 +117,7 @@ class S3Storage:
             raise StorageUnavailable(f"there is no bucket {self._bucket}") from None
 
     def delete(self, key: str) -> None:
-        """Remove the object, if it is there."""
+        """Delete the object, if it exists."""
         try:
             with _translated(checked(key)):
                 self._client.delete_object(Bucket=self._bucket, Key=key)
@@ -124,9 +125,10 @@ class S3Storage:
             return
 
     def remove_unfinished(self, before: datetime) -> int:
-        """Abort uploads in parts that began before the moment: a bucket keeps, and charges, their parts until then.
+        """Abort multipart uploads that started before the moment: a bucket keeps, and charges, their parts until
+        then.
 
-        Return 0 where the server or the policy of the credentials refuses it: a lifecycle rule of the bucket can do it there.
+        Return 0 if the server or the credentials do not allow it: a lifecycle rule of the bucket can do it instead.
         """
         try:
             pages = list(self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket))
@@ -141,14 +143,15 @@ class S3Storage:
         return len(left)
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
-        """Every object whose key begins with the prefix; content types are not listed, so they are the default one."""
+        """Return every object whose key starts with the prefix. Their content types are unknown, so they are the
+        default type."""
         with _translated(prefix):
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix):
                 for entry in page.get("Contents", []):
                     yield StoredObject(entry["Key"], entry["Size"], entry["LastModified"], _DEFAULT_TYPE)
 
     def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
-        """A presigned URL of the bucket; `origin` has no part in it. S3 allows seven days at most."""
+        """Return a presigned URL of the bucket. `origin` is ignored. S3 allows at most seven days."""
         asked = {"Bucket": self._bucket, "Key": checked(key)}
         if filename:
             asked["ResponseContentDisposition"] = f'attachment; filename="{filename}"'
@@ -159,7 +162,7 @@ class S3Storage:
 
 @contextmanager
 def _translated(key: str) -> Iterator[None]:
-    """Tell a missing object from every other failure; those are the store's, or the farm's with it."""
+    """Convert errors: a missing object to ObjectMissing, all others to StorageUnavailable."""
     try:
         yield
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""Run migrations: one transaction each, under an advisory lock, without long waits for tables in use."""
+"""Run migrations, one transaction each, under an advisory lock, without long waits for tables in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOCK_TIMEOUT = "5s"
 
 
 def run() -> None:
-    """Bring the database of the configuration to the version asked for."""
+    """Migrate the configured database to the requested version."""
     engine = create_engine(
         context.config.attributes["url"], poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS}
     )
@@ -40,14 +40,14 @@ def run() -> None:
 
 
 def _is_comparable(_item: object, _name: str | None, kind: str, _reflected: bool, other: object) -> bool:
-    """Leave out indexes on expressions that both sides have: Postgres writes the expression otherwise than the tables do."""
+    """Return False for expression indexes that both sides have: Postgres writes their expressions differently."""
     return not (
         kind == "index" and isinstance(other, Index) and any(not isinstance(e, Column) for e in other.expressions)
     )
 
 
 def _plain_strings(kind: str, item: object, _: object) -> str | Literal[False]:
-    """SQLModel's string type is written as SQLAlchemy's own, so that migrations do not depend on SQLModel."""
+    """Write SQLModel's string type as SQLAlchemy's, so that migrations do not depend on SQLModel."""
     return "sa.String()" if kind == "type" and isinstance(item, AutoString) else False
 
 
