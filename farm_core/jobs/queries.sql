@@ -1,20 +1,24 @@
--- Statements that carry meaning: each is loaded by its name. Times come in as parameters, so that tests can move the clock.
+-- Named statements, loaded by name. Times are parameters, so that tests can control the clock.
 --
--- Statements about several rows lock jobs before tasks before what is counted, each in the order of its key: batches of several
--- schedulers, and cancels in between, wait for one another but never in a circle. NO KEY: a row's history may be written meanwhile; only rows that are deleted are locked FOR UPDATE.
+-- Statements about several rows lock jobs before tasks before counts, each in order of key, so that schedulers and
+-- cancels cannot deadlock. Locks are NO KEY, so that a row's history can be written meanwhile; only rows that are
+-- deleted are locked FOR UPDATE.
 
 -- claim_jobs --
--- The next queued jobs, each for exactly one scheduler, with all that ingest and plan need. Accounts take turns by what they have
--- in processing, divided by the weight of their priority; within an account jobs go by their place (`WaitingJob` in `queue_models.py`):
--- short jobs overtake, and long ones do not starve, since a place never moves.
--- The cost depends on neither the depth of the queue nor the number of accounts: `account_queues` knows the next turn of each
--- account. An account ranked behind `candidates` others cannot have one of the next jobs, nor can a job whose turn is later than
--- the last of those accounts' next turns. There are more candidates than jobs wanted, because others may lock some meanwhile.
--- An account's first job is known from its row; its queue is read only where it may get more than one. A locked job is updated where it was
--- found. LIMIT hides its parameter: where the planner knows the value, it makes a new plan at each use.
--- Templates are looked up one by one: the planner would read a few thousand instead.
--- Few accounts with long queues: the first turn, in steps that double, by which there are enough jobs bounds what is read of each. It is
--- not searched for where all turns are near one another.
+-- Claim the next queued jobs, each for one scheduler only, with everything that ingest and planning need. Accounts take
+-- turns by their jobs in processing, divided by the weight of their priority. Within an account, jobs are ordered by
+-- place (`WaitingJob` in `queue_models.py`): short jobs overtake, and long ones do not starve, because a place never
+-- changes.
+-- The cost does not depend on the depth of the queue or the number of accounts, because `account_queues` has the next
+-- turn of each account. An account behind `candidates` others cannot have one of the next jobs. Nor can a job whose
+-- turn is later than the last of those accounts' next turns. There are more candidates than wanted jobs, because other
+-- schedulers can lock some.
+-- The row of an account names its first job; its queue is read only if it can get more than one. A locked job is
+-- updated by its ctid. The parameter of LIMIT is hidden in a subquery: otherwise Postgres makes a new plan for each
+-- value.
+-- Templates are looked up one by one, because the planner would read a few thousand instead.
+-- For few accounts with long queues, `bounds` limits the number of rows read of each. It is the first turn, in doubling
+-- steps, with enough jobs. It is not computed if all turns are close together.
 WITH candidates AS MATERIALIZED (
     SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes, next_job_id, next_created_at FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
@@ -63,7 +67,8 @@ CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = claimed.account_i
 JOIN candidates ON candidates.account_id = claimed.account_id
 
 -- adopt_jobs --
--- Jobs whose scheduler went away before it had planned them, or waits for storage. An attempt that goes on is one event.
+-- Take over jobs whose scheduler died before it planned them, or handed them back. A continued attempt has only one
+-- event.
 WITH orphans AS (
     SELECT jobs.id FROM (SELECT job_id, lease_expires_at FROM held_jobs WHERE lease_expires_at < :now ORDER BY lease_expires_at) AS held
     CROSS JOIN LATERAL (
@@ -90,7 +95,7 @@ CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_i
 CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
 -- renew_jobs --
--- Those of my jobs that are still mine, for longer. A token ends with the id of its job.
+-- Renew the leases of this scheduler's jobs that are still valid. A token ends with the id of its job.
 WITH held AS (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
         AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
@@ -100,7 +105,8 @@ FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 RETURNING jobs.lease_token
 
 -- release_jobs --
--- Jobs that are not planned are handed back: somebody may adopt them at once. Only an attempt whose scheduler died stays counted as one.
+-- Hand back unplanned jobs, so that any scheduler can adopt them at once. Only an attempt whose scheduler died stays
+-- counted.
 WITH held AS (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
         AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
@@ -109,9 +115,10 @@ UPDATE jobs SET lease_expires_at = CAST(:now AS timestamptz) - interval '1 secon
 FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 
 -- plan_jobs --
--- Ingest is done: frozen documents and their media, once each, what fetching them counts, and what they take of the account's storage.
--- From here on tasks carry the jobs, and they need no scheduler of their own. Jobs without `segments` have their video already: they
--- keep their scheduler, which ends them. No row: somebody else decided.
+-- Record the results of ingest: frozen documents, their media, and what they count against the account's month and
+-- storage.
+-- From here on the job's tasks have leases, and the job needs no scheduler. Jobs without `segments` already have a
+-- video; their scheduler keeps the lease and ends them. A job without a row in the result was no longer leased.
 -- The rows of usage and then of account_queues are locked before object_charges change.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]), CAST(:media AS text[]),
@@ -167,7 +174,7 @@ WITH wanted AS (
 SELECT id, CASE WHEN segments IS NOT NULL THEN pg_notify('tasks', '') END FROM planned
 
 -- same_results --
--- Videos that depend on exactly the same things are there already.
+-- Find existing videos that depend on exactly the same things.
 SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings
 FROM unnest(CAST(:job_ids AS text[]), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
 CROSS JOIN LATERAL (
@@ -177,8 +184,9 @@ CROSS JOIN LATERAL (
 ) AS same
 
 -- end_jobs --
--- Jobs end, each if it still may and under the tokens that are named, and with each what belongs to its end: its assembly is done,
--- its webhook is due, its account's month is charged. No row: somebody else decided.
+-- End jobs, each only if its state and the given tokens allow it, with everything that belongs to its end: the assembly
+-- is done, the webhook is due, the account's month is charged. A job without a row in the result was ended by another
+-- process.
 WITH wanted AS (
     SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
@@ -245,19 +253,22 @@ WITH wanted AS (
 SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') END FROM ended
 
 -- open_work --
--- The jobs whose turn it is, with what they have in flight and their first waiting tasks: of the accounts with the least load, each
--- account's most pressing jobs. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for all
--- segments. The cost does not depend on how many jobs are in processing: `open_jobs` and `account_queues` know who is ready.
--- Accounts are read in order until there are two tasks for each place. `depth`: tasks of each account, more where there are fewer accounts
--- than places, and at least `depth_least`.
--- Rows come in the order of their indexes, without sorts, which would read one job more of each account: the lists after ORDER BY end
--- where the order within an account or a job begins. Where Postgres must sort all the same, rows of one account can be mixed, and tasks
--- of one job can change places. A job is looked up only if `open_jobs` does not know its renderer.
--- Conditions with parameters are hidden in coalesce: where their values change the planner's guess of the rows, it makes a new plan at
--- each use, which takes as long as the statement.
--- The planner guesses that half of the tasks meet a condition in coalesce, and nearly all of them one with IS NOT UNKNOWN. With the
--- first guess it expected one task of each job: it then read and sorted all of a job's tasks instead of following their index.
--- No pause is as long as a minute: a task whose pause ends later is from before the clock went back.
+-- Return the next jobs, with their work in flight and their first waiting tasks: the most urgent jobs of the accounts
+-- with the lowest load. An account behind `heads_max` others cannot get one of the next tasks. The assembly waits for
+-- all segments. The cost does not depend on the number of jobs in processing, because `open_jobs` and `account_queues`
+-- know which are ready.
+-- Accounts are read in order until there are two tasks for each place. `depth` is the number of tasks per account: at
+-- least `depth_least`, and more if there are fewer accounts than places.
+-- Rows come in the order of their indexes, without a sort, which would read one more job of each account. For this, the
+-- lists after ORDER BY stop where the order within an account or a job begins. If Postgres sorts all the same, rows of
+-- one account can be mixed, and tasks of one job can change places. A job is looked up only if `open_jobs` does not
+-- know its renderer.
+-- Conditions with parameters are hidden in coalesce. Otherwise their values change the estimated number of rows, and
+-- Postgres makes a new plan at each use, which takes as long as the statement.
+-- The planner expects half of the tasks to meet a condition in coalesce, and nearly all to meet one with IS NOT
+-- UNKNOWN. With the first estimate it expected one task per job, and read and sorted all of a job's tasks instead of
+-- using their index.
+-- A pause is always shorter than a minute: a task with a later end of its pause is from before the clock was set back.
 WITH depth AS MATERIALIZED (
     SELECT greatest(CAST(:depth_least AS bigint), (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
         SELECT 1 FROM account_queues WHERE ready_place IS NOT NULL AND NOT held ORDER BY load, ready_place, account_id LIMIT :heads_max
@@ -286,8 +297,8 @@ WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
 -- pin_jobs --
--- The first lease of a job decides its renderer. Jobs that another scheduler has locked are left to it. The commit does not wait for the
--- disk, as that of the lease.
+-- Set the renderer of a job at its first lease. Skip jobs that another scheduler has locked. The commit does not wait
+-- for the disk, like that of the lease.
 WITH quickly AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), wanted AS MATERIALIZED (
@@ -300,13 +311,14 @@ WITH quickly AS MATERIALIZED (
 UPDATE jobs SET renderer = held.renderer FROM held WHERE jobs.id = held.id
 
 -- lease_tasks --
--- Leases waiting tasks to workers, for exactly one scheduler each, with all that their assignments need. A job without a renderer has been
--- pinned to one before. No job is locked: if one ends meanwhile, `withdraw_tasks` waits for the leases and voids them, and
--- `stop_leases` keeps leases from a job whose renderer is taken away. What another scheduler has locked is left to it. Sums are looked up row by
--- row, whatever the statistics say. Jobs are joined as a table: of a subquery, Postgres copies whole rows. Templates are looked up only for
--- jobs that a release before migration 0020 froze.
--- The commit does not wait for the disk. A crash of Postgres itself can lose the leases of its last moments: these tasks wait again, and
--- results under the lost tokens do not count. Any later commit that waits makes the leases before it durable.
+-- Lease waiting tasks to workers, each for one scheduler only, with everything that their assignments need. A job
+-- without a renderer was pinned to one before. No job is locked: if one ends meanwhile, `withdraw_tasks` waits for the
+-- leases and voids them, and `stop_leases` prevents leases of a job whose renderer is removed. Tasks that another
+-- scheduler has locked are skipped.
+-- Sums are looked up row by row, whatever the statistics are. Jobs are joined as a table, because Postgres copies whole
+-- rows of a subquery. Templates are looked up only for jobs that a release before migration 0020 froze.
+-- The commit does not wait for the disk. A crash of Postgres can lose the last leases: these tasks wait again, and
+-- results with the lost tokens do not count. Any later commit that waits for the disk also makes these leases durable.
 WITH quickly AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), wanted AS (
@@ -342,8 +354,9 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     END AS segments
 
 -- renew_tasks --
--- Those of my tasks that are still mine, for longer; what is missing from the answer was withdrawn or given away. A lease that was
--- given or renewed a moment ago is not written again. The commit does not wait for the disk: a lost renewal is one that was missed.
+-- Renew the leases of this scheduler's tasks that are still valid; the other tasks were withdrawn or leased again. A
+-- recent lease is not written again. The commit does not wait for the disk: losing a renewal is harmless, like missing
+-- one.
 WITH quickly AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), mine AS (
@@ -360,8 +373,8 @@ WITH quickly AS MATERIALIZED (
 SELECT lease_token FROM mine
 
 -- finish_tasks --
--- Rendered segments are accepted, known to the cache, and to their workers' credit. No row for a lease that is gone: its result is
--- discarded, though the segment lies in storage all the same.
+-- Accept rendered segments, add them to the cache, and reset the failures of their workers. A task without a row in the
+-- result had lost its lease: its result is discarded, although the segment stays in storage.
 WITH ended AS (
     SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
         AS ended(token, segment_key, bytes, report)
@@ -387,8 +400,8 @@ WITH ended AS (
 SELECT token FROM finished
 
 -- leased_task --
--- A task under its lease. All open tasks of its job are locked, because the job can fail with it: rows of account_queues are locked
--- after tasks.
+-- Return a leased task. All open tasks of its job are locked, because the job can fail with it, and rows of
+-- account_queues are locked after tasks.
 WITH held AS (
     SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
     WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
@@ -412,15 +425,15 @@ WHERE lease_token = :token AND status = 'leased'
 RETURNING id
 
 -- hold_jobs --
--- Locks the jobs that are about to end, and returns those that still may.
+-- Lock jobs that are about to end, and return those that still can.
 SELECT jobs.id FROM jobs JOIN unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[])) AS wanted(id, lease_token) ON wanted.id = jobs.id
 WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
 ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 
 -- withdraw_tasks --
--- Jobs end: what is open of them is void, and reports about it are discarded. A statement of its own after the jobs were locked, so that
--- it sees tasks which were planned while the lock was waited for. It comes before the jobs end: their end locks rows of account_queues,
--- which others lock after tasks.
+-- Void the open tasks of ending jobs; reports about them are discarded. It is a separate statement after the lock on
+-- the jobs, so that it sees tasks that were planned during the wait for the lock. It comes before the jobs end, because
+-- their end locks rows of account_queues, which others lock after tasks.
 WITH held AS (
     SELECT id FROM tasks WHERE job_id = ANY(:job_ids) AND status IN ('pending', 'leased') ORDER BY id FOR NO KEY UPDATE
 ), withdrawn AS (
@@ -430,13 +443,13 @@ WITH held AS (
 SELECT pg_notify('withdrawn', '')
 
 -- lose_segments --
--- Segments that are gone from storage are rendered again.
+-- Let segments that are missing in storage be rendered again.
 UPDATE tasks SET status = 'pending', segment_key = NULL, finished_at = NULL, report = NULL, worker = NULL
 WHERE job_id = :job_id AND kind = 'render' AND status = 'done' AND segment_key = ANY(:segment_keys)
 RETURNING id
 
 -- rescue_tasks --
--- Tasks whose scheduler went away wait again; that is no fault of theirs.
+-- Let tasks of dead schedulers wait again, without counting a failure.
 WITH orphans AS (
     SELECT id FROM tasks WHERE status = 'leased' AND lease_expires_at < :now
     ORDER BY lease_expires_at LIMIT :tasks_max FOR NO KEY UPDATE SKIP LOCKED
@@ -452,8 +465,9 @@ WITH orphans AS (
 SELECT id FROM rescued
 
 -- shorten_leases --
--- Leases that end later than any can were given before the clock went back. They end when one that is given now would: the scheduler that
--- holds one renews it until then, and a dead one does not. Workers that were seen before then count as seen now, for the same reason.
+-- Shorten leases that end later than is possible, because they were given before the clock was set back. They then end
+-- as if they were given now: a live scheduler renews its leases until then, and a dead one does not. Workers last seen
+-- before then count as seen now, for the same reason.
 WITH ahead_jobs AS MATERIALIZED (
     SELECT jobs.id FROM held_jobs JOIN jobs ON jobs.id = held_jobs.job_id
     WHERE held_jobs.lease_expires_at > CAST(:now AS timestamptz) + make_interval(secs => 2 * :job_seconds)
@@ -489,7 +503,7 @@ SELECT (SELECT count(*) FROM jobs_shortened) + (SELECT count(*) FROM tasks_short
 SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coalesce(sum(queued), 0) FROM account_queues)
 
 -- hand_back_tasks --
--- A scheduler that stops lets its tasks wait again at once.
+-- Let the tasks of a scheduler that stops wait again at once.
 WITH held AS (
     SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
 ), returned AS (
@@ -502,17 +516,19 @@ SELECT returned.job_id, :now, 'hand back task', jobs.status, jsonb_build_object(
 FROM returned JOIN jobs ON jobs.id = returned.job_id ORDER BY returned.job_id, returned.index
 
 -- stranded_jobs --
--- Jobs whose renderer no longer lives anywhere. OFFSET 0 keeps the planner from reading all jobs instead of the open ones.
+-- Find jobs whose renderer does not exist any more. OFFSET 0 keeps the planner from reading all jobs instead of the
+-- open ones.
 SELECT job.id FROM open_jobs CROSS JOIN LATERAL (SELECT id, renderer FROM jobs WHERE jobs.id = open_jobs.job_id OFFSET 0) AS job
 WHERE NOT job.renderer = ANY(:renderers)
 
 -- stop_leases --
--- Waits until no other transaction is changing tasks, and keeps others from it until this one ends. A lease that comes later reads the
--- job as this transaction leaves it.
+-- Wait until no other transaction is changing tasks, and block new ones until this one ends. A later lease then reads
+-- the job as this transaction leaves it.
 LOCK TABLE tasks IN SHARE ROW EXCLUSIVE MODE
 
 -- unpin_jobs --
--- Stranded jobs begin again on another renderer: mixed segments would not fit together. Those with a leased task are left for the next time.
+-- Restart stranded jobs with another renderer, because segments of two renderers do not fit together. Jobs with a
+-- leased task are left for the next time.
 WITH held AS (
     SELECT id FROM jobs WHERE id = ANY(:job_ids) AND status = 'processing' AND NOT renderer = ANY(:renderers)
         AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.job_id = jobs.id AND tasks.status = 'leased')
@@ -530,14 +546,15 @@ WITH held AS (
 SELECT job_id FROM undone
 
 -- finished_frames --
--- The frames of each job's finished segments: its progress where Redis does not know it.
+-- Return the frames of each job's finished segments: its progress if Redis does not know it.
 SELECT jobs.id, jobs.frame_count, coalesce(sum(tasks.frame_count), 0) AS frames
 FROM jobs LEFT JOIN tasks ON tasks.job_id = jobs.id AND tasks.kind = 'render' AND tasks.status = 'done'
 WHERE jobs.id = ANY(:job_ids)
 GROUP BY jobs.id, jobs.frame_count
 
 -- see_workers --
--- A worker that was last seen later than now was seen before the clock went back: its quarantine ends when one of now would at the latest.
+-- Record the live workers. If a worker was last seen in the future, the clock was set back: its quarantine then ends no
+-- later than one that starts now.
 INSERT INTO workers (id, node, renderer, device, encoder, memory_bytes, disk_free_bytes, frames_done, failures, seen_at)
 SELECT seen.*, 0, :now FROM unnest(CAST(:ids AS text[]), CAST(:nodes AS text[]), CAST(:renderers AS text[]),
     CAST(:devices AS text[]), CAST(:encoders AS text[]), CAST(:memories AS bigint[]), CAST(:disks AS bigint[]),
@@ -548,7 +565,8 @@ ON CONFLICT (id) DO UPDATE SET node = excluded.node, renderer = excluded.rendere
         THEN least(workers.quarantined_until, excluded.seen_at + make_interval(secs => :rest_seconds_max)) ELSE workers.quarantined_until END
 
 -- usable_workers --
--- How many tasks each of these workers holds; workers in quarantine, drained ones and those that are to restart are left out.
+-- Return the number of tasks at each of these workers, without workers that are quarantined, drained or about to
+-- restart.
 SELECT workers.id, count(tasks.id) AS load FROM workers
 LEFT JOIN tasks ON tasks.worker = workers.id AND tasks.status = 'leased'
 WHERE workers.id = ANY(:ids) AND (workers.quarantined_until IS NULL OR workers.quarantined_until <= :now)
@@ -557,7 +575,7 @@ WHERE workers.id = ANY(:ids) AND (workers.quarantined_until IS NULL OR workers.q
 GROUP BY workers.id
 
 -- restartable_workers --
--- Workers that are to restart and hold no task any more, each for exactly one scheduler.
+-- Return workers that must restart and hold no task, each to one scheduler only.
 WITH idle AS (
     SELECT id FROM workers WHERE id = ANY(:ids) AND restart_requested_at IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.worker = workers.id AND tasks.status = 'leased')
@@ -567,14 +585,15 @@ UPDATE workers SET restart_requested_at = NULL FROM idle WHERE workers.id = idle
 RETURNING workers.id
 
 -- blame_worker --
--- One more failure in a row; from the third on the worker rests, longer each time, at most ten minutes.
+-- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id
 RETURNING quarantined_until
 
 -- forgive_workers --
--- Several workers died of the job: it was the document. A worker that is alone with its failures may be what is broken.
+-- Reset the failures of workers if several of them died of the job: the document was to blame. A single failing worker
+-- may itself be broken.
 WITH accused AS (
     SELECT array_agg(DISTINCT detail ->> 'worker') AS ids FROM job_events
     WHERE job_id = :job_id AND detail ->> 'kind' IN ('crash', 'stall')
@@ -585,8 +604,8 @@ WITH accused AS (
 UPDATE workers SET failures = 0, quarantined_until = NULL FROM held WHERE workers.id = held.id
 
 -- striking_accounts --
--- Accounts whose jobs have brought workers down again and again. Jobs that were completed in the end were not to blame, and an account with
--- thousands of jobs under way meets some broken workers by chance.
+-- Find accounts whose jobs brought workers down repeatedly. Completed jobs were not to blame, and an account with
+-- thousands of open jobs meets some broken workers by chance.
 SELECT jobs.account_id, sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN :stall_strikes ELSE 1 END) AS strikes,
     max(job_events.at) FILTER (WHERE job_events.detail ->> 'kind' = 'stall') AS last_stall_at
 FROM job_events JOIN jobs ON jobs.id = job_events.job_id
@@ -603,11 +622,11 @@ SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR
     AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 
 -- live_renderers --
--- Kinds of workers that some scheduler has seen just now, whatever Ray cluster they belong to.
+-- Return the renderers of workers that some scheduler has seen just now, on any Ray cluster.
 SELECT DISTINCT renderer FROM workers WHERE seen_at >= :since
 
 -- surplus_segments --
--- The least recently used segments beyond the budget that no running job needs, among the oldest ones.
+-- Return the least recently used segments beyond the budget that no running job needs, among the oldest ones.
 WITH surplus AS MATERIALIZED (
     SELECT sum(bytes) - :bytes_max AS bytes FROM segments
 ), oldest AS MATERIALIZED (
@@ -628,12 +647,13 @@ DELETE FROM segments WHERE key = ANY(:keys)
 SELECT key FROM segments WHERE key = ANY(:keys)
 
 -- claim_deliveries --
--- Webhooks that are due, each for one sender, and those whose sender died after it had begun to post (`begun`), sooner
--- by senders that can read its journal. The attempt is counted before it is made. The first one sets the clock for the others, and so does
--- one that is later than the longest attempt before it explains.
--- An account has at most `account_max` under way, so that one with slow receivers does not delay the others.
--- A moment farther ahead than the longest pause is from before the clock went back: what is due then is due now.
--- Accounts with due webhooks are found one after the other by the index, and of each the first few: one can have hundreds of thousands.
+-- Claim due webhooks, each for one sender, including those whose sender died after it began to post (`begun`). Senders
+-- that can read that sender's journal take them earlier. The attempt is counted before it is made. The first attempt
+-- sets the times of the others. A later one sets them again if it is later than the longest previous attempt explains.
+-- An account has at most `account_max` posts in flight, so that slow receivers do not delay other accounts.
+-- A time further ahead than the longest pause is from before the clock was set back; such a delivery is due now.
+-- The index finds accounts with due webhooks one by one, and only the first few webhooks of each are read, because an
+-- account can have hundreds of thousands.
 WITH RECURSIVE owners AS (
     (SELECT account_id FROM deliveries WHERE status = 'due' ORDER BY account_id LIMIT 1)
     UNION ALL
@@ -668,14 +688,15 @@ RETURNING due.request_id, due.traceparent, deliveries.id, deliveries.job_id, del
     coalesce(attempts -> -1 @> '{"begun": true}', false) AS begun, attempts -> -1 ->> 'place' AS journal
 
 -- begin_delivery_attempt --
--- The request is about to be sent: from here on a sender's death leaves open whether the receiver has it. Harmless twice.
+-- Record that the request is about to be sent. If the sender dies after this, it is unknown whether the receiver got
+-- it. Idempotent.
 UPDATE deliveries SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds),
     attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts ELSE attempts || CAST(:record AS jsonb) END
 WHERE lease_token = :token AND status = 'due'
 RETURNING id
 
 -- end_delivery_attempt --
--- The outcome takes the place of the entry that the attempt was begun with.
+-- Replace the entry of the begun attempt with its outcome.
 UPDATE deliveries SET status = CAST(:status AS text), due_at = due_at + make_interval(secs => :after_seconds),
     lease_token = NULL, lease_expires_at = NULL,
     attempts = CASE WHEN attempts -> -1 @> '{"begun": true}' THEN attempts - -1 ELSE attempts END || CAST(:outcome AS jsonb),
@@ -690,13 +711,13 @@ SELECT least(
 )
 
 -- repeat_delivery --
--- An operator has a webhook posted once more; its earlier attempts stay on record.
+-- Post a webhook again at an operator's request; its earlier attempts stay on record.
 UPDATE deliveries SET status = 'due', attempt = 0, due_at = :now, finished_at = NULL
 WHERE job_id = :job_id AND status IN ('delivered', 'dropped')
 RETURNING id
 
 -- queue_by_account --
--- What each account has waiting and under way; `oldest` is the creation of its next job.
+-- Return the waiting and running work of each account; `oldest` is the creation of its next job.
 SELECT accounts.name, accounts.priority, accounts.paused_at, accounts.suspended_at, queues.queued,
     queues.next_created_at AS oldest, queues.processing, coalesce(work.pending, 0) AS pending, coalesce(work.leased, 0) AS leased
 FROM account_queues AS queues JOIN accounts ON accounts.id = queues.account_id
@@ -707,8 +728,8 @@ WHERE queues.queued > 0 OR queues.processing > 0
 ORDER BY accounts.name
 
 -- recent_frames --
--- Frames that each worker has finished lately. Their jobs are in processing, or have ended since. OFFSET 0 keeps the planner from
--- reading all tasks instead of those of each job.
+-- Return the frames that each worker finished lately. Their jobs are in processing, or have ended since. OFFSET 0 keeps
+-- the planner from reading all tasks instead of those of each job.
 WITH recent AS MATERIALIZED (
     SELECT job_id AS id FROM open_jobs UNION ALL SELECT id FROM jobs WHERE finished_at > :since
 )
@@ -719,8 +740,8 @@ SELECT done.worker, sum(done.frame_count) AS frames FROM recent CROSS JOIN LATER
 ) AS done GROUP BY done.worker
 
 -- frames_left --
--- Frames that are not rendered yet: of jobs that are planned, of jobs that wait for their plan, and of queued ones by the mean of a
--- sample, the oldest.
+-- Return the number of unrendered frames of planned jobs, of jobs that wait for their plan, and of queued ones,
+-- estimated from the mean of the oldest.
 SELECT (SELECT coalesce(sum(open_frames), 0) FROM open_jobs)
     + (SELECT coalesce(sum(held.frame_count), 0) FROM held_jobs
         CROSS JOIN LATERAL (SELECT frame_count FROM jobs WHERE jobs.id = held_jobs.job_id OFFSET 0) AS held)
@@ -732,7 +753,7 @@ INSERT INTO job_events (job_id, at, event, status, detail)
 SELECT jobs.id, :now, :event, jobs.status, CAST(:detail AS jsonb) FROM jobs WHERE jobs.id = :job_id
 
 -- rank_jobs --
--- Sets the priority of jobs that have not ended.
+-- Set the priority of jobs that have not ended.
 WITH held AS (
     SELECT id, priority FROM jobs WHERE id = ANY(:job_ids) AND status IN ('queued', 'processing') ORDER BY id FOR NO KEY UPDATE
 ), ranked AS (
@@ -745,9 +766,10 @@ WITH held AS (
 SELECT id FROM ranked
 
 -- create_jobs --
--- Stores queued jobs (an array of rows as JSON), their first events and their count in the month, and wakes the schedulers. The row
--- names the stored jobs; no row if none was: a job whose idempotency key its account has used already is left out. Columns that a later
--- release adds get their defaults. Inputs and metadata of more than a kilobyte count in the account's storage: Postgres keeps them.
+-- Store queued jobs (a JSON array of rows), their first events and their count in the month, and wake the schedulers.
+-- The result names the stored jobs; there is no row if none was stored. A job is skipped if its account has already
+-- used its idempotency key. Columns of later releases get their defaults. Inputs and metadata above a kilobyte count in
+-- the account's storage, because Postgres stores them.
 WITH stored AS (
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
         reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
@@ -770,12 +792,12 @@ WITH stored AS (
 SELECT array_agg(id) AS ids, pg_notify('jobs', min(id)) FROM stored HAVING count(*) > 0
 
 -- render_minutes --
--- An account's render time of a month that ended renders have used, and that others have reserved, in milliseconds.
+-- Return the render time of an account in a month, in milliseconds: used by ended renders, and reserved by others.
 SELECT coalesce((SELECT rendered_ms FROM usage WHERE account_id = :account_id AND period = :period), 0) AS rendered_ms,
     coalesce((SELECT reserved_ms FROM account_queues WHERE account_id = :account_id), 0) AS reserved_ms
 
 -- create_again --
--- Failed and cancelled jobs are created once more, as they were asked for. The idempotency key stays with the former job.
+-- Create failed and cancelled jobs again with the same request. The idempotency key stays with the earlier job.
 WITH former AS (
     SELECT jobs.*, wanted.new_id FROM unnest(CAST(:ids AS text[]), CAST(:new_ids AS text[])) AS wanted(old_id, new_id)
     JOIN jobs ON jobs.id = wanted.old_id
@@ -802,7 +824,7 @@ WITH former AS (
 SELECT former.id AS old_id, again.id AS new_id FROM again JOIN former ON former.new_id = again.id
 
 -- requeue_segment --
--- A segment waits again, and so does an assembly that has begun without it.
+-- Let a segment wait again, and an assembly that started without it.
 WITH held AS (
     SELECT id FROM jobs WHERE id = :job_id AND status = 'processing' FOR NO KEY UPDATE
 ), segment AS (
@@ -824,7 +846,7 @@ WHERE finished_at < :before AND NOT EXISTS (SELECT 1 FROM deliveries WHERE job_i
 ORDER BY finished_at LIMIT :jobs_max FOR UPDATE SKIP LOCKED
 
 -- delete_jobs --
--- Jobs that have ended go with everything that belongs to them. Foreign keys are checked when all rows are gone.
+-- Delete ended jobs with everything that belongs to them. Foreign keys are checked after all rows are deleted.
 WITH doomed AS (
     SELECT id, account_id, video_key, receipt_key, document_key, media FROM jobs
     WHERE id = ANY(:job_ids) AND finished_at IS NOT NULL ORDER BY id FOR UPDATE
@@ -850,8 +872,8 @@ SELECT doomed.video_key, doomed.receipt_key, doomed.document_key,
 FROM doomed JOIN gone ON gone.id = doomed.id
 
 -- delete_batches --
--- Of the next batches by their ids, those that were created before the moment and have no job any more go. The row names the last id
--- that was looked at, null after the last batch.
+-- Check the next batches by id, and delete those that were created before the moment and have no job. The result has
+-- the last checked id, null after the last batch.
 WITH page AS (
     SELECT id, created_at FROM batches WHERE id > :after ORDER BY id LIMIT :rows_max
 ), doomed AS (
@@ -870,7 +892,7 @@ WITH page AS (
 SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
 
 -- delete_templates --
--- The same for templates that were deleted before the moment and that no job or batch refers to.
+-- Do the same for templates that were deleted before the moment and that no job or batch refers to.
 WITH page AS (
     SELECT id, deleted_at FROM templates WHERE id > :after ORDER BY id LIMIT :rows_max
 ), doomed AS (
@@ -884,8 +906,9 @@ WITH page AS (
 SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
 
 -- needed_keys --
--- A job refers to its objects until it has ended before the moment (for ever, without one). Each reference is found by its own index.
--- A receipt is needed with its video, the document of a deleted template with the jobs of the template.
+-- Return those keys that jobs or templates refer to. A job needs its objects until it has ended before the moment (for
+-- ever, without one). Each reference is found by its own index. A receipt is needed with its video, and the document of
+-- a deleted template with the template's jobs.
 SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
 WHERE EXISTS (
     SELECT 1 FROM jobs WHERE jobs.video_key = ANY(ARRAY[wanted.key, regexp_replace(wanted.key, '[.]json$', '.mp4'),
@@ -908,7 +931,7 @@ WHERE EXISTS (
 )
 
 -- forget_objects --
--- Whoever changes object_charges locks the row of account_queues first.
+-- Stop counting objects. Every change of object_charges locks the row of account_queues first.
 WITH held AS (
     SELECT account_id FROM account_queues
     WHERE account_id IN (SELECT account_id FROM object_charges WHERE key = ANY(:keys)) ORDER BY account_id FOR NO KEY UPDATE
@@ -916,8 +939,8 @@ WITH held AS (
 DELETE FROM object_charges USING held WHERE object_charges.account_id = held.account_id AND object_charges.key = ANY(:keys)
 
 -- queue_page --
--- The next accounts by their ids, and whether the queue row of each names its next job and its most pressing open job. The oldest queued
--- job must be among the waiting ones, and the next waiting one must be queued.
+-- Return the next accounts by id, and whether the queue row of each names its next job and its most urgent open job.
+-- The oldest queued job must be in waiting_jobs, and the next waiting job must be queued.
 SELECT page.id, queue.account_id IS NOT NULL AND queue.next_job_id IS NOT DISTINCT FROM next_job.job_id
     AND queue.ready_place IS NOT DISTINCT FROM next_ready.ready_place
     AND next_job.is_queued IS NOT FALSE AND oldest.waits IS NOT FALSE AS is_right
@@ -942,8 +965,8 @@ LEFT JOIN LATERAL (
 ORDER BY page.id
 
 -- miscounted_accounts --
--- Accounts with other jobs in processing than their queue row says, other frames in flight, wrong sums of a job's tasks, or a wrong renderer. Jobs in
--- processing are known by their leases and open tasks.
+-- Find accounts whose queue row does not match their jobs in processing or frames in flight, or whose open jobs have
+-- wrong sums of tasks or a wrong renderer. Jobs in processing are found by their leases and open tasks.
 WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
@@ -978,7 +1001,8 @@ SELECT id, priority, paused_at IS NOT NULL OR suspended_at IS NOT NULL FROM acco
 ON CONFLICT (account_id) DO NOTHING
 
 -- queue_differences --
--- What the counts of accounts must change by. It reads all their jobs, and locks nothing: writers add to the counts meanwhile.
+-- Return the corrections of accounts' counts. It reads all their jobs and locks nothing, so writers change the counts
+-- meanwhile.
 SELECT queue.account_id, coalesce(sums.queued, 0) - queue.queued AS queued, coalesce(sums.processing, 0) - queue.processing AS processing,
     coalesce(sums.completed, 0) - queue.completed AS completed, coalesce(sums.failed, 0) - queue.failed AS failed,
     coalesce(sums.cancelled, 0) - queue.cancelled AS cancelled, coalesce(sums.reserved_ms, 0) - queue.reserved_ms AS reserved_ms,
@@ -1008,7 +1032,7 @@ FROM unnest(CAST(:account_ids AS text[]), CAST(:queued AS bigint[]), CAST(:proce
 WHERE queue.account_id = change.account_id
 
 -- rebuild_waiting_jobs --
--- The queued and the held jobs of accounts whose queue rows the transaction has locked.
+-- Rebuild the queued and held jobs of accounts whose queue rows the transaction has locked.
 WITH gone AS (
     DELETE FROM waiting_jobs WHERE account_id = ANY(:account_ids) AND NOT EXISTS (
         SELECT 1 FROM jobs WHERE jobs.id = waiting_jobs.job_id AND jobs.status = 'queued'
@@ -1028,7 +1052,8 @@ WHERE account_id = ANY(:account_ids) AND finished_at IS NULL AND status = 'queue
 ON CONFLICT DO NOTHING
 
 -- rebuild_open_jobs --
--- The open jobs of accounts whose queue rows the transaction has locked: writers of tasks wait for that lock before they change them.
+-- Rebuild the open jobs of accounts whose queue rows the transaction has locked. Writers of tasks wait for that lock
+-- first.
 WITH processing AS MATERIALIZED (
     SELECT jobs.* FROM (
         SELECT job_id FROM open_jobs UNION SELECT job_id FROM tasks WHERE status = 'pending' UNION SELECT job_id FROM tasks WHERE status = 'leased'
@@ -1060,6 +1085,6 @@ UPDATE account_queues SET leased_frames = coalesce((
 ), 0) WHERE account_id = ANY(:account_ids)
 
 -- point_queues --
--- Each account's next job and most pressing open job, found anew by the function of the triggers.
+-- Find each account's next job and most urgent open job again, with the function of the triggers.
 SELECT add_to_account_queues(array_agg(id), array_agg(CAST('queued' AS text)), array_agg(0), array_agg(CAST(0 AS bigint)))
 FROM unnest(CAST(:account_ids AS text[])) AS wanted(id)
