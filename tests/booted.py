@@ -1,6 +1,6 @@
-"""Machines on which systemd runs services, as a person would set them up: shell commands in, output out.
+"""Machines whose services are run by systemd, set up with shell commands as a person would.
 
-Each is made of Linux namespaces with an overlay of this system as its root. Needs root, systemd and overlayfs.
+Each is made of Linux namespaces, with an overlay of this system as its root. Needs root, systemd and overlayfs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.machines import ROOT, Machine, Network
 from tests.patience import HANG_SECONDS
 
 HOME: Final = "/home/farm/render-farm"
-"""Where the user `farm` of a booted machine has the checkout, and shells begin."""
+"""Home of the checkout on a booted machine (user `farm`), where shells start."""
 _SYSTEMD: Final = Path("/usr/lib/systemd/systemd")
 _BOOT: Final = ROOT / "tests" / "boot.sh"
 _PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -35,12 +35,12 @@ def refusal() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Booted:
-    """A machine that systemd runs. It has the user `farm`, the checkout in its home, and no service of the farm."""
+    """A machine run by systemd. It has the user `farm` with the checkout in its home, and no service of the farm."""
 
     machine: Machine
 
     def sh(self, command: str, user: str = "root", seconds: float = HANG_SECONDS) -> subprocess.CompletedProcess[str]:
-        """Run shell commands in the checkout as a user, and stop at the first that fails."""
+        """Run shell commands in the checkout as a user. Stop at the first that fails."""
         enter = ["nsenter", f"--target={self.machine.pid}", "--all", "--root", f"--wdns={HOME}"]
         become = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--"]
         home = "/root" if user == "root" else f"/home/{user}"
@@ -48,13 +48,13 @@ class Booted:
         return subprocess.run(words, capture_output=True, text=True, check=False, timeout=seconds)
 
     def done(self, command: str, user: str = "root", seconds: float = HANG_SECONDS) -> str:
-        """Return the output of commands that must succeed."""
+        """Run commands that must succeed; return their output."""
         ran = self.sh(command, user, seconds)
         assert ran.returncode == 0, f"{command}\n{ran.stdout}{ran.stderr}\n{self.journal()}"
         return ran.stdout
 
     def journal(self) -> str:
-        """Return the end of what the farm's services printed."""
+        """Return the last log lines of the farm's services."""
         return self.sh("journalctl --no-pager --lines=80 --unit='render-farm*'").stdout
 
 
@@ -70,6 +70,6 @@ def boot(network: Network, name: str) -> Booted:
 
 
 def _let_everybody_run_python(booted: Booted) -> None:
-    """Open the folders above this interpreter to the machine's users, as those of a system's interpreter are."""
+    """Let the machine's users read the folders above this interpreter, as with a system interpreter."""
     folders = [str(folder) for folder in Path(os.path.realpath(sys.executable)).parents]
     booted.done(f"chmod o+x {' '.join(folders)}")

@@ -1,4 +1,4 @@
-"""A clock that tests move."""
+"""Clock that tests control."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class ManualClock:
-    """A clock that stands still until it is moved."""
+    """Clock that stands still until a test moves it."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = start
@@ -17,9 +17,9 @@ class ManualClock:
         return self._now
 
     def monotonic(self) -> float:
-        """The machine's own clock: what runs in a test takes real time."""
+        """Return the machine's monotonic time, because tests run in real time."""
         return time.monotonic()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock on."""
+        """Move the clock forward."""
         self._now += timedelta(seconds=seconds)

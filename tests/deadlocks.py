@@ -6,7 +6,7 @@ import psycopg
 
 
 def deadlocks(url: str) -> int:
-    """Deadlocks that Postgres has counted in the database since its statistics began."""
+    """Return the number of deadlocks that Postgres has counted in the database."""
     with psycopg.connect(url, autocommit=True) as connection:
         query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         row = connection.execute(query).fetchone()

@@ -1,4 +1,4 @@
-"""A process without free file descriptors."""
+"""Limit the free file descriptors of this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 
 @contextmanager
 def descriptors_left(count: int) -> Iterator[None]:
-    """Let this process open `count` further files."""
+    """Allow this process to open only `count` more files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     highest = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - names
     with ExitStack() as stack:

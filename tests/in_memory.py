@@ -1,4 +1,4 @@
-"""Folders in memory for servers of tests."""
+"""Folders in memory for test servers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import psutil
 from cluster.embedded.shared_memory import SYSTEM, is_fit
 
 ROOM_BYTES: Final = 2_000_000_000
-"""Free space that the folders of all lanes fit into: each lane's Postgres takes a tenth of it."""
+"""Free space that holds the folders of all lanes. Each lane's Postgres takes a tenth of it."""
 PREFIX: Final = "farm-tests-"
 
 
 @contextmanager
 def folder(on_disk: Path) -> Iterator[Path]:
-    """A folder in memory for the length of the block, or `on_disk` where memory has no room.
+    """Yield a folder in memory, or `on_disk` if memory has no room.
 
-    A database is 300 files. On ext4 each new file looks at every inode that was deleted lately: a new database for each test took up
-    to 0.6 s of processor time there, and takes 0.04 s in memory.
+    A database has 300 files. On ext4 each new file checks all recently deleted inodes: a new database per test took
+    up to 0.6 s of processor time there, and takes 0.04 s in memory.
     """
     if not is_fit(bytes_least=ROOM_BYTES):
         yield on_disk
@@ -38,7 +38,7 @@ def folder(on_disk: Path) -> Iterator[Path]:
 
 
 def _remove_those_left() -> None:
-    """Remove folders of processes that were killed."""
+    """Remove folders of killed processes."""
     for left in SYSTEM.glob(f"{PREFIX}*"):
         if not psutil.pid_exists(int(left.name.removeprefix(PREFIX).partition("-")[0])):
             shutil.rmtree(left, ignore_errors=True)

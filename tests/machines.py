@@ -1,6 +1,7 @@
-"""Machines made of Linux namespaces: each has a network address, processes, /tmp and shared memory of its own.
+"""Machines made of Linux namespaces. Each has its own network address, processes, /tmp and shared memory.
 
-All machines are ports of one bridge, whose address this process has. Needs root. What a machine has started ends with it.
+All machines are ports of one bridge, whose address belongs to this process. Needs root. A machine's processes end
+with it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import psutil
 ROOT: Final = Path(__file__).resolve().parents[1]
 UNITS: Final = ROOT / "cluster" / "systemd"
 INSTALLED: Final = "/home/farm/render-farm"
-"""Where the units of systemd expect the checkout."""
+"""Path of the checkout in the systemd units."""
 _INIT: Final = (
     'mount -t proc proc /proc && mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/resolv.conf" /etc/resolv.conf && '
     'mount --bind "$1" /tmp && mount -t tmpfs tmpfs /dev/shm && hostname "$2" && echo up && '
@@ -30,7 +31,7 @@ _INIT: Final = (
 
 
 def refusal() -> str | None:
-    """Return why this process cannot make machines, or None."""
+    """Return the reason why this process cannot create machines, or None."""
     if os.geteuid() != 0:
         return "network namespaces need root"
     if ROOT.is_relative_to("/tmp"):
@@ -48,31 +49,33 @@ def refusal() -> str | None:
 
 @dataclass(slots=True)
 class Machine:
-    """A machine on the bridge. `init` is its first process; when that ends, the kernel ends all others."""
+    """A machine on the bridge. `init` is its first process; when it ends, the kernel kills all others."""
 
     name: str
     address: str
     port: str
-    """The bridge's end of its cable."""
+    """The bridge's end of its network cable."""
     folder: Path
-    """Its /tmp, and the logs of its services."""
+    """Its /tmp, which also has the logs of its services."""
     init: subprocess.Popen[bytes]
     services: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
     def pid(self) -> int:
-        """Process id of the machine's first process, as this machine sees it."""
+        """Return the id of the machine's first process in this process's namespace."""
         return psutil.Process(self.init.pid).children()[0].pid
 
     def spawn(self, command: str, environment: Mapping[str, str], log_name: str) -> subprocess.Popen[bytes]:
-        """Start a shell command there, its output in a log, in the project's folder, with this environment alone."""
+        """Start a shell command on the machine, in the project's folder, with only this environment. Its output goes
+        to a log."""
         words = ["nsenter", f"--target={self.pid}", "--all", f"--wdns={ROOT}", "env", "-i"]
         words += [f"{name}={value}" for name, value in environment.items()]
         with (self.folder / f"{log_name}.log").open("ab") as log:
             return subprocess.Popen([*words, "bash", "-c", command], stdout=log, stderr=subprocess.STDOUT)
 
     def enable(self, unit: str, environment: Mapping[str, str], instance: str = "", options: str = "") -> None:
-        """Run a service as its unit says: its commands, in its environment, again after every end; `options` are added."""
+        """Run a service as in its unit: commands, environment, and a restart after every exit. `options` are
+        appended."""
         parsed = read_unit(unit, instance)
         variables = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp", **environment}
         for line in parsed.environment:
@@ -85,9 +88,9 @@ class Machine:
         self.services[name] = self.spawn(loop, variables, name)
 
     def kill(self, name: str) -> None:
-        """Kill all processes of a service at once; its unit starts it again."""
+        """Kill all processes of a service at once. Its unit starts it again."""
         loop = psutil.Process(self.services[name].pid)
-        # nsenter replaces itself by the shell, or waits for it as its parent.
+        # nsenter is replaced by the shell, or waits for it as its parent.
         while loop.name() != "bash":
             (loop,) = loop.children()
         for process in loop.children(recursive=True):
@@ -95,15 +98,15 @@ class Machine:
                 process.kill()
 
     def unplug(self) -> None:
-        """Cut it off from the network. Nothing there notices but by silence."""
+        """Disconnect the machine. Others notice only its silence."""
         _ip("link", "set", self.port, "down")
 
     def plug(self) -> None:
-        """Connect it again."""
+        """Connect the machine again."""
         _ip("link", "set", self.port, "up")
 
     def vanish(self) -> None:
-        """End it as a power failure does."""
+        """Stop the machine as a power failure does."""
         for process in psutil.Process(self.init.pid).children(recursive=False):
             process.kill()
         self.init.wait()
@@ -123,16 +126,17 @@ class Network:
 
     @property
     def address(self) -> str:
-        """Address at which machines reach this process."""
+        """Return the address at which machines reach this process."""
         return f"{self.prefix}.1"
 
     def machine(self, name: str, script: Sequence[str | Path] = ("-c", _INIT, "init")) -> Machine:
-        """Return a new machine, which runs nothing. `script` are bash's arguments for its first process, before folder and name."""
+        """Create a machine that runs nothing. `script` are bash's arguments for its first process, before folder and
+        name."""
         number = len(self.machines) + 10
         space, port, address = f"{self.bridge}-{name}", f"{self.bridge}v{number}", f"{self.prefix}.{number}"
         folder = self.folder / name
         folder.mkdir()
-        # A name server that cannot be reached would hold every look-up of the host's own name for seconds.
+        # An unreachable name server would delay every look-up of the machine's own name by seconds.
         (folder / "hosts").write_text(f"127.0.0.1 localhost\n{address} {name}\n")
         (folder / "resolv.conf").touch()
         _ip("netns", "add", space)
@@ -156,7 +160,7 @@ class Network:
 
 @contextlib.contextmanager
 def network(folder: Path) -> Iterator[Network]:
-    """A network of machines, whose folders lie below `folder`. All is gone at its end."""
+    """Yield a network of machines with their folders in `folder`. Everything is removed at its end."""
     number = os.getpid() % 250
     made = Network(folder, f"farm{number}", f"10.207.{number}")
     _sweep(made.bridge)
@@ -173,7 +177,7 @@ def network(folder: Path) -> Iterator[Network]:
 
 
 def _sweep(bridge: str) -> None:
-    """Remove the bridge and what a machine that did not start, or a killed test of the same number, has left."""
+    """Remove the bridge and the remains of a machine that did not start, or of a killed test with the same number."""
     for space in Path("/run/netns").glob(f"{bridge}-*"):
         _ip("netns", "del", space.name)
     if Path("/sys/class/net", bridge).exists():
@@ -182,7 +186,7 @@ def _sweep(bridge: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Command of a unit of systemd."""
+    """Commands of a systemd unit."""
 
     command: str
     before: list[str]
@@ -191,7 +195,7 @@ class Unit:
 
 
 def read_unit(name: str, instance: str = "") -> Unit:
-    """Return a unit's commands for this checkout. `name@` is a template for `instance`. It must restart always."""
+    """Return a unit's commands for this checkout. `name@` is a template for `instance`. The unit must always restart."""
     parsed = configparser.RawConfigParser(strict=False, dict_type=_Repeated, empty_lines_in_values=False)  # type: ignore[arg-type]
     parsed.optionxform = str  # type: ignore[assignment,method-assign]
     text = (UNITS / f"{name}.service").read_text().replace("%i", instance).replace(INSTALLED, str(ROOT))
@@ -205,7 +209,7 @@ def read_unit(name: str, instance: str = "") -> Unit:
 
 
 class _Repeated(dict[str, object]):
-    """Keep every value of a key that is given several times, as lines."""
+    """Config parser dictionary that joins repeated values of a key as lines."""
 
     def __setitem__(self, key: str, value: object) -> None:
         known = self.get(key)

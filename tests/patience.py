@@ -1,6 +1,7 @@
-"""How long a test waits for something that always comes."""
+"""Time limit for waiting."""
 
 from typing import Final
 
 HANG_SECONDS: Final = 200
-"""Below pytest's own limit, so that the place that hangs is named. It measures nothing: on a busy machine every step takes ten times as long."""
+"""Below pytest's own limit, so that the failure shows the place that hangs. On a busy machine every step takes ten
+times as long."""

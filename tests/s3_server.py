@@ -1,4 +1,4 @@
-"""A real S3 server as a process: its objects are files in a folder, so it can be killed and started again."""
+"""A real S3 server as a process. Its objects are files in a folder, so it can be killed and started again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACCESS: Final = ("access", "secret")
 
 @dataclass(slots=True)
 class S3Server:
-    """`rclone serve s3` over a folder, always on the same port."""
+    """`rclone serve s3` on a folder, always on the same port."""
 
     folder: Path
     port: int = field(default_factory=free_port)
@@ -41,7 +41,7 @@ class S3Server:
         }  # fmt: skip
 
     def start(self) -> None:
-        """Start it on what lies in the folder; return once it listens."""
+        """Start the server on the existing folder; return when it listens."""
         (self.folder / BUCKET).mkdir(parents=True, exist_ok=True)
         command = [
             str(Path(sys.executable).with_name("rclone")), "serve", "s3", "--addr", f"{self.host}:{self.port}",
@@ -57,7 +57,7 @@ class S3Server:
             time.sleep(0.01)
 
     def kill(self) -> None:
-        """End it without warning."""
+        """Kill the server."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -1,4 +1,4 @@
-"""The sandbox of the apps and schedulers of a test process."""
+"""Sandbox shared by the apps and schedulers of a test process."""
 
 from typing import Final
 
@@ -6,7 +6,8 @@ from farm_core.sandbox import Sandbox
 
 
 class KeptSandbox(Sandbox):
-    """Sandbox that outlives whoever closes it: a worker takes 0.4 s of processor time to start. Its workers end with the process."""
+    """Sandbox that ignores `close`, because starting a worker takes 0.4 s of processor time. Its workers end with the
+    process."""
 
     def close(self) -> None:
         """Keep the workers for the next app or scheduler."""

@@ -1,4 +1,4 @@
-"""The whole farm as processes, driven from outside like any caller and killed like any machine."""
+"""Run the whole farm as processes, call its API from outside, and kill its parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.s3_server import S3Server
 ROOT = Path(__file__).resolve().parents[2]
 CALL_SECONDS = 60
 STORAGE_AWAY_SECONDS = 3.0
-"""Longer than the farm's own retries of a request to storage."""
+"""Longer than the farm's own retries of a storage request."""
 
 PARTS: dict[str, Callable[[str], bool]] = {
     "actor": lambda words: "ray::RenderActor" in words or "ray::IDLE" in words,
@@ -49,7 +49,7 @@ PARTS: dict[str, Callable[[str], bool]] = {
 
 @dataclass(slots=True)
 class ProcessFarm:
-    """A farm that runs under `up`."""
+    """A farm started by `up`."""
 
     data: Path
     origin: str
@@ -59,12 +59,12 @@ class ProcessFarm:
     patience_seconds: float = CALL_SECONDS
     client: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60, trust_env=False))
     kills: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=8))
-    """The parts killed last, with the time of day."""
+    """The last killed parts, with the time of day."""
     begin: Callable[[], subprocess.Popen[bytes]] | None = None
-    """Run `up` again, as a service manager would."""
+    """Starts `up` again, as a service manager does."""
 
     def wait_ready(self, log_begin: int = 0) -> None:
-        """Wait until `up` says so, in its log behind the first `log_begin` bytes."""
+        """Wait until the log of `up`, after its first `log_begin` bytes, reports that the farm is ready."""
         deadline = time.monotonic() + HANG_SECONDS
         while f"ready {self.origin}/api".encode() not in (log := self.log_path.read_bytes()[log_begin:]):
             assert self.process.poll() is None, log.decode()
@@ -73,11 +73,11 @@ class ProcessFarm:
 
     @property
     def log_path(self) -> Path:
-        """Output of `up`."""
+        """Log file of `up`."""
         return self.data / "up.log"
 
     def call(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        """A call as a careful caller makes it: repeated while nobody answers, or with a 503, the only failure there may be."""
+        """Call the API and retry while nobody answers or the status is 503, the only allowed failure."""
         headers = {"Authorization": f"Bearer {self.token}", **request.pop("headers", {})}
         deadline = time.monotonic() + self.patience_seconds
         while True:
@@ -99,7 +99,7 @@ class ProcessFarm:
         self, template_id: str, key: str, callback_url: str | None = None, side: tuple[int, int] = (160, 90),
         **inputs: object,
     ) -> str:  # fmt: skip
-        """Create a small job; repeats of the call are made safe by the key."""
+        """Create a small job. The idempotency key makes retries safe."""
         output = {"width": side[0], "height": side[1], "fps": 30}
         body: dict[str, Any] = {"templateId": template_id, "inputs": inputs, "output": output}
         if callback_url is not None:
@@ -108,7 +108,7 @@ class ProcessFarm:
         return job_id
 
     def ended(self, job_id: str, seconds: float = HANG_SECONDS) -> dict[str, Any]:
-        """Wait until the job has ended; assert that its progress never goes back."""
+        """Wait until the job has ended. Assert that its progress never decreases."""
         progress, deadline = -1.0, time.monotonic() + seconds
         while True:
             job = self.call("GET", f"/renders/{job_id}")
@@ -120,7 +120,7 @@ class ProcessFarm:
             time.sleep(0.2)
 
     def link(self, job_id: str) -> str:
-        """Return the address of the job's MP4, which needs no credential."""
+        """Return the URL of the job's MP4, which needs no credential."""
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = self.client.get(f"{self.origin}/api/v1/renders/{job_id}/download", headers=headers)
         assert answer.status_code == 302, answer.text
@@ -128,20 +128,20 @@ class ProcessFarm:
         return location
 
     def digest(self, job_id: str) -> str:
-        """SHA-256 of the job's MP4."""
+        """Return the SHA-256 of the job's MP4."""
         answer = self.client.get(self.link(job_id))
         assert answer.is_success, answer.text
         return hashlib.sha256(answer.content).hexdigest()
 
     def command(self, *words: str) -> str:
-        """Return the output of a command of the farm."""
+        """Run a command of the farm and return its output."""
         environment = self.storage.environment if self.storage else None
         done = run_farm(*words, "--data", str(self.data), environment=environment)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def processes(self, part: str) -> list[psutil.Process]:
-        """The live processes of a part."""
+        """Return the live processes of a part."""
         found = []
         for process in psutil.Process(self.process.pid).children(recursive=True):
             try:
@@ -153,7 +153,7 @@ class ProcessFarm:
         return found
 
     def kill(self, part: str, chance: random.Random | None = None) -> bool:
-        """Kill one process of a part without warning; False where none lives just now. Storage is away for a while."""
+        """Kill one process of a part. Return False if there is none. Kill storage only for a while."""
         self.kills.append((time.strftime("%H:%M:%S"), part))
         if part == "storage":
             return self._kill_storage()
@@ -177,7 +177,7 @@ class ProcessFarm:
         return True
 
     def _kill_supervisor(self) -> bool:
-        """Kill `up`, with which everything ends, and start it again as the service manager would."""
+        """Kill `up`, which ends all its processes, and start it again as a service manager does."""
         below = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.process.wait()
@@ -190,7 +190,7 @@ class ProcessFarm:
 
 
 def run_farm(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command of the farm to its end."""
+    """Run a command of the farm and wait for it."""
     command = [sys.executable, "-m", "farm_core", *words]
     environ = {**os.environ, **(environment or {})}
     return subprocess.run(
@@ -206,10 +206,10 @@ def process_farm(
     settings: Mapping[str, str] | None = None,
     tree: Path | None = None,
 ) -> Iterator[ProcessFarm]:
-    """A farm that is ready, with an account; ended with SIGTERM, which it must survive by nothing at all.
+    """Yield a ready farm with an account, and end it with SIGTERM, which must end all its processes.
 
-    Its objects lie in the data folder, or on the S3 server, which is the caller's. `settings` are variables of its environment,
-    `tree` is the checkout that runs, this one by default.
+    Its objects are in the data folder or on the caller's S3 server. `settings` are environment variables, `tree` is
+    the checkout to run (default: this one).
     """
     port = free_port()
     command = [sys.executable, "-m", "farm_core", "up", "--port", str(port), "--data", str(data), *options]
@@ -243,20 +243,21 @@ def process_farm(
 
 
 def imported(farm: ProcessFarm, motion: bytes) -> str:
-    """The template of a bundle."""
+    """Import a bundle and return its template."""
     files, form = {"file": ("scene.motion", motion)}, {"includeText": "true"}
     template_id: str = farm.call("POST", "/templates/import", files=files, data=form)["id"]
     return template_id
 
 
 def uploaded(farm: ProcessFarm, picture: Path) -> str:
-    """The URL of an uploaded picture."""
+    """Upload a picture and return its URL."""
     url: str = farm.call("POST", "/assets", files={"file": (picture.name, picture.read_bytes())})["url"]
     return url
 
 
 def _token(data: Path, tree: Path) -> str:
-    """A session token of the account `tester`, which the checkout's own code makes: another release can lack columns."""
+    """Return a session token of the account `tester`. The checkout's own code creates it, because another release can
+    lack columns."""
     begin = (
         "import sys; from pathlib import Path; from cluster.local.accounts import session_token;"
         " from farm_core.settings import Settings;"
@@ -277,7 +278,7 @@ def _database_url(data: Path) -> str:
 
 
 def tasks_of(farm: ProcessFarm, job_id: str) -> list[Task]:
-    """The segments of a job, in order."""
+    """Return the segments of a job, in order."""
 
     async def tasks() -> list[Task]:
         database = Database(_database_url(farm.data))
@@ -291,11 +292,11 @@ def tasks_of(farm: ProcessFarm, job_id: str) -> list[Task]:
 
 
 def drawn_segments(farm: ProcessFarm, job_id: str) -> list[int]:
-    """The segments of a job that were not taken from the cache."""
+    """Return the segments of a job that did not come from the cache."""
     return [task.index for task in tasks_of(farm, job_id) if not (task.report or {}).get("cached")]
 
 
 def summary(body: bytes) -> tuple[str, str]:
-    """Job id and status of a webhook."""
+    """Return job id and status of a webhook."""
     payload = json.loads(body)
     return payload["jobId"], payload["status"]

@@ -1,4 +1,4 @@
-"""A farm on several machines, each with a network of its own, started as the units of systemd start it."""
+"""A farm on several machines, each with its own network. Its services are started from the systemd units."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tests.acceptance.stores import Stores, stores
 from tests.machines import Machine, Network, network
 
 PATIENCE_SECONDS = 600
-"""A machine that others use too may start Ray several times before it is quick enough for Ray's own limits."""
+"""On a busy machine, Ray may start several times before it is fast enough for its own time limits."""
 
 OPEN_MAX = 6
-"""Jobs that are open at once: the farm is busy all the time, and its queue short when the story ends."""
+"""Maximum number of open jobs: enough to keep the farm busy, and few enough to finish soon."""
 
 
 @dataclass(slots=True)
 class Fleet:
-    """A farm whose parts run on machines as the units of systemd start them."""
+    """A farm whose services run on several machines, as their systemd units start them."""
 
     stores: Stores
     network: Network
@@ -39,26 +39,26 @@ class Fleet:
     nodes: dict[str, Machine] = field(default_factory=dict)
 
     def add(self, name: str) -> Machine:
-        """Add a machine that draws."""
+        """Add a machine that renders."""
         node = self.nodes[name] = self.network.machine(name)
         node.enable("render-farm-node", self.environment)
         return node
 
     def workers(self) -> set[str]:
-        """Names of the nodes whose workers a scheduler has seen within the last seconds."""
+        """Return the nodes whose workers a scheduler has seen in the last seconds."""
         query = "SELECT DISTINCT node FROM workers WHERE seen_at > now() - interval '8 seconds'"
         with psycopg.connect(self.stores.database_url) as connection:
             return {row[0] for row in connection.execute(query)}
 
     def worker_count(self) -> int:
-        """Return the number of workers that a scheduler has seen within the last seconds."""
+        """Return the number of workers that a scheduler has seen in the last seconds."""
         query = "SELECT count(*) FROM workers WHERE seen_at > now() - interval '8 seconds'"
         with psycopg.connect(self.stores.database_url) as connection:
             (count,) = connection.execute(query).fetchone() or (0,)
         return int(count)
 
     def wait_for_workers(self, *names: str) -> None:
-        """Wait until workers live on these machines and on no others."""
+        """Wait until exactly these machines have live workers."""
         wanted = {self.nodes[name].address for name in names}
         wait_for(
             lambda: self.workers() == wanted, PATIENCE_SECONDS, lambda: f"workers on {self.workers()}, not {wanted}"
@@ -66,7 +66,7 @@ class Fleet:
 
 
 class Feeder(threading.Thread):
-    """A caller who always has a few jobs open, and asks for each result once it is there."""
+    """Client that keeps a few jobs open and fetches each result when it is ready."""
 
     def __init__(self, farm: ProcessFarm, url: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Feeder(threading.Thread):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Create jobs until the story ends, then wait for all."""
+        """Create jobs until it is stopped, then wait for all of them."""
         try:
             while not self._ending.is_set():
                 self._create()
@@ -99,7 +99,7 @@ class Feeder(threading.Thread):
             raise self.error
 
     def wait_for_more(self) -> None:
-        """Wait until two more jobs have ended: the farm works."""
+        """Wait until two more jobs have ended, which shows that the farm works."""
         before = len(self.ended)
         wait_for(
             lambda: len(self.ended) >= before + 2 or self.error is not None, PATIENCE_SECONDS, lambda: "no job ends"
@@ -119,7 +119,7 @@ class Feeder(threading.Thread):
 
 @contextmanager
 def fleet(folder: Path) -> Iterator[Fleet]:
-    """A head with the API and two schedulers, two machines that draw, and stores on the network."""
+    """Yield a head with the API and two schedulers, two machines that render, and stores on the network."""
     with head_only(folder) as made:
         made.add("one")
         made.add("two")
@@ -130,7 +130,8 @@ def fleet(folder: Path) -> Iterator[Fleet]:
 
 @contextmanager
 def head_only(folder: Path, cluster: Mapping[str, object] | None = None, **settings: str) -> Iterator[Fleet]:
-    """The same without machines that draw. Settings are added; `cluster` is what Ray's autoscaler reads, if there is one."""
+    """Yield the same without machines that render, with more settings. `cluster` is the configuration of Ray's
+    autoscaler, if any."""
     with network(folder) as lan, stores(folder, lan.address) as kept:
         head = lan.machine("head")
         origin = f"http://{head.address}:8000"
@@ -165,7 +166,7 @@ def answers(origin: str, probe: str = "health") -> bool:
 
 
 def wait_for(reached: Callable[[], bool], seconds: float, what: Callable[[], str]) -> None:
-    """Wait until something is so; after the time, fail and say what is not."""
+    """Wait until the condition holds. After the time limit, fail with the message."""
     deadline = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < deadline, what()

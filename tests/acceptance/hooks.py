@@ -1,4 +1,4 @@
-"""A receiver of webhooks that counts them."""
+"""HTTP server that counts the webhooks it receives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Receive(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         size = int(self.headers["Content-Length"])
         body = self.rfile.read(size)
-        if len(body) < size:  # its sender was killed
+        if len(body) < size:  # the sender was killed
             self.close_connection = True
             return
         self.server.webhooks[summary(body)] += 1
@@ -36,12 +36,12 @@ class _Receive(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @contextmanager
 def hook(address: str = "127.0.0.1") -> Iterator[Hook]:
-    """A receiver of webhooks, until the end of the block."""
+    """Yield a receiver of webhooks."""
     server = Hook(address)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,4 +1,4 @@
-"""Postgres, Valkey and an S3 server on a network address, as a farm on several machines uses them."""
+"""Postgres, Valkey and an S3 server on a network address, for a farm on several machines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Stores:
 
 @contextmanager
 def stores(folder: Path, address: str) -> Iterator[Stores]:
-    """Empty stores that listen on the address; their data lie below `folder`."""
+    """Yield empty stores that listen on the address, with their data in `folder`."""
     storage = S3Server(folder / "s3", host=address)
     with _postgres(folder / "postgres", address) as database_url, _valkey(folder, address) as redis_url:
         storage.start()
@@ -49,7 +49,7 @@ def stores(folder: Path, address: str) -> Iterator[Stores]:
 
 @contextmanager
 def _postgres(folder: Path, address: str) -> Iterator[str]:
-    """A server that asks for a password."""
+    """Yield a Postgres that asks for a password."""
     password, port, user = secrets.token_hex(8), free_port(), unprivileged.server_user()
     embedded = postgres.start(folder)
     with psycopg.connect(embedded.url, autocommit=True) as connection:
@@ -83,7 +83,7 @@ def _valkey(folder: Path, address: str) -> Iterator[str]:
 
 
 def _wait(server: subprocess.Popen[bytes], address: str, port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a server listens on the port."""
     deadline = time.monotonic() + HANG_SECONDS
     while True:
         with socket.socket() as probe:

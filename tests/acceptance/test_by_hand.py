@@ -1,4 +1,4 @@
-"""The commands of the manual that start a cluster by hand, run as written on two machines with networks of their own."""
+"""Run the manual's commands that start a cluster by hand, on two machines with their own networks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECRET: Final = "s" * 32
 
 
 def blocks_by_hand() -> tuple[str, str]:
-    """Return the commands of the head and those of a machine that draws, from the section "By hand"."""
+    """Return the commands for the head and for a rendering machine, from the section "By hand"."""
     (section,) = re.findall(r"^## By hand\n(.*?)^## ", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     head, node = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
     return head, node
@@ -50,7 +50,7 @@ def test_the_commands_by_hand_make_a_farm_that_renders(tmp_path: Path) -> None:
 
 @contextmanager
 def _started_by_hand(folder: Path) -> Iterator[tuple[ProcessFarm, Machine, str]]:
-    """Run both blocks of the manual, each on a machine of its own, and wait until the farm is ready."""
+    """Run both blocks of the manual, each on its own machine, and wait until the farm is ready."""
     on_head, on_node = blocks_by_hand()
     with machines.network(folder) as lan, stores(folder, lan.address) as kept:
         head, node = lan.machine("head"), lan.machine("node")

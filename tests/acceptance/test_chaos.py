@@ -1,4 +1,4 @@
-"""A farm on a real S3 server, whose parts are killed while jobs run: every accepted job ends, once, and the books balance."""
+"""Kill parts of a farm with an S3 server while jobs run. Every accepted job ends once, and all counts are correct."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SECONDS = 3
 PICTURE = ROOT / "examples" / "media" / "logo.png"
 UNDER_WAY = 8
 HOOKS_SECONDS = 240
-"""A post whose sender was killed after it had begun is another sender's two minutes later."""
+"""Time limit of webhooks: after its sender was killed, a begun post is taken over two minutes later."""
 KILLS_PER_STORM = 50
-"""Stock is taken after so many kills."""
+"""Number of kills between two checks."""
 
 
 def torment(farm: ProcessFarm, jobs: int, kills: list[str], pause_seconds: float) -> None:
-    """Create jobs while the parts named are killed one after the other, then count what was lost."""
+    """Create jobs while the named parts are killed one after another, then count what was lost."""
     template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
     before, key = farm.call("GET", "/usage"), secrets.token_hex(8)
     with hook() as receiver:
@@ -53,7 +53,7 @@ WEIGHTS = {
     "actor": 29, "scheduler": 24, "api": 20, "valkey": 12, "postgres": 8, "storage": 2, "raylet": 2, "ray": 1,
     "supervisor": 2,
 }  # fmt: skip
-"""How often each part is killed: what the whole cluster needs some time to recover from is killed less often."""
+"""Relative frequency of kills of each part. Parts that the cluster needs long to recover from are killed less often."""
 
 
 @dataclass
@@ -61,13 +61,13 @@ class Table:
     """Results of a long run of kills."""
 
     kills: Counter[str] = field(default_factory=Counter)
-    """Processes killed, by part. A kill of the supervisor ends every process of the farm."""
+    """Number of killed processes by part. Killing the supervisor ends every process of the farm."""
     jobs: Counter[str] = field(default_factory=Counter)
     webhooks: Counter[int] = field(default_factory=Counter)
     seconds: float = 0.0
 
     def add(self, other: Table) -> None:
-        """Count a further run."""
+        """Add the results of another run."""
         self.kills += other.kills
         self.jobs += other.jobs
         self.webhooks += other.webhooks
@@ -84,7 +84,7 @@ class Table:
 
 
 def storm(farm: ProcessFarm, chance: random.Random, kills: int, pause_seconds: float) -> Table:
-    """Keep eight jobs under way until so many processes have been killed, then take stock."""
+    """Keep eight jobs open until the given number of processes was killed, then check the results."""
     template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, PICTURE)
     before, key, began, table = farm.call("GET", "/usage"), secrets.token_hex(8), time.monotonic(), Table()
     ended, farm.patience_seconds = threading.Event(), 300.0
@@ -140,7 +140,7 @@ def _wait_for_hooks(receiver: Hook, jobs: int) -> None:
 
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessFarm]:
-    """Two schedulers, two workers, and an S3 server of their own."""
+    """Yield a farm with two schedulers, two workers and an S3 server."""
     folder = tmp_path_factory.mktemp("chaos")
     server = S3Server(folder / "s3")
     server.start()

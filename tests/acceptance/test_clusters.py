@@ -1,4 +1,4 @@
-"""A farm of two real Ray clusters on this machine: both draw, and one goes on when the other is gone."""
+"""A farm of two Ray clusters on this machine: both render, and one continues after the other is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DREW = "SELECT count(DISTINCT worker) FROM tasks WHERE kind = 'render' AND statu
 
 @contextmanager
 def ray_cluster(folder: Path) -> Iterator[tuple[str, ProcessPart]]:
-    """The address of a Ray cluster of one core, and its head."""
+    """Yield the address of a Ray cluster with one core, and its head process."""
     folder.mkdir()
     (folder / "ray-token").write_text(TOKEN)
     head = ray_head(folder, {"PYTHONPATH": str(ROOT)}, 1, folder / "ray.log")

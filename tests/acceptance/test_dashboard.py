@@ -29,7 +29,7 @@ SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/titl
 
 @pytest.fixture
 def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A Ray node with four cores and its dashboard."""
+    """Yield a Ray node with four cores and a dashboard."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -38,7 +38,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port()}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     yield cluster
-    ray.shutdown()  # the executor gives up on a cluster that does not let it go
+    ray.shutdown()  # the executor gives up on a cluster that does not disconnect it
     cluster.shutdown()
 
 
@@ -82,7 +82,7 @@ async def _ended(executor: RayExecutor) -> Any:
 
 
 async def _actors() -> dict[str, str]:
-    """Each actor's name, and what it calls itself."""
+    """Return each actor's name, and the name in its own reports."""
     from ray.util.state import list_actors
 
     actors = await asyncio.wait_for(asyncio.to_thread(list_actors, detail=True), HANG_SECONDS)
@@ -90,9 +90,9 @@ async def _actors() -> dict[str, str]:
 
 
 async def _calls() -> dict[str, set[str]]:
-    """Return the names of all calls by method, once Ray has reported an assignment and its caller to the dashboard.
+    """Return the names of all calls by method, once the dashboard shows an assignment and its caller.
 
-    Ray hears of a call from its caller, and of the actor's own name from the actor, a second or so later.
+    Ray learns of a call from the caller, and of the actor's own name from the actor, about a second later.
     """
     async with asyncio.timeout(HANG_SECONDS):
         while True:

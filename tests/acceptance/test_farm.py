@@ -1,4 +1,4 @@
-"""The farm from outside, nothing killed: the same bytes everywhere, nothing drawn twice, clear ends for what cannot be."""
+"""Test the farm from outside without kills: equal bytes everywhere, nothing rendered twice, and clear errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def logo(farm: ProcessFarm) -> str:
 
 @pytest.fixture(scope="module")
 def template(farm: ProcessFarm) -> str:
-    """Four seconds; its caption shows in the last two."""
+    """Template of four seconds. Its caption appears in the last two."""
     return imported(farm, bundle(scene(4)))
 
 
@@ -71,7 +71,7 @@ def test_another_caption_draws_only_the_segments_that_show_it(farm: ProcessFarm,
 def test_a_job_cancelled_while_it_renders_is_cancelled_and_the_farm_goes_on(
     farm: ProcessFarm, template: str, logo: str
 ) -> None:
-    # It takes seconds, so a busy caller still finds it under way.
+    # The render takes seconds, so that even a slow client sees it running.
     job_id = farm.render(template, "cancel-one", side=(2560, 1440), logo=logo, caption="Never")
     assert farm.call("POST", f"/renders/{job_id}/cancel")["status"] == "cancelled"
     assert farm.ended(farm.render(template, "cancel-two", logo=logo, caption="Still"))["status"] == "completed"
@@ -90,12 +90,13 @@ def test_operators_see_the_workers_and_the_jobs(farm: ProcessFarm, template: str
 
 
 MEMORY_BYTES = 150_000_000
-"""So much more than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels do."""
+"""Much more memory than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels need.
+"""
 
 
 @contextmanager
 def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
-    """Kill every worker that grows over the limit, as a container's memory limit does; yield whom it has killed."""
+    """Kill every worker whose memory exceeds the limit, as a container does. Yield the killed workers."""
     limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
     killed: list[int] = []
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""A worker whose process is stopped and does not end, as on a machine that hangs."""
+"""A worker whose process is suspended, as on a machine that hangs."""
 
 from __future__ import annotations
 

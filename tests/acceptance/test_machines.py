@@ -1,4 +1,4 @@
-"""Machines of a farm are cut off, added and lost while they render; others come and go with the queue."""
+"""Cut off, add and lose machines of a farm during rendering. Other machines come and go with the queue."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_no_job_is_lost_or_doubled_while_machines_come_and_go(tmp_path: Path) ->
 def test_a_cluster_grows_from_no_workers_as_the_queue_fills_and_shrinks_to_none_when_it_is_empty(
     tmp_path: Path,
 ) -> None:
-    # Ray's fake nodes are processes beside the head; everything else is as on real machines.
+    # Ray's fake nodes are processes on the head's machine; everything else is as on real machines.
     settings = {"WORKERS_MAX": str(WORKERS_MAX), "WORKERS_KEEP_SECONDS": "15"}
     ray_settings = {"RAY_FAKE_CLUSTER": "1", "AUTOSCALER_UPDATE_INTERVAL_S": "1"}
     with head_only(tmp_path, _growing_cluster(), **settings, **ray_settings) as made:
@@ -83,7 +83,7 @@ def _grown(made: Fleet, turn: int) -> list[str]:
 
 
 def _growing_cluster() -> dict[str, Any]:
-    """A cluster file for Ray's provider of fake nodes: a head without resources, and up to WORKERS_MAX nodes of a core."""
+    """Yield a cluster file for Ray's fake nodes: a head without resources, and up to WORKERS_MAX nodes with one core."""
     nodes = {"resources": {"CPU": 1}, "node_config": {}, "min_workers": 0, "max_workers": WORKERS_MAX}
     head = {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0}
     return {
@@ -125,7 +125,7 @@ def _restart_the_head(made: Fleet, feeder: Feeder) -> None:
 
 
 def _take_stock(made: Fleet, feeder: Feeder, receiver: Hook) -> None:
-    """Every job completed and was counted once, every webhook came once, and the videos are right."""
+    """Assert that every job completed and was counted once, every webhook came once, and the videos are right."""
     jobs = len(feeder.jobs)
     assert len(set(feeder.jobs)) == jobs
     assert Counter(feeder.ended.values()) == {"completed": jobs}
@@ -145,7 +145,7 @@ def _take_stock(made: Fleet, feeder: Feeder, receiver: Hook) -> None:
 
 
 def _fake_nodes(made: Fleet) -> int:
-    """Ray nodes on the head's machine beside the head's own."""
+    """Return the Ray nodes on the head's machine, without the head's own."""
     processes = psutil.Process(made.head.services["render-farm-head"].pid).children(recursive=True)
     return sum(process.name() == "raylet" for process in processes) - 1
 

@@ -1,4 +1,4 @@
-"""The commands of the operators' manual, run as they stand on a farm that works. Only words in capitals are replaced."""
+"""Run the commands of the operators' manual on a running farm. Only words in capitals are replaced."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LAST: Final = ("account suspend", "account unsuspend", "account delete")
 
 
 def commands() -> list[str]:
-    """Every command of the farm in the manual's pages, each once; those that take an account away come last."""
+    """Return every command in the manual once, with those that delete or suspend accounts last."""
     found: dict[str, None] = {}
     for page in PAGES:
         text = page.read_text()
@@ -47,7 +47,7 @@ def commands() -> list[str]:
 
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessFarm]:
-    """A farm with its data where commands look for it without being asked to look elsewhere."""
+    """Yield a farm whose data folder is the default of all commands."""
     folder = tmp_path_factory.mktemp("manual")
     (folder / "farm").symlink_to(ROOT / "farm")
     with process_farm(folder / ".farm", "--workers", "1") as made:
@@ -89,13 +89,13 @@ def test_the_backup_and_the_restore_of_the_manual_bring_the_same_jobs_back(farm:
 
 
 def _words(farm: ProcessFarm) -> dict[str, str]:
-    """Values for the manual's words in capitals: a completed job with a webhook, the worker and its node."""
+    """Return values for the manual's words in capitals: a completed job with a webhook, the worker and its node."""
     template = imported(farm, (ROOT / "examples" / "title-card.motion").read_bytes())
     logo = uploaded(farm, ROOT / "examples" / "media" / "logo.png")
     with hook() as receiver:
         job = farm.render(template, "manual-00", receiver.url, headline="Manual", logo=logo)
         assert farm.ended(job)["status"] == "completed"
-        while not receiver.webhooks:  # `webhooks --again` posts only what was posted before
+        while not receiver.webhooks:  # `webhooks --again` repeats only webhooks that were posted
             time.sleep(0.1)
     with psycopg.connect(_database_url(farm)) as connection:
         worker, node = connection.execute("SELECT id, node FROM workers ORDER BY seen_at DESC").fetchone() or ("", "")
@@ -113,15 +113,15 @@ def _filled(command: str, words: dict[str, str]) -> str:
 
 
 def _failure(farm: ProcessFarm, command: str) -> str:
-    """Why a command failed; empty if it did not."""
+    """Return why a command failed, or an empty text if it succeeded."""
     done = _run(farm, command)
     return "" if done.returncode == 0 else f"status {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}"
 
 
 def _run(farm: ProcessFarm, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the farm's folder, at a terminal where somebody answers every question with yes."""
+    """Run a command in the farm's folder, on a terminal that answers every question with yes."""
     if command.startswith("./farm backup"):
-        (farm.data.parent / "one.tar").unlink(missing_ok=True)  # of an earlier command of the manual
+        (farm.data.parent / "one.tar").unlink(missing_ok=True)  # left by an earlier command of the manual
     ours, theirs = pty.openpty()
     os.write(ours, b"y\n")
     try:

@@ -1,4 +1,4 @@
-"""A farm of several Ray nodes on this machine; one of them goes away while it renders."""
+"""A farm of several Ray nodes on this machine. One of them is lost while it renders."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SECONDS = 12
 
 @pytest.fixture
 def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A head that draws nothing, and two nodes with a core each."""
+    """Yield a head that does not render, and two nodes with one core each."""
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
@@ -117,7 +117,7 @@ async def _until(database: Database, job_id: str, reached: Any) -> Job:
 
 
 async def _until_finished(database: Database, job_id: str) -> None:
-    """Wait until more than a tenth of the job's frames is finished."""
+    """Wait until more than a tenth of the job's frames are finished."""
     progress = ProgressReader(None, database)
     async with asyncio.timeout(HANG_SECONDS):
         while (await progress.of_jobs([job_id]))[job_id].percent <= 10:  # noqa: ASYNC110 - it is in the database

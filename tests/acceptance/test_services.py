@@ -1,4 +1,4 @@
-"""The manual's commands for systemd, typed by a newcomer on fresh machines that systemd runs: install, back up, restore, upgrade."""
+"""Run the manual's systemd commands on fresh machines: install, back up, restore, upgrade."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def blocks(page: str, section: str) -> list[str]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Booted]:
-    """One machine, set up as one-machine.md says, on which the service has just been enabled."""
+    """Yield a machine on which the service was just enabled, as described in one-machine.md."""
     with network(tmp_path) as lan:
         computer = booted.boot(lan, "studio")
         (enable,) = blocks("one-machine.md", "Run it as a service")
@@ -90,7 +90,7 @@ def test_a_head_and_a_machine_that_draws_work_together(tmp_path: Path) -> None:
 
 @contextmanager
 def _two_machines(folder: Path) -> Iterator[tuple[Booted, Booted]]:
-    """Run the blocks of several-machines.md on two machines with stores of their own."""
+    """Run the blocks of several-machines.md on two machines with their own stores."""
     on_head, on_node = blocks("several-machines.md", "With systemd")
     with network(folder) as lan, stores(folder, lan.address) as kept:
         head, node = booted.boot(lan, "head"), booted.boot(lan, "node")
@@ -106,7 +106,7 @@ def _two_machines(folder: Path) -> Iterator[tuple[Booted, Booted]]:
 
 
 def _render(computer: Booted) -> None:
-    """Render as docs/quickstart.md says, on a farm that runs already."""
+    """Render as described in docs/quickstart.md, on a running farm."""
     start, curl, *_ = BLOCK.findall((ROOT / "docs" / "quickstart.md").read_text())
     assert start.startswith("./farm up &")
     computer.done(start.partition("\n")[2] + curl, "farm")

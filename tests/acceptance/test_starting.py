@@ -1,4 +1,4 @@
-"""Starting the farm where something of a real deployment is already there."""
+"""Start the farm on machines that already have parts of a deployment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
 AS_ANYBODY = ["setpriv", "--bounding-set=-sys_nice", "--"] if os.geteuid() == 0 else []
-"""Without the privilege to take niceness back, which Ray's workers begin with."""
+"""Drop the privilege to raise priority again, which a normal user does not have: Ray's workers start with a low one."""
 
 
 def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alone(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
         "DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "S3_BUCKET": "videos",
         "RAY_ADDRESS": "127.0.0.1:1", "PUBLIC_ORIGIN": "https://farm.example.com",
     }  # fmt: skip
-    temporary = Path(tempfile.mkdtemp())  # a longer path would be too long for Ray, which would use another one
+    temporary = Path(tempfile.mkdtemp())  # Ray would replace a longer path
     video = tmp_path / "new" / "demo.mp4"
     command = [*AS_ANYBODY, sys.executable, "-m", "farm_core", "demo", "-o", str(video)]
     done = subprocess.run(
@@ -45,7 +45,7 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
     assert done.returncode == 0, done.stdout + done.stderr
     check(video, FilePlan(FORMATS["mp4"], 1280, 720, 30.0, 90))
     assert str(video) in done.stdout.replace("\n", "")
-    temporary.rmdir()  # nothing is left in it
+    temporary.rmdir()  # nothing is left in the folder
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -87,12 +87,12 @@ def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: 
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     deadline = time.monotonic() + HANG_SECONDS
-    # A busy machine may not let this process look in time. Then the farm has just made its database.
+    # A busy machine may run this process too late; then the farm has already created its database.
     while not ((tmp_path / "postgres" / "PG_VERSION").exists() or _runs_initdb(up.pid)):
         assert up.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(up.pid, signal.SIGINT)  # a terminal sends it to every process of the group
+    os.killpg(up.pid, signal.SIGINT)  # a terminal sends the signal to every process of the group
     out, err = up.communicate(timeout=HANG_SECONDS)
     assert (up.returncode, out) == (0, b""), err
 

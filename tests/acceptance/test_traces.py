@@ -1,4 +1,4 @@
-"""A render is followed from its request to the stages of its segments: in traces, and in the logs of every process."""
+"""Follow a render from its request to the stages of its segments, in traces and in the logs of every process."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ TRACEPARENT = f"00-{TRACE_ID}-b7ad6b7169203331-01"
 
 @dataclass
 class Collector:
-    """An OTLP receiver: spans with the service that sent them."""
+    """OTLP receiver that collects spans with their service."""
 
     endpoint: str
     spans: list[tuple[str, Span]] = field(default_factory=list)
 
     def of_trace(self, trace_id: str) -> list[tuple[str, Span]]:
-        """The spans of one trace."""
+        """Return the spans of one trace."""
         return [(service, span) for service, span in self.spans if span.trace_id.hex() == trace_id]
 
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """Receive spans on a free port for the length of a block."""
+    """Receive spans on a free port until the block ends."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -80,7 +80,7 @@ def farm(tmp_path_factory: pytest.TempPathFactory, collector: Collector) -> Iter
 
 @pytest.fixture(scope="module")
 def job_id(farm: ProcessFarm) -> Iterator[str]:
-    """A finished render of two segments with a webhook, created by a caller that is traced itself."""
+    """Render two segments with a webhook, from a traced client; return the job id."""
     logo = uploaded(farm, ROOT / "examples" / "media" / "logo.png")
     template = imported(farm, bundle(scene(2)))
     with hook() as receiver:
@@ -135,7 +135,7 @@ def test_the_id_of_a_request_is_in_the_logs_of_its_scheduler_and_workers(farm: P
 
 
 def worker_lines(farm: ProcessFarm) -> list[dict[str, object]]:
-    """The log lines of the render worker, where the manual says that they are."""
+    """Return the worker's log lines from the place that the manual names."""
     found: list[dict[str, object]] = []
     for log in (farm.data / "logs" / "workers").glob("worker-*.err"):
         found += [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]

@@ -1,4 +1,4 @@
-"""An upgrade with jobs in flight: the former release goes on working on the new schema, and the new one takes over."""
+"""Upgrade a farm with jobs in flight: the previous release works on the new schema, and the new release takes over."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, upl
 from tests.acceptance.hooks import hook
 
 FORMER = "faad2e752f8f"
-"""Commit of the former release. Change it when a release is made."""
+"""Commit of the previous release. Change it at each release."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
 def former(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A checkout of the former release, with this one's environment and fonts."""
+    """Yield a checkout of the previous release, with this one's environment and fonts."""
     known = subprocess.run(
         ["git", "cat-file", "-e", f"{FORMER}^{{commit}}"], cwd=ROOT, capture_output=True, check=False
     )
@@ -54,7 +54,7 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
             ]
             assert migrated(data) == migrate.head()
             for part in ("api", "scheduler"):
-                assert old.kill(part)  # a fresh process of the former release begins on the new schema
+                assert old.kill(part)  # start a process of the previous release on the new schema
             jobs += [
                 old.render(template, f"during-{n:04}", receiver.url, logo=logo, caption=f"During {n}") for n in range(4)
             ]
@@ -73,7 +73,7 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
 
 
 def migrated(data: Path) -> str:
-    """Run this release's migrations on the database of a running farm; returns the schema's revision."""
+    """Run this release's migrations on a running farm's database; return the schema's revision."""
     found = running.read(data)
     assert found is not None
     environment = os.environ | {"DATABASE_URL": found.database_url}

@@ -1,4 +1,4 @@
-"""The real app over real HTTP, on real Postgres and Valkey."""
+"""Fixtures with the real app over HTTP, on real Postgres and Valkey."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PUBLIC_ADDRESS = "93.184.216.34"
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Names as the tests would have them: every one is public but those that say what they are."""
+    """Resolve names for the tests: all are public, except those that contain their own address."""
     if host.startswith("unknown."):
         raise OSError("unknown name")
     return ["10.0.0.7"] if host.startswith("private.") else [PUBLIC_ADDRESS]
@@ -45,14 +45,14 @@ def settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Callable[..., World]]:
-    """Start an app with changed settings on a database and a clock of the test's own."""
+    """Start an app with changed settings on the test's own database and clock."""
     with ExitStack() as running:
         yield lambda **changes: running.enter_context(_running(settings.model_copy(update=changes)))
 
 
 @pytest.fixture
 def own_world(start: Callable[..., World]) -> World:
-    """An app of the test's own: its clock may be moved, its tables looked at."""
+    """Yield an app of this test only. Tests can move its clock and read its tables."""
     return start()
 
 
@@ -60,7 +60,7 @@ def own_world(start: Callable[..., World]) -> World:
 def world(
     shared_database_url: str, valkey_server: valkey.EmbeddedValkey, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """An app that tests share: each makes accounts of its own, and leaves the clock alone."""
+    """Yield an app that tests share. Tests create their own accounts, and leave the clock alone."""
     with _running(_settings(shared_database_url, valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
         yield world
 
@@ -76,7 +76,7 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 
 
 class _Server(uvicorn.Server):
-    """A server that reports when it listens: a loop that asks for it takes the processor from the start itself."""
+    """Server that reports when it listens. Polling for it would take processor time from the start itself."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -111,7 +111,8 @@ def _running(chosen: Settings) -> Iterator[World]:
 class Jwks:
     """An address that serves a JWKS, its public key as PEM, and a function that signs tokens for an account.
 
-    `keys` are those that it lists; without any it answers 503. `asked` has an entry for each request. It answers while `answers` is set.
+    `keys` are the listed keys; without any it answers 503. `asked` has an entry for each request. It answers only
+    while `answers` is set.
     """
 
     address: str
@@ -158,7 +159,7 @@ def jwks() -> Iterator[Jwks]:
 
 @pytest.fixture
 def httpserver_jwks(jwks: Jwks) -> tuple[str, Callable[..., str]]:
-    """The address and the signing function of `jwks`."""
+    """Return the address and the signing function of `jwks`."""
     return jwks.address, jwks.sign
 
 

@@ -1,4 +1,4 @@
-"""Files of the eleven types, made in memory; the containers by the encoder that the renderer uses."""
+"""Create files of the eleven types in memory. The renderer's encoder writes the containers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width
 
 @cache
 def video(container: str, codec: str, size: tuple[int, int] = (64, 48)) -> bytes:
-    """Three frames in a container that its ending names."""
+    """Return three frames in a container of the given extension."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"clip.{container}"
         with av.open(str(path), "w") as output:
@@ -34,7 +34,7 @@ def video(container: str, codec: str, size: tuple[int, int] = (64, 48)) -> bytes
 
 @cache
 def sound(container: str, codec: str) -> bytes:
-    """A tone in a container that its ending names."""
+    """Return a tone in a container of the given extension."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"tone.{container}"
         with av.open(str(path), "w", format={"m4a": "ipod"}.get(container, container)) as output:
@@ -50,7 +50,7 @@ def sound(container: str, codec: str) -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """A file of each type, by the type's name."""
+    """Return a file of each type, by type name."""
     return {
         "image/png": picture("PNG"),
         "image/jpeg": picture("JPEG"),
@@ -67,7 +67,7 @@ def files() -> dict[str, bytes]:
 
 
 def huge_png(side_px: int = 60_000) -> bytes:
-    """A small file that announces a picture of side_px by side_px pixels."""
+    """Return a small file that claims to be a picture of side_px by side_px pixels."""
     import zlib
 
     def chunk(name: bytes, data: bytes) -> bytes:
@@ -79,7 +79,7 @@ def huge_png(side_px: int = 60_000) -> bytes:
 
 
 def xml_bomb() -> bytes:
-    """Entities that would expand to gigabytes."""
+    """Return XML entities that would expand to gigabytes."""
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
     text = f'<!DOCTYPE svg [<!ENTITY e0 "boom">{entities}]><svg xmlns="http://www.w3.org/2000/svg"><text>&e11;</text></svg>'
     return io.BytesIO(text.encode()).getvalue()

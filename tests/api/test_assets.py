@@ -147,7 +147,7 @@ def test_limits_are_named_in_megabytes_as_the_interface_counts_them(world: World
 
 
 def test_a_large_upload_passes_through_the_disk(world: World) -> None:
-    """20 MB is over the limit of JSON bodies and under that of uploads."""
+    """20 MB is above the limit of JSON bodies and below that of uploads."""
     ada = world.account()
     wav = bytearray(media.files()["audio/wav"])
     data = bytes(wav) + b"\0" * (20 << 20)

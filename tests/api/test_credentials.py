@@ -1,4 +1,4 @@
-"""Authentication: credential forms, scopes, the order of refusals, counting."""
+"""Authentication: forms of credentials, scopes, order of errors, counts."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_an_expired_key_stops_at_its_moment(own_world: World) -> None:
 
 
 def test_refusals_come_in_order(world: World) -> None:
-    """401, then session_required or upgrade_required, then insufficient_scope, then the quota, and only then the body."""
+    """Order: 401, then session_required or upgrade_required, then insufficient_scope, then the quota, then the body."""
     ada = world.account(monthlyApiRequests=2)
     key = ada.new_key(["usage:read"])
     malformed = {"content": b"{", "headers": {"Content-Type": "application/json"}}

@@ -1,4 +1,4 @@
-"""`/v1/renders/{jobId}/download` and `videoUrl`: the way to a finished video."""
+"""`/v1/renders/{jobId}/download` and `videoUrl`: downloads of a finished video."""
 
 from __future__ import annotations
 

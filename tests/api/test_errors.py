@@ -1,4 +1,4 @@
-"""One envelope for every failure; nothing internal in any; no secret in a log."""
+"""Every error has the same envelope, no error shows internals, and no log contains a secret."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_an_unexpected_failure_is_a_generic_500(own_world: World) -> None:
 
 @pytest.fixture
 def captured() -> Iterator[io.StringIO]:
-    """Log of the process as on a machine: one JSON object a line."""
+    """Yield the log as on a server: one JSON object per line."""
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     logs.set_up("DEBUG", human=False)

@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the app does: checked against it with generated requests."""
+"""Check the OpenAPI document against the app with generated requests."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def caller(world: World) -> Someone:
 
 @pytest.fixture(scope="session")
 def operations(world: World) -> dict[str, Any]:
-    """The public operations of the served document, by method and path."""
+    """Return the public operations of the served document, by method and path."""
     schema = schemathesis.openapi.from_url(f"{world.origin}/api/openapi.json")
     found = [result.ok() for result in schema.get_all_operations()]
     return {f"{one.method.upper()} {one.path}": one for one in found if one.path.startswith("/api/v1")}
 
 
 def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]) -> None:
-    """Run the check on requests that fit the document, or (negative) that break it."""
+    """Run the check on requests that match the document, or (negative) violate it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(

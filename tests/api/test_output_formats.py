@@ -1,4 +1,4 @@
-"""`output.format`: MP4 alone unless the operator allows more (`OUTPUT_FORMATS`), and sound (`RENDER_AUDIO`)."""
+"""`output.format`: only MP4 unless the operator allows more (`OUTPUT_FORMATS`); and sound (`RENDER_AUDIO`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The progress of a running job comes from Redis, survives what happens to Redis, and never goes back."""
+"""The progress of a running job comes from Redis, survives failures of Redis, and never decreases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.api.world import Someone, World
 
 
 def write(world: World, caller: Someone, job_id: str, frames: int) -> None:
-    """Progress that a worker writes for a job of 100 frames."""
+    """Write a worker's progress for a job of 100 frames."""
     writer = ProgressWriter(world.settings.redis_url)
     writer.show(SegmentProgress("t", job_id, caller.account_id, 0, 100, 0, "w0").at("draw", frames))
     writer.close()

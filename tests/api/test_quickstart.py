@@ -1,4 +1,4 @@
-"""The quickstart, a recipe and the Python client's example, run as written."""
+"""Run the quickstart, a recipe and the Python client's example as written."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = dict(re.findall(r"^```(bash|python|js)\n(.*?)^```", (ROOT / "docs/quickstart.md").read_text(), re.M | re.S))
 
-# The blocks for a shell are run as readers run them. Programs of the system are theirs to have: the farm needs neither, and no
-# package of Python brings them, so a machine without them leaves these tests out.
+# These tests run shell blocks as readers do. They are skipped on machines without the needed programs, which the farm
+# does not need and no Python package brings.
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="runs the blocks for curl, which is not installed")
 needs_jq = pytest.mark.skipif(
     shutil.which("jq") is None, reason="runs a step for GitHub with jq, which is not installed"
@@ -34,7 +34,7 @@ needs_jq = pytest.mark.skipif(
 
 @pytest.fixture
 def rendering(own_world: World) -> Iterator[World]:
-    """A farm whose renders end by themselves: what a scheduler would leave is put in its place."""
+    """Yield a farm whose renders end by themselves, with the rows that a scheduler would write."""
     video = media.video("mp4", "libx264")
     folder = own_world.settings.data_folder / "storage" / "objects" / "results"
     folder.mkdir(parents=True)
@@ -49,14 +49,14 @@ def rendering(own_world: World) -> Iterator[World]:
 
 @pytest.fixture
 def failing(own_world: World) -> Iterator[World]:
-    """A farm where every render fails."""
+    """Yield a farm where every render fails."""
     with each_queued(own_world, lambda job_id: own_world.move(job_id, "failed", error="The logo is no picture.")):
         yield own_world
 
 
 @contextmanager
 def each_queued(world: World, end: Callable[[str], None]) -> Iterator[None]:
-    """End every queued job for the length of the block."""
+    """End every queued job until the block ends."""
     ended = threading.Event()
 
     def work() -> None:
@@ -76,7 +76,7 @@ def each_queued(world: World, end: Callable[[str], None]) -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Folder of a reader: the project's root has the examples."""
+    """Folder of a reader: the project's root, which has the examples."""
     place = tmp_path / "place"
     place.mkdir()
     (place / "examples").symlink_to(ROOT / "examples")
@@ -84,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(command: list[str], text: str, folder: Path, status: int = 0, /, **environment: str) -> str:
-    """Run a program that is read from standard input; return what it printed."""
+    """Run a program from standard input; return its output."""
     done = subprocess.run(
         command, input=text, cwd=folder, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=HANG_SECONDS
     )  # fmt: skip
@@ -103,7 +103,7 @@ def test_the_blocks_for_curl_python_and_node_end_with_an_mp4(rendering: World, f
     run(["bash", "-eu"], BLOCKS["bash"], folder, FARM=farm, TOKEN=token_of(ada))
     key = token_of(ada.new_key())
     run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)
-    run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)  # again: each run is a new render
+    run([sys.executable, "-"], BLOCKS["python"], folder, FARM=farm, KEY=key)  # a second run creates another render
     made = ["hello-curl.mp4", "hello-python.mp4"]
     if node := shutil.which("node"):
         run([node, "--input-type=module", "-"], BLOCKS["js"], folder, FARM=farm, KEY=key)

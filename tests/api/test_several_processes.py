@@ -1,4 +1,4 @@
-"""Several API processes on one port: they share connections and metrics, and one may die."""
+"""Several API processes on one port share connections and metrics, and one can die."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTED = 'farm_http_requests_total{method="GET",route="/api/v1/usage",status="4
 
 @pytest.fixture
 def processes(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """The port's origin and two processes that listen on it."""
+    """Yield the origin and two processes that listen on its port."""
     port, shared = free_port(), tmp_path / "metrics"
     shared.mkdir()
     environment = os.environ | {
@@ -46,7 +46,7 @@ def processes(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[tup
 
 
 def _asked(origin: str) -> list[int]:
-    """Statuses of requests that come on a connection each."""
+    """Return the statuses of requests, each on its own connection."""
     return [_answer(f"{origin}/api/v1/usage").status_code for _ in range(REQUESTS)]
 
 
@@ -61,7 +61,7 @@ def test_processes_on_one_port_answer_together_and_count_together(
     assert _asked(origin) == [401] * REQUESTS
     assert len(list((tmp_path / "metrics").glob("counter_*.db"))) == 2
     while f"{COUNTED} {REQUESTS}.0" not in _answer(f"{origin}/metrics").text.splitlines():
-        time.sleep(0.05)  # a request is counted after its answer
+        time.sleep(0.05)  # requests are counted after their answer
     started[0].kill()
     started[0].wait()
     assert _asked(origin) == [401] * REQUESTS

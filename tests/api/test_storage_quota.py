@@ -21,7 +21,7 @@ pytestmark = pytest.mark.service
 
 
 def stored(someone: Someone) -> int:
-    """Return the account's stored total, which equals the sum of its objects."""
+    """Return the account's stored total. Assert that it equals the sum of its objects."""
     ((total,),) = someone.world.database.execute(
         "SELECT coalesce(sum(bytes), 0) FROM object_charges WHERE account_id = %s", (someone.account_id,)
     ).fetchall()
@@ -162,7 +162,7 @@ def test_lists_select_no_column_that_they_do_not_show(own_world: World) -> None:
 
 @contextmanager
 def selected() -> Iterator[list[str]]:
-    """The statements that this process sends to Postgres through SQLAlchemy."""
+    """Collect the statements that this process sends to Postgres through SQLAlchemy."""
     found: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:

@@ -31,7 +31,7 @@ def test_a_published_template_is_read_back_without_its_targets(world: World) -> 
     assert made["description"] == "For launches"
     assert ada.get(f"/templates/{made['id']}").json() == made
     assert ada.get("/templates").json()["items"] == [made]
-    for hidden in ("nodeId", "target", '"n1"', "documents/"):  # an id may hold n1 by chance
+    for hidden in ("nodeId", "target", '"n1"', "documents/"):  # an id can contain n1 by chance
         assert hidden not in ada.get(f"/templates/{made['id']}").text
 
 
@@ -91,7 +91,7 @@ def test_an_input_of_another_kind_than_its_target_is_refused_by_name(world: Worl
 def test_an_import_leaves_out_an_input_whose_target_the_project_lacks(
     world: World, node_id: str, component: str
 ) -> None:
-    """Every render with a value for it would fail."""
+    """Otherwise every render with a value for it would fail."""
     fields = [field("tint", "color", node_id, component, "fill")]
     layers = (layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src="https://media.example.com/a.png"))
     project = bundle(document(*layers, fields=fields))

@@ -1,4 +1,4 @@
-"""A scheduler's part that answers requests for stills, for contract tests: workers that draw plain pictures."""
+"""Answer requests for stills in contract tests, as a scheduler does, with workers that draw plain pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.scheduler.farm import DummyWork, parts_for
 
 @contextmanager
 def drawing(world: World, folder: Path) -> Iterator[DummyWork]:
-    """Answer the world's requests for stills for the length of the block; yield the worker."""
+    """Answer the world's requests for stills until the block ends; yield the worker."""
     storage = LocalStorage(world.settings.data_folder / "storage", Links(b"secret"))
     work, started, stop = DummyWork(storage), threading.Event(), threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(_serve(world, folder, storage, work, started, stop)))

@@ -1,4 +1,4 @@
-"""World of a contract test: accounts, their credentials, and a client."""
+"""Environment of a contract test: accounts, their credentials, and a client."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ class Someone:
         return record
 
     def new_key(self, scopes: list[str] | None = None, **body: Any) -> Someone:
-        """A caller with a new key of this account."""
+        """Return a caller with a new key of this account."""
         made = self.post("/keys", json={"scopes": ALL_SCOPES if scopes is None else scopes, **body}).json()
         return Someone(self.world, {"Authorization": f"Bearer {made['secret']}"}, self.account_id)
 
     def template(self, **changes: Any) -> str:
-        """The id of a template with the inputs `headline` (text), `size` (number), `tint` (color), `photo` (image)."""
+        """Create a template with inputs `headline` (text), `size` (number), `tint` (color), `photo` (image); return
+        its id."""
         answer = self.post("/templates", json=template_body(**changes))
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
@@ -67,7 +68,7 @@ class Someone:
         return self.post("/renders", json={"templateId": template_id, "inputs": inputs, **body}, headers=headers)
 
     def job(self, **body: Any) -> str:
-        """The id of a new job."""
+        """Create a job; return its id."""
         answer = self.render(self.template(), **body)
         assert answer.status_code == 201, answer.text
         return str(answer.json()["jobId"])
@@ -86,12 +87,12 @@ class World:
         self.client = self.new_client()
 
     def new_client(self, **options: Any) -> httpx.Client:
-        """A client of the app. It speaks HTTP: reading the certificates of all authorities would take 0.06 s of processor time."""
+        """Return an HTTP client of the app. It loads no CA certificates, which would take 0.06 s of processor time."""
         return httpx.Client(base_url=self.origin, timeout=HANG_SECONDS, verify=False, **options)
 
     @cached_property
     def database(self) -> psycopg.Connection:
-        """A look at the tables."""
+        """Open a session to read the tables."""
         return psycopg.connect(str(self.settings.database_url), autocommit=True)
 
     def close(self) -> None:
@@ -100,7 +101,7 @@ class World:
             self.database.close()
 
     def account(self, name: str = "ada", plan: str = "pro", **limits: Any) -> Someone:
-        """A new account, signed in."""
+        """Create an account and sign it in."""
         account = Account(id=new_id("acc"), name=f"{name}-{new_id('n')}", plan=plan)
         self.database.execute(
             "INSERT INTO accounts (id, name, plan, created_at) VALUES (%s, %s, %s, now())",
@@ -111,7 +112,7 @@ class World:
         return Someone(self, {"Authorization": f"Bearer {token}"}, account.id)
 
     def limit(self, account_id: str, plan: str | None = None, **limits: Any) -> None:
-        """Changes plan or limits at once, as the command line does."""
+        """Change plan or limits at once, as the command line does."""
         account = Account(id=account_id, name="", plan=plan or "pro")
         for name, value in limits.items():
             set_limit(account, f"{name}={json.dumps(value)}")
@@ -130,7 +131,7 @@ class World:
         self.database.execute(f"UPDATE accounts SET {assignments} WHERE id = %(id)s", {**columns, "id": account_id})
 
     def move(self, job_id: str, status: str, **columns: Any) -> None:
-        """Put a job into a state, as the scheduler would have."""
+        """Change a job's status, as the scheduler would."""
         ended = status in ("completed", "failed", "cancelled")
         values = {"status": status, **columns}
         assignments = ", ".join(f"{column} = %({column})s" for column in values)
@@ -139,7 +140,7 @@ class World:
 
 
 def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """A small document: a composition with these layers, and the fields that its author exposed."""
+    """Return a small document: a composition with these layers, and exposed fields."""
     root: dict[str, Any] = {
         "id": "comp_root", "name": "Main Comp", "parent": None, "children": [node["id"] for node in nodes],
         "visible": True, "components": [{"id": "c0", "type": "group", "props": {"__kind": "group"}}],
@@ -156,7 +157,7 @@ def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None)
 
 
 def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
-    """A layer of a document."""
+    """Return a layer of a document."""
     transform = {"id": f"{node_id}t", "type": "Transform", "props": {"__kind": kind, **props}}
     components = [transform]
     if kind == "text":
@@ -168,13 +169,13 @@ def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
 
 
 def field(id_: str, kind: str, node_id: str, component: str, prop: str) -> dict[str, Any]:
-    """An exposed field of a document."""
+    """Return an exposed field of a document."""
     target = {"nodeId": node_id, "componentType": component, "prop": prop}
     return {"id": id_, "label": id_.title(), "kind": kind, "target": target}
 
 
 def template_body(**changes: Any) -> dict[str, Any]:
-    """A request that publishes a template with an input of each kind but `media`."""
+    """Return a request that publishes a template with an input of each kind except `media`."""
     fields = [
         field("headline", "text", "n1", "Text", "content"), field("size", "number", "n1", "Text", "fontSize"),
         field("tint", "color", "n1", "Style", "fill"), field("photo", "image", "n2", "Transform", "src"),
@@ -189,13 +190,13 @@ def template_body(**changes: Any) -> dict[str, Any]:
 
 
 def text_template(someone: Someone) -> str:
-    """The id of a template whose one input, `headline`, may be left out."""
+    """Create a template with one optional input, `headline`; return its id."""
     doc = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
     return someone.template(document=doc, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
 
 
 def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
-    """The document as a zipped bundle."""
+    """Return the document as a zipped bundle."""
     chunks = {
         "manifest.json": {"documentVersion": stored["version"]},
         "scene.json": stored["scene"],
@@ -210,7 +211,7 @@ def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:
-    """A picture's bytes."""
+    """Return the bytes of a picture."""
     out = io.BytesIO()
     Image.new("RGB", size, (200, 30, 30)).save(out, kind)
     return out.getvalue()

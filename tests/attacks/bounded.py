@@ -1,4 +1,4 @@
-"""Run a function in a process whose work is bounded, so that an attack fails a test instead of stopping the machine."""
+"""Run a function in a process with limits, so that an attack fails a test instead of blocking the machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def bounded(code: str, *words: str, cpu_seconds: int = 30, memory_mb: int = 1500) -> str:
-    """Return the output of code in a fresh interpreter. Fail if it exceeds its processor time or memory.
+    """Return the output of code in a new interpreter. Fail if it exceeds its processor time or memory.
 
-    The default is four times what the slowest of these takes where two busy hosts share a core; work whose cost grows
-    with the square of its input takes minutes.
+    The default limit is four times the slowest test's time on a core shared by two busy hosts. Work of quadratic cost
+    takes minutes.
     """
 
     def limit() -> None:

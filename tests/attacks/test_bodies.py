@@ -1,4 +1,4 @@
-"""Bodies whose every member is a fault: answering each one would keep the API from everybody else for many seconds."""
+"""Bodies in which every member is an error. Reporting each one would block the API for many seconds."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_document_may_have_many_members(world: World) -> None:
 
 
 def test_a_batch_of_hundreds_of_thousands_of_faults_names_some_and_is_not_stored(world: World) -> None:
-    """All of them took 37 s, in which nobody else was answered, and made an answer of 50 MB."""
+    """Reporting all errors took 37 s, blocked all other callers, and gave an answer of 50 MB."""
     caller = world.account()
     row = {"inputs": {f"k{index}": 1 for index in range(500)}}
     wanted = {"templateId": text_template(caller), "rows": [row] * 800, "partial": True}
@@ -89,7 +89,7 @@ def test_a_batch_of_hundreds_of_thousands_of_faults_names_some_and_is_not_stored
 
 @pytest.mark.service
 def test_an_empty_form_of_millions_of_separators_is_refused_before_it_is_parsed(world: World) -> None:
-    """It took 5 s, and nobody needs to be signed in to send one."""
+    """Parsing took 5 s, and a sender need not be signed in."""
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     began = time.process_time()
     answer = world.client.post("/console/sign-in", content=b"&" * 9_000_000, headers=form)
@@ -101,13 +101,13 @@ HOSTS = {
     "combining marks": ("a" + "\u0323\u0307" * 400, 5_000),
     "letters that become eighteen": ("\ufdfa" * 18, 100_000),
 }
-"""Host names that are slow to normalise, and how many of them a batch has."""
+"""Host names that are slow to normalise, and their number in a batch."""
 
 
 @pytest.mark.service
 @pytest.mark.parametrize("kind", HOSTS)
 def test_addresses_of_a_batch_are_checked_until_it_has_enough_faults(world: World, kind: str) -> None:
-    """All of them took 20 s, in which nobody else was answered."""
+    """Checking all of them took 20 s and blocked all other callers."""
     host, count = HOSTS[kind]
     caller = world.account()
     rows = 1_000
@@ -123,7 +123,7 @@ def test_addresses_of_a_batch_are_checked_until_it_has_enough_faults(world: Worl
 
 @pytest.mark.service
 def test_a_batch_may_name_more_files_of_the_farm_than_a_statement_has_parameters(world: World) -> None:
-    """It was answered with 503, as if Postgres were away."""
+    """The answer was 503, as if Postgres were away."""
     caller, rows = world.account(), 1_000
     names = [f"photo{number}" for number in range(70)]
     inputs = [{name: f"{world.origin}/files/uploads/{row}{name}" for name in names} for row in range(rows)]
@@ -133,7 +133,7 @@ def test_a_batch_may_name_more_files_of_the_farm_than_a_statement_has_parameters
 
 
 def _gallery(caller: Someone, names: list[str]) -> str:
-    """The id of a template with an image input of each name."""
+    """Create a template with an image input for each name; return its id."""
     pictures = [layer(name, name, "image", src="") for name in names]
     exposed = [field(name, "image", name, "Transform", "src") for name in names]
     inputs = [{"id": name, "label": name, "kind": "image"} for name in names]
@@ -143,7 +143,7 @@ def _gallery(caller: Someone, names: list[str]) -> str:
 @pytest.mark.service
 @pytest.mark.parametrize("core", ["", '"\\u0001"'], ids=["empty", "with control characters"])
 def test_a_small_body_of_very_many_lists_is_checked_in_the_sandbox(world: World, core: str) -> None:
-    """250 kB took 0.4 s of the event loop, and an account may send hundreds a minute."""
+    """250 kB blocked the event loop for 0.4 s, and an account can send hundreds a minute."""
     caller, lists = world.account(), ",".join(["[" * 248 + core + "]" * 248] * 500)
     began = time.process_time()
     for _ in range(20):

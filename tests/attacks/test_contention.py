@@ -1,4 +1,5 @@
-"""Many clients that create, repeat and cancel while a scheduler claims and ends jobs: no 5xx, no deadlock, exact books."""
+"""Many clients create, repeat and cancel jobs while a scheduler claims and ends them: no 5xx, no deadlock, correct
+counts."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def test_thirty_clients_meet_no_deadlock_and_no_server_error(start: Callable[...
 
 
 def client(account: Someone, template: str) -> Counter[int]:
-    """Create jobs, repeat each creation, and cancel every second job; return how often each status came."""
+    """Create jobs, repeat each creation, and cancel every second job; return the number of answers by status."""
     seen: Counter[int] = Counter()
     with account.world.new_client(headers=account.headers) as http:
         for number in range(ROUNDS):
@@ -65,7 +66,7 @@ def client(account: Someone, template: str) -> Counter[int]:
 
 
 def books(world: World, account_id: str) -> tuple[int, int, int]:
-    """Jobs of the account, and the sums of what active and completed ones reserve, in milliseconds."""
+    """Return the account's jobs, and the reserved milliseconds of active and of completed ones."""
     row = world.database.execute(
         "SELECT count(*), coalesce(sum(reserved_ms) FILTER (WHERE status IN ('queued', 'processing')), 0),"
         " coalesce(sum(reserved_ms) FILTER (WHERE status = 'completed'), 0) FROM jobs WHERE account_id = %s",
@@ -77,7 +78,7 @@ def books(world: World, account_id: str) -> tuple[int, int, int]:
 
 @contextmanager
 def scheduling(world: World, folder: Path) -> Iterator[None]:
-    """A scheduler on the world's database, in a thread of its own; its media come from no network."""
+    """Run a scheduler on the world's database in its own thread. It fetches no media."""
     stop = threading.Event()
     thread = threading.Thread(target=lambda: asyncio.run(_schedule(world, folder, stop)))
     thread.start()

@@ -1,4 +1,4 @@
-"""Control characters in every place where a request can hold a text: refused, and never a server error."""
+"""Control characters in every text of every request are refused, and never cause a server error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTROLS = ["\x00", "\x01", "\x08", "\x0e", "\x1b", "\x1f", "\x7f"]
 
 
 def bodies(ada: Someone, text: str) -> list[tuple[str, dict[str, Any]]]:
-    """A request for each text of a JSON body."""
+    """Yield a request for each text in a JSON body."""
     template = ada.template()
     inputs = template_body()["inputs"]
     return [

@@ -1,4 +1,4 @@
-"""Accounts that are deleted while another account stores equal files."""
+"""Delete accounts while another account stores equal files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.service
 
 
 class HeldStorage(LocalStorage):
-    """Storage whose deletions begin, and go on when `go` is set."""
+    """Storage whose deletions start, and continue when `go` is set."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, Links(b"secret"))
@@ -71,20 +71,20 @@ def until_waiting(url: object, count: int, ended: Callable[[], bool] = lambda: F
 
 @contextmanager
 def locked_queue(world: World, someone: Someone) -> Iterator[None]:
-    """Hold the row that every charge of the account's storage changes."""
+    """Lock the row that every charge of the account's storage changes."""
     with psycopg.connect(str(world.settings.database_url)) as other:
         other.execute("SELECT 1 FROM account_queues WHERE account_id = %s FOR UPDATE", (someone.account_id,))
         yield
 
 
 def age(path: Path) -> None:
-    """Let a file have been written before any deletion began."""
+    """Set the time of a file to before any deletion started."""
     hour_ago = time.time() - 3600
     os.utime(path, (hour_ago, hour_ago))
 
 
 async def given_to_bob(under_test: FarmUnderTest, job: Job) -> None:
-    """Let the files of a completed job belong to another account's job alone."""
+    """Move the references to a completed job's files to a job of another account."""
     async with under_test.database.work() as session:
         template = await session.get_one(Template, job.template_id)
         await delete_jobs(session, [job.id])
@@ -98,7 +98,7 @@ def documents(world: World) -> list[Path]:
 
 def test_a_deletion_spares_the_document_of_a_template_that_is_being_stored(own_world: World) -> None:
     ada, bob = own_world.account("ada", maxStorageBytes=1_000_000), own_world.account("bob")
-    assert ada.upload(picture()).status_code == 201  # the account's storage is counted from now on
+    assert ada.upload(picture()).status_code == 201  # from now on, the account's storage is counted
     bob.template()
     storage = LocalStorage(own_world.settings.data_folder / "storage", Links(b"secret"))
     with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-"""Small files that once cost minutes or gigabytes to look at."""
+"""Small files that once took minutes or gigabytes to inspect."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_scene_of_millions_of_empty_lists_is_refused_before_it_is_parsed(tmp_p
 def test_a_bomb_that_lies_about_its_compressed_size_is_refused(tmp_path: Path) -> None:
     path = packed(tmp_path, [("scene.json", SCENE.encode() + b" " * 20_000_000)])
     lying = bytearray(path.read_bytes())
-    listed = lying.index(b"PK\x01\x02")  # the entry of the central directory; its compressed size is at 20
+    listed = lying.index(b"PK\x01\x02")  # entry of the central directory; the compressed size is at byte 20
     lying[listed + 20 : listed + 24] = (20_000_000).to_bytes(4, "little")
     path.write_bytes(lying)
     with pytest.raises(BundleUnreadable, match="implausible"):

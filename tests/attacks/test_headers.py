@@ -1,4 +1,4 @@
-"""Headers that once cost seconds, and those that clients really send."""
+"""Headers that once took seconds to read, and headers of real clients."""
 
 from __future__ import annotations
 

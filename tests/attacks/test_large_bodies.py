@@ -1,4 +1,4 @@
-"""Bodies that once kept the API from everybody for half a second each, or filled its memory and its disk."""
+"""Bodies that once blocked the API for half a second each, or filled its memory and disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRIES = 8
 
 
 def begun(world: World, account: Someone, path: str, body: bytes, kind: str = "application/json") -> socket.socket:
-    """A request whose body lacks its last byte."""
+    """Start a request that lacks the last byte of its body."""
     head = (
         f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nAuthorization: {account.headers['Authorization']}\r\n"
         f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -36,7 +36,8 @@ def begun(world: World, account: Someone, path: str, body: bytes, kind: str = "a
 def waiting(
     held: ExitStack, begin: Callable[[], socket.socket], last_byte: bytes, meanwhile: Callable[[], None]
 ) -> socket.socket:
-    """A whole request that waits for those that are held. The first ones can come before these, whatever was sent first."""
+    """Send whole requests that must wait for the unfinished ones. The server can read these first, in spite of their
+    order."""
     for _ in range(TRIES):
         connection = held.enter_context(closing(begin()))
         connection.sendall(last_byte)
@@ -59,7 +60,7 @@ def is_answered(connection: socket.socket) -> bool:
 def test_of_an_accounts_large_bodies_two_are_read_at_once_and_others_are_served(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "BODY_SECONDS", 600)  # of the bodies that are held
+    monkeypatch.setattr(server, "BODY_SECONDS", 600)  # of unfinished requests
     hostile, honest = world.account(), world.account()
     body = json.dumps({"name": "a", "animationData": {"text": FILLER}}).encode()
     with ExitStack() as held:
@@ -81,7 +82,7 @@ def test_of_an_accounts_large_bodies_two_are_read_at_once_and_others_are_served(
 def test_of_an_accounts_uploads_eight_are_taken_in_at_once_and_others_are_served(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "BODY_SECONDS", 600)  # of the bodies that are held
+    monkeypatch.setattr(server, "BODY_SECONDS", 600)  # of unfinished requests
     hostile, honest = world.account(), world.account()
     form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n' + picture() + b"\r\n--x--"
     kind = "multipart/form-data; boundary=x"
@@ -145,7 +146,7 @@ def test_a_form_without_end_is_refused_where_no_upload_is_expected(world: World,
 
 
 def test_a_form_of_another_type_is_refused_before_it_is_read(start: Callable[..., World]) -> None:
-    """`POST /v1/keys` may come without a body, and once read any other into memory."""
+    """`POST /v1/keys` allows requests without a body, and once read any other body into memory."""
     account = start().account()
     head = {"Content-Type": "multipart/form-data; boundary=x"}
     assert account.post("/keys", headers=head).status_code == 201

@@ -1,4 +1,4 @@
-"""Small pictures whose parts cost a decoder seconds or gigabytes, and honest pictures of many parts."""
+"""Small pictures whose parts cost a decoder seconds or gigabytes, and valid pictures with many parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def jpeg(**options: bool) -> bytes:
 
 
 def scanned(count: int) -> bytes:
-    """Return a progressive JPEG whose last scan is repeated, without its content."""
+    """Return a progressive JPEG that repeats its last scan without the scan's content."""
     whole = jpeg(progressive=True)
     start = whole.rfind(b"\xff\xda")
     (size,) = struct.unpack_from(">H", whole, start + 2)
@@ -169,12 +169,13 @@ def test_a_jpeg_that_further_pictures_follow_is_a_jpeg(tmp_path: Path) -> None:
 @pytest.mark.parametrize("whole", [jpeg(), png(), webp(b"")], ids=["jpeg", "png", "webp"])
 @pytest.mark.parametrize("after", [b"\xff\xda" * 1000, bytes(8 * MANY)], ids=["scans", "zeros"])
 def test_what_follows_a_picture_is_not_counted(whole: bytes, after: bytes, tmp_path: Path) -> None:
-    """Telephones append the video of a moving photograph."""
+    """Phones append the video of a motion photo."""
     assert kind(tmp_path / "picture", whole + after).startswith("image/")
 
 
 def test_a_large_avif_takes_little_more_than_its_pixels_twice(tmp_path: Path) -> None:
-    """The decoder's picture, its rows and the result; with whole copies for each step it took 28 bytes a pixel."""
+    """Needed are the decoder's picture, its rows and the result. With whole copies at each step it took 28 bytes a
+    pixel."""
     path = tmp_path / "large.avif"
     Image.linear_gradient("L").resize((4000, 4000)).convert("RGB").save(path, speed=10, quality=30)
     code = """

@@ -15,7 +15,7 @@ from tests.api import media
 
 
 def lying(file: bytes, size: int, count: int, box: bytes = b"stsz") -> bytes:
-    """Return an MP4 whose first table of sample sizes states `count` samples of `size` bytes."""
+    """Return an MP4 whose first table of sample sizes claims `count` samples of `size` bytes."""
     at = file.index(box) + 8
     return file[:at] + struct.pack(">II", size, count) + file[at + 8 :]
 

@@ -1,4 +1,4 @@
-"""Connections that once held the API's memory, its loop or its file descriptors, without a credential."""
+"""Connections without a credential that once held the API's memory, event loop or file descriptors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def connected(world: World) -> socket.socket:
 
 
 def answer(connection: socket.socket) -> bytes:
-    """All that comes until the server closes; also where it closes with what was sent unread."""
+    """Return all bytes until the server closes, even if it leaves some of the request unread."""
     received = b""
     try:
         while chunk := connection.recv(65536):
@@ -73,7 +73,7 @@ def test_a_head_without_end_is_closed_after_a_few_kilobytes(world: World, start:
 
 @pytest.mark.parametrize("path", ["/api/health", "/console/sign-in"])
 def test_escaped_quotes_in_a_cookie_are_not_read(world: World, path: str) -> None:
-    """One such request took 1.8 s, on every route and without a credential, where Python is older than 3.11.10."""
+    """Such a request took 1.8 s on every route, without a credential, on Python before 3.11.10."""
     cookies = 'other="' + '\\"' * 15_000 + '"; farm_theme=dark'
     began = time.process_time()  # the server runs in this process
     for _ in range(5):
@@ -191,7 +191,7 @@ def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
         while not serving.started:  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0)
         with ExitStack() as held:
-            for _ in range(flood):  # the loop does not run meanwhile: all of them wait to be accepted
+            for _ in range(flood):  # the loop does not run meanwhile, so all connections wait to be accepted
                 held.enter_context(
                     closing(socket.create_connection(("127.0.0.1", port), HANG_SECONDS, ("127.0.0.2", 0)))
                 )

@@ -1,4 +1,4 @@
-"""Requests of one account that wait for its own locks, and others that want the same connections."""
+"""Requests of one account that wait for its own locks must not block the connections of other accounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.service
 
 
 def waiting(world: World) -> int:
-    """Connections that wait for a lock."""
+    """Return the number of connections that wait for a lock."""
     row = world.database.execute(_WAITING).fetchone()
     assert row is not None
     return int(row[0])
@@ -74,7 +74,7 @@ def test_pages_whose_sessions_are_looked_up_leave_connections_to_others(start: C
 
 
 def asking(world: World) -> int:
-    """Connections that wait to look a session up."""
+    """Return the number of connections that wait to look up a session."""
     row = world.database.execute(_ASKING).fetchone()
     assert row is not None
     return int(row[0])

@@ -1,4 +1,4 @@
-"""One account's slow servers, names and receivers, and what another account notices of them: nothing."""
+"""Slow servers, names and receivers of one account must not affect another account."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ JOBS = 40
 
 @dataclass
 class Tarpit:
-    """A server that takes requests and never answers."""
+    """Server that accepts requests and never answers."""
 
     url: str = ""
     open: int = 0
@@ -64,7 +64,7 @@ async def tarpit() -> AsyncIterator[Tarpit]:
 
 
 async def with_picture(under_test: FarmUnderTest) -> None:
-    """Store a template of the first account with a picture as its input."""
+    """Store a template of the first account with a picture input."""
     target = {"node_id": "logo", "component_type": "Transform", "property": "src"}
     async with under_test.database.work() as session:
         session.add(
@@ -172,7 +172,7 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answer every question with 93.184.216.34, the first `unheard` ones excepted."""
+    """Name server that answers every question with 93.184.216.34, except the first `unheard` ones."""
 
     def __init__(self) -> None:
         self.unheard = 6
@@ -201,7 +201,7 @@ def test_a_name_that_times_out_is_asked_for_again_and_for_longer(monkeypatch: py
         port = transport.get_extra_info("sockname")[1]
         channel = aiodns.DNSResolver(nameservers=["127.0.0.1"], udp_port=port, timeout=0.2, tries=50, loop=loop)
         monkeypatch.setattr(resolver, "_channel", lambda: channel)
-        # In 0.3 s c-ares asks for two families of addresses twice: the first attempt cannot be answered.
+        # Within 0.3 s c-ares asks twice for two address families, and the first attempt gets no answer.
         assert await patient_resolver("a.farm.example", 80) == ["93.184.216.34"]
         server.unheard = 1_000
         with pytest.raises(TimeoutError):

@@ -1,4 +1,4 @@
-"""Small files of sound that state to last for weeks, or whose rate makes a packet gigabytes."""
+"""Small sound files that claim to last for weeks, or whose sample rate makes one packet gigabytes large."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INFINITE = float("inf")
 
 
 def with_gap(path: Path, hours: float) -> Path:
-    """Write a WebM of two parts of noise that lie hours apart."""
+    """Write a WebM with two bursts of noise that are hours apart."""
     rng = np.random.default_rng(5)
     with av.open(str(path), "w", format="webm") as container:
         stream = container.add_stream("libopus", rate=RATE)

@@ -1,4 +1,4 @@
-"""Downloads whose readers take nothing: each holds a connection, an open file and what was read of it."""
+"""Downloads whose readers read nothing. Each holds a connection, an open file and buffered data."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.api.world import World
 
 READERS = 20
 SECONDS = 120
-"""Of a sound that fits into no buffer on the way."""
+"""Duration of a sound that exceeds all buffers on its way."""
 
 
 def open_files(name: str) -> int:
-    """Return how often this process, in which the app runs, has the file open."""
+    """Return how many times this process, which runs the app, has the file open."""
     found = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):
@@ -31,13 +31,13 @@ def open_files(name: str) -> int:
 
 
 def until_open(world: World, name: str, count: int) -> None:
-    """Wait until the file is open so often."""
+    """Wait until the file is open that many times."""
     while open_files(name) != count:
         assert world.client.get("/api/health").status_code == 200
 
 
 def uploaded(world: World) -> tuple[str, str]:
-    """Return the link of a large file and its name."""
+    """Upload a large file; return its link and its name."""
     packed = io.BytesIO()
     with wave.open(packed, "wb") as sound:
         sound.setparams((2, 2, 44_100, 0, "NONE", ""))
@@ -48,7 +48,7 @@ def uploaded(world: World) -> tuple[str, str]:
 
 @contextmanager
 def reading(link: str, count: int) -> Iterator[list[socket.socket]]:
-    """Ask for the file, each time over a connection of its own with a small buffer, and read nothing."""
+    """Request the file several times, each over its own connection with a small buffer, and read nothing."""
     parts = urlsplit(link)
     assert parts.hostname and parts.port
     with ExitStack() as held:

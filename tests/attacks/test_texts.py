@@ -1,4 +1,4 @@
-"""Long texts that once held a render worker, the API or the console."""
+"""Long texts that once blocked a render worker, the API or the console."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.console.people import signed_in
 
 
 def test_a_text_of_characters_that_no_font_has_asks_few_fonts_for_each() -> None:
-    """8,000 Chinese characters took 33 s, which is more than a frame may take."""
+    """8,000 Chinese characters took 33 s, more than the limit of a frame."""
     code = """
         from pathlib import Path
         from gpu_renderer.content.text.families import Fonts, Style
@@ -25,7 +25,7 @@ def test_a_text_of_characters_that_no_font_has_asks_few_fonts_for_each() -> None
 
 
 def test_a_long_text_that_is_no_colour_is_read_once() -> None:
-    """Its digits and spaces were read back again: 10 MB of them in a batch held an API process for 2 s."""
+    """Backtracking over digits and spaces: 10 MB of them in a batch blocked an API process for 2 s."""
     code = """
         from motion.color_text import everywhere_readable, is_color
 
@@ -38,7 +38,7 @@ def test_a_long_text_that_is_no_colour_is_read_once() -> None:
 
 
 def test_a_glyph_with_the_margin_of_its_blur_gets_no_second_one() -> None:
-    """An animator of 300 px of blur took 0.1 s for each glyph: 9 s of every frame for a hundred of them."""
+    """A blur of 300 px in an animator took 0.1 s for each glyph: 9 s per frame for a hundred glyphs."""
     code = """
         import numpy as np
         from gpu_renderer.content.vector.blur import blurred_part
@@ -54,7 +54,7 @@ def test_a_glyph_with_the_margin_of_its_blur_gets_no_second_one() -> None:
 
 @pytest.mark.service
 def test_the_page_of_a_render_with_long_inputs_shows_their_beginning(own_world: World) -> None:
-    """2 MB of inputs made a page of 60 MB, in 0.7 s of the event loop."""
+    """2 MB of inputs gave a page of 60 MB and blocked the event loop for 0.7 s."""
     with signed_in(own_world, "ada") as person:
         template = text_template(person.api)
         job = person.api.render(template, inputs={"headline": "<&\"'" * 500_000}).json()["jobId"]

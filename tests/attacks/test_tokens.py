@@ -1,4 +1,4 @@
-"""Session tokens: of whom, for whom, and how well they are signed."""
+"""Session tokens: account, audience, and signature."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def status(world: World, token: str) -> int:
 
 
 def signed_with(public_key: bytes, claims: dict[str, Any]) -> str:
-    """A token whose secret is the published key, which libraries refuse to make."""
+    """Return a token signed with the published key as its secret. Libraries refuse to create it."""
     parts = [{"alg": "HS256", "typ": "JWT", "kid": "one"}, claims]
     text = ".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
     return f"{text}.{urlsafe_b64encode(hmac.digest(public_key, text.encode(), 'sha256')).rstrip(b'=').decode()}"

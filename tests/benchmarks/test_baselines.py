@@ -19,7 +19,7 @@ from motion.bundle import read_value
 
 SIZE = (320, 180)
 FRAME = 60
-"""At 2 s: all stands in its place, or turns."""
+"""Frame at 2 s: every layer is at its final position, or rotates."""
 
 
 @pytest.mark.thorough

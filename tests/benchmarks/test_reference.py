@@ -1,4 +1,4 @@
-"""The comparison with the editor's own renderer, whose figures are not part of the project."""
+"""Comparison with the editor's own renderer. Its results are not part of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmark results: identified, stored, compared, drawn."""
+"""Benchmark results: identify, store, compare and draw them."""
 
 from __future__ import annotations
 

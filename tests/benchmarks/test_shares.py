@@ -1,4 +1,4 @@
-"""The benchmark of shares: the kernel's control groups, and what the machine must have."""
+"""Benchmark of shares: control groups of the kernel, and requirements of the machine."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_share_is_written_as_the_version_has_it(tmp_path: Path, version: int, 
 
 @pytest.fixture
 def groups() -> Iterator[CpuGroups]:
-    """Groups of this machine's kernel."""
+    """Return the control groups of this machine."""
     try:
         made = CpuGroups()
     except NoShares as error:

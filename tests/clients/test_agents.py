@@ -1,4 +1,4 @@
-"""The agents' server: answers that a language model can use, and a process that obeys its client."""
+"""MCP server for agents: its answers are usable by a language model, and its process obeys the client."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def secret_of(ada: Someone) -> str:
 
 
 def with_tools(ada: Someone, run: Callable[[Call], Awaitable[None]]) -> None:
-    """Give `run` a function that calls a tool and returns its text: read if the call succeeded."""
+    """Give `run` a function that calls a tool and returns the text of a successful call."""
 
     async def session() -> None:
         async with AsyncFarmClient(ada.world.origin, secret_of(ada)) as farm, Client(server(farm, "1")) as client:

@@ -1,4 +1,4 @@
-"""The Python client against the real API, and the agent's tools through the protocol's own client."""
+"""The Python client against the real API, and the agent tools through the protocol's official client."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_batch_is_followed_row_by_row(farm: FarmClient, ada: Someone) -> None:
 
 
 class Growing(httpx.BaseTransport):
-    """A list of renders that gets a new one, at its head, before each answer."""
+    """List of renders that gets a new first render before each answer."""
 
     def __init__(self, count: int) -> None:
         self.jobs = [{"jobId": f"job_{number}", "status": "queued"} for number in range(count)]
@@ -103,7 +103,7 @@ def test_a_list_that_grows_meanwhile_has_every_render_once() -> None:
 
 
 class Flaky(httpx.BaseTransport):
-    """Lose the first answers: after the farm has seen the request, or with a 503."""
+    """Server that loses the first answers: after it handled the request, or with a 503."""
 
     def __init__(self, *faults: int) -> None:
         self.faults = list(faults)
@@ -146,7 +146,7 @@ def test_what_would_be_done_twice_is_not_repeated(tmp_path: Path) -> None:
 
 
 class Downloads(httpx.BaseTransport):
-    """A finished render, of which each answer is the next of these: bytes, a status, or an error after the first bytes."""
+    """A finished render whose downloads return the next of these: bytes, a status, or an error after the first bytes."""
 
     def __init__(self, *answers: bytes | int | httpx.TransportError) -> None:
         self.answers = list(answers)
@@ -252,7 +252,7 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     create = next(node for node in flow["nodes"] if node["name"] == "Create render")
     headers = create["parameters"]["headerParameters"]["parameters"]
     assert [one["name"] for one in headers] == ["Idempotency-Key"], "a request tried again renders once"
-    parts = ("$execution.id", "$runIndex", "$itemIndex")  # of a loop, each run begins with the item 0
+    parts = ("$execution.id", "$runIndex", "$itemIndex")  # each run of a loop starts with item 0
     assert all(part in headers[0]["value"] for part in parts)
     assert create["onError"] == "continueErrorOutput"
     assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"

@@ -1,4 +1,4 @@
-"""Every format that a browser opens, opened by Chromium and compared with stills frame by frame."""
+"""Chromium opens every format that it supports, and each frame is compared with a still."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VIDEO_TYPES = {
     "webm": 'video/webm; codecs="vp9"',
 }
 ADDRESS = "https://formats.test/"
-"""A secure origin, which `ImageDecoder` needs. Its one page comes from the test."""
+"""Secure origin, as `ImageDecoder` requires. The test serves its only page."""
 PAGE = """
 <canvas></canvas>
 <script>
@@ -108,7 +108,8 @@ async function picture(data, type) {
 
 
 def scene() -> Record:
-    """A square that moves over a half-transparent bar. Chromium's converter of YUV has no pure blue, so none is in it."""
+    """A square that moves over a half-transparent bar, without pure blue, which Chromium cannot convert from YUV
+    exactly."""
     doc = moving()
     doc["comps"]["comp_root"]["background"] = "#204080"
     return doc
@@ -169,14 +170,14 @@ def test_an_animation_shows_the_stills(
 
 
 def at_each_frame(shown: Frames, durations_us: list[float], count: int) -> Iterator[Frames]:
-    """The picture shown at each frame of the render: equal frames may be one picture with a longer duration."""
+    """Return the picture shown at each frame of the render. Equal frames can be one picture with a longer duration."""
     ends = np.cumsum(durations_us) / 1e6
     for index in range(count):
         yield shown[int(np.searchsorted(ends, (index + 0.5) / FPS))]
 
 
 def video_frames(page: Any, path: Path, media_type: str) -> tuple[Frames, float]:
-    """Every frame that the `<video>` element shows, uint8 (frames, rows, columns, 4), and its duration in seconds."""
+    """Return every frame of the `<video>` element, uint8 (frames, rows, columns, 4), and its duration in seconds."""
     words = [encoded(path), media_type.partition(";")[0], CUTS[-1], FPS]
     return frames_of(page.evaluate("([data, type, count, fps]) => videoFrames(data, type, count, fps)", words))
 

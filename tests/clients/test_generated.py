@@ -1,4 +1,4 @@
-"""Clients that others' generators make of the OpenAPI document, against the API itself."""
+"""Clients that third-party generators create from the OpenAPI document, against the real API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPESCRIPT = ("openapi-typescript@7.13.0", "typescript@5.9.3", "openapi-fetch@0.
 
 @pytest.fixture
 def generated(world: World, tmp_path: Path) -> Iterator[Any]:
-    """The package that openapi-python-client makes."""
+    """Return the package that openapi-python-client generates."""
     path = tmp_path / "openapi.json"
     path.write_bytes(world.client.get("/api/openapi.json").content)
     command = [sys.executable, "-m", "openapi_python_client", "generate", "--path", str(path), "--meta", "none"]

@@ -1,4 +1,4 @@
-"""The TypeScript client is the API's document, compiles strictly, and works in Node."""
+"""The TypeScript client matches the API's document, compiles in strict mode, and works in Node."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ console.log(JSON.stringify({ ...made, ...tried }));
 
 @pytest.mark.thorough
 def test_the_operations_are_those_of_the_document() -> None:
-    """After a change of the API: python clients/typescript/generate.py."""
+    """If this fails after a change of the API, run: python clients/typescript/generate.py."""
     command = [sys.executable, str(CLIENT / "generate.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr or "operations.ts is not current: python clients/typescript/generate.py"

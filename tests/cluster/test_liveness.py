@@ -1,4 +1,4 @@
-"""When a Ray cluster that does not answer is given up."""
+"""When a scheduler gives up on a Ray cluster that does not answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cluster.local.ray_head import free_port
 
 
 class Clock:
-    """Seconds, as a test sets them."""
+    """Clock in seconds, set by tests."""
 
     now = 1000.0
 
@@ -23,13 +23,13 @@ class Clock:
 
 @pytest.fixture
 def listening() -> Iterator[str]:
-    """Address of a control store that accepts connections and says nothing."""
+    """Return the address of a control store that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
 def _is_gone(address: str, *silences: float) -> list[bool]:
-    """After each silence, given in seconds, whether the cluster is gone."""
+    """Return for each silence, in seconds, if the cluster counts as gone."""
     clock = Clock()
     liveness = Liveness(address, clock)
     began, found = clock.now, []

@@ -20,7 +20,7 @@ INSTALLED = {canonicalize_name(one.metadata["Name"]): one.requires or [] for one
 
 
 def wanted(version: str) -> set[str]:
-    """Everything that the project needs with that Python, by the metadata of what is installed here."""
+    """Return all packages that the project needs with that Python, from the metadata of the installed ones."""
     environment = {"python_version": version.rpartition(".")[0], "python_full_version": version}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found: set[str] = set()
@@ -42,5 +42,5 @@ def wanted(version: str) -> set[str]:
 
 @pytest.mark.parametrize("version", ["3.11.2", "3.11.14", "3.12.3", "3.13.5", "3.14.0"])
 def test_the_lock_holds_all_that_a_python_of_debian_or_ubuntu_needs(version: str) -> None:
-    """A locked installation refuses whatever is not in the lock. Debian 12 has 3.11.2."""
+    """A locked installation refuses packages that are not in the lock. Debian 12 has Python 3.11.2."""
     assert wanted(version) - LOCKED == set()

@@ -1,4 +1,4 @@
-"""Logs of a farm that runs for months stay bounded, while the processes that write them go on."""
+"""Logs of a farm that runs for months stay bounded while processes write them."""
 
 from __future__ import annotations
 

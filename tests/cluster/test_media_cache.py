@@ -1,4 +1,4 @@
-"""Media on a worker's own disk: bounded, and there while a document is open."""
+"""Media cache on a worker's disk: its size is bounded, and it keeps the media of open documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def picture(seed: int) -> bytes:
 
 
 def segment(storage: LocalStorage, number: int, first_frame: int) -> SegmentAssignment:
-    """Two frames of a document that shows a picture of its own."""
+    """Render two frames of a document that shows its own picture."""
     name, token = f"media/{number}.png", f"t{number}.{first_frame}"
     source = f"https://example.com/{number}.png"
     shown = document(layer("a", __kind="image", width=60, height=30, src=source), a=track("x", (0, 20), (1, 40)))
@@ -73,7 +73,7 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     )
     waiting = [segment(storage, number, 0) for number in range(4)]
     shutil.rmtree(tmp_path / "storage" / "partial")
-    (tmp_path / "storage" / "partial").touch()  # nothing can be stored
+    (tmp_path / "storage" / "partial").touch()  # the disk has no room
     storage.delete("frozen/0.json")
     with capture_logs() as lines:
         reports = [runner.execute(one, lambda _: None, lambda: False) for one in (*waiting, waiting[0])]
@@ -97,7 +97,7 @@ def test_a_disk_over_quota_or_broken_is_no_fault_of_a_segment_but_a_damaged_file
     def over_quota(*_: int) -> None:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
-    monkeypatch.setattr(os, "posix_fallocate", over_quota)  # the disk has free space; this process's user has none
+    monkeypatch.setattr(os, "posix_fallocate", over_quota)  # the disk has free space, but not for this process's user
     assert failure_of(error, "w").kind is kind
 
 

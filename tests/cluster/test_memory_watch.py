@@ -1,4 +1,4 @@
-"""A worker that exceeds its memory while it draws fails that job, with a reason, and nothing else."""
+"""A worker that exceeds its memory during a job fails only that job, with a reason."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def known_options(parser: argparse.ArgumentParser) -> set[str]:
 @pytest.mark.parametrize(("name", "options"), sorted(calls()))
 def test_every_command_and_option_exists(name: str, options: str) -> None:
     assert name in COMMANDS
-    if name == "test":  # hands its words to pytest
+    if name == "test":  # passes its arguments to pytest
         return
     parser = argparse.ArgumentParser()
     importlib.import_module(COMMANDS[name][0]).add_arguments(parser)

@@ -1,4 +1,4 @@
-"""A worker makes segments and files of every format, with sound, through the storage of a farm."""
+"""A worker renders segments and videos of every format, with sound, through the farm's storage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOUND = "https://media.example/tone.wav"
 Farm = tuple[TaskRunner, LocalStorage]
 OF_SEGMENTS: Final[Mapping[str, Any]] = {"width": 162, "height": 92, "fps": 25, "format": "mov", "transparent": True}
 OF_FRAMES_OR_SOUND: Final = {"frame_count", "composition_id", "duration_seconds", "has_sound"}
-"""Fields of a video format that change which frames there are and what they show, which their own keys say, or the file's sound."""
+"""Fields of a video format that change only its frames, which have their own keys, or its sound."""
 
 
 def test_the_farm_and_the_renderer_know_the_same_formats() -> None:

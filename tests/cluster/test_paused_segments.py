@@ -1,4 +1,4 @@
-"""Segments that take turns on one GL context have the bytes that each has alone."""
+"""Segments that share one GL context in turns have the same bytes as when rendered alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def frame_by_frame(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assignments(storage: LocalStorage) -> list[SegmentAssignment]:
-    """A segment of each of three accounts, at sizes that differ and are the same."""
+    """Return a segment of each of three accounts, two of them with equal sizes."""
     made = []
     for number, name in enumerate(DOCUMENTS):
         key = f"documents/{number}.json"
@@ -49,7 +49,7 @@ def assignments(storage: LocalStorage) -> list[SegmentAssignment]:
 
 
 def render_segments(folder: Path, *, together: bool) -> list[str]:
-    """Hashes of the segments."""
+    """Return the hashes of the rendered segments."""
     folder.mkdir()
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     drawn: list[str] = []

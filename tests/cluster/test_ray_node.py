@@ -1,4 +1,4 @@
-"""The local Ray node: a node that cannot start, or loses a process, says why in one line."""
+"""Local Ray node: if it cannot start, or loses a process, it says why in one line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess
 
 
 def _output(node: subprocess.Popen[str]) -> str:
-    """All that a node prints that ends with status 1."""
+    """Return the output of a node that exits with status 1."""
     out, _ = node.communicate(timeout=HANG_SECONDS)
     assert node.returncode == 1
     return out
@@ -75,7 +75,7 @@ def test_a_store_that_is_missing_is_named(folder: Path) -> None:
     [
         ("gcs_server", "ray failed: gcs_server ended with status -9"),
         ("raylet/raylet", "ray failed: raylet ended with status -9"),
-        ("DashboardAgent", "ray failed: raylet ended with status "),  # without its agent it ends, as if it was asked to
+        ("DashboardAgent", "ray failed: raylet ended with status "),  # without its agent, the node exits
     ],
 )
 def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, killed: str, named: str) -> None:
@@ -122,7 +122,7 @@ def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None
 
 
 def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
-    """The process of one of Ray's agents, as soon as it runs. The raylet has the program's name in its command line, too."""
+    """Return the process of a Ray agent once it runs. The raylet's command line contains the program's name too."""
     deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         for child in psutil.Process(node.pid).children(recursive=True):
@@ -135,7 +135,7 @@ def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
 
 
 def _children(node: subprocess.Popen[str], awaited: str) -> list[psutil.Process]:
-    """The node's processes, once one with the awaited command line is among them."""
+    """Return the node's processes, once one has the expected command line."""
     deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         children = psutil.Process(node.pid).children(recursive=True)

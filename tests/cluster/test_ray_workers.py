@@ -1,4 +1,4 @@
-"""One scheduler's view of the actors: each is asked by itself."""
+"""A scheduler's list of actors: each actor is queried independently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REPORT = ActorReport("r", "none", "none", 0, 0)
 
 
 class Cluster:
-    """A node of two slots. The actor of the first one starts, and answers no question."""
+    """Node with two slots. The first one's actor starts, and answers no question."""
 
     async def nodes(self) -> list[dict[str, Any]]:
         return [{"Alive": True, "NodeID": "node", "Resources": {"CPU": 2.0}}]

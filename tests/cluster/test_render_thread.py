@@ -63,7 +63,7 @@ def test_stills_amid_a_segment_leave_its_bytes_alone(farm: Farm) -> None:
 
     amid: list[tuple[int, bytes]] = []
     overtook = 0
-    while overtook < 3:  # on a busy machine a segment may end before a still is asked for
+    while overtook < 3:  # on a busy machine, a segment can end before the request for a still
         storage.delete(alone.key)
         rendering = thread.submit(segment("two"))
         while not rendering.done() and len(amid) < 60:

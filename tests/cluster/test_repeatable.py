@@ -1,4 +1,4 @@
-"""The encoder gives the same bytes for the same frames, also at sizes that its fastest code reads beyond."""
+"""The encoder gives equal bytes for equal frames, also at sizes where its fastest code reads beyond the frame."""
 
 from __future__ import annotations
 

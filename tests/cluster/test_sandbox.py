@@ -1,4 +1,4 @@
-"""The sandbox of the render thread: what it draws with works, everything else is out of reach."""
+"""Sandbox of the render thread: everything that rendering needs works, and everything else is denied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that service managers start one by one: a fault ends them with one message, and a server may come up after them."""
+"""Processes that service managers start one by one: errors end them with one message, and servers can start later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers of the operator's own: a farm that starts waits for those that are starting, and names what is wrong with the others."""
+"""The operator's own servers: the farm waits for those that are starting, and reports the errors of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first start of `./farm`, where something is missing."""
+"""First start of `./farm` on machines where something is missing."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_long_step_says_that_it_goes_on_and_how_it_ended(tmp_path: Path) -> No
         done = subprocess.run(["sh", "-euc", script], stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
     assert (done.returncode, done.stdout) == (7, "done\n")
     said = log.read_text().splitlines()
-    # On a busy machine the step may end only after the next second.
+    # On a busy machine, the step may end more than a second later.
     assert said == [f"farm: still waiting, after {second} s" for second in range(1, len(said) + 1)]
 
 
@@ -183,9 +183,7 @@ def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are
 
 @pytest.mark.thorough
 def test_the_kernels_are_compiled_without_a_home(tmp_path: Path) -> None:
-    compiler = (
-        tmp_path / "cc"
-    )  # stops as Zig does where it has no folder for its cache; the last word names the library
+    compiler = tmp_path / "cc"  # fails as Zig does without a cache folder; the last word names the library
     writes = 'for library; do :; done; : >"$library"'
     _write_program(compiler, f'test -w "$ZIG_GLOBAL_CACHE_DIR" -a -w "$ZIG_LOCAL_CACHE_DIR" || exit 1\n{writes}')
     environment = {name: value for name, value in os.environ.items() if name != "HOME"} | {"CC": str(compiler)}
@@ -244,7 +242,8 @@ def test_a_system_whose_pythons_are_all_too_old_is_named_before_anything_is_inst
 
 
 def _started_without_python(folder: Path, user: int, offered: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Start a farm where python3 is 3.9 and apt offers these versions. `installed` has the words of `apt-get install`."""
+    """Start a farm where python3 is 3.9 and apt offers these versions. `installed` records the arguments of `apt-get
+    install`."""
     tools = folder / "tools"
     tools.mkdir()
     for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11"):
@@ -295,7 +294,7 @@ def _say_that_all_is_installed(project: Path) -> None:
 
 
 def _clone(project: Path) -> Path:
-    """Copy of the files that a first start reads."""
+    """Copy the files that a first start reads."""
     for name in ("farm", "requirements.lock", "cluster/setup/setup.sh", "gpu_renderer/content/text/packages.json"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, project / name)

@@ -1,4 +1,4 @@
-"""Stills at a worker: who is blamed for what they cost, and how much of a segment's time they take."""
+"""Stills at a worker: who is blamed for their failures, and their share of a segment's time."""
 
 from __future__ import annotations
 
@@ -122,6 +122,6 @@ def test_stills_of_an_account_take_half_of_the_time_beside_segments(seconds: flo
 
 
 def _wait_for_a_frame(queue: StillQueue) -> None:
-    """The frames of a still are asked for one after the other, on another thread."""
+    """Wait until a frame is requested. Frames of a still are requested one by one, on another thread."""
     while queue.is_empty:
         time.sleep(0)

@@ -1,4 +1,4 @@
-"""Accounts take turns on one worker, at frame boundaries, by the time that they have used."""
+"""Accounts take turns on one worker between frames, by the time that they have used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.patience import HANG_SECONDS
 
 
 class NoStills:
-    """A worker that nobody asks for stills."""
+    """Worker without requests for stills."""
 
     worker_id = "w"
 
@@ -34,7 +34,7 @@ def segment(token: str, account: str, frames: int = 3, limit: TimeLimit | None =
 
 
 class Worker:
-    """Draw frames that take a known time, on a clock of its own."""
+    """Draw frames of a known duration on its own clock."""
 
     def __init__(self, frame_seconds: dict[str, float], arrive: dict[float, list[Entry]] | None = None) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""A worker on a GPU draws something before it is ready; one without a GPU does not."""
+"""A worker with a GPU draws something before it is ready; a worker without one does not."""
 
 from __future__ import annotations
 

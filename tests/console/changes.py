@@ -1,4 +1,4 @@
-"""Changes of renders, as the farm publishes them to open pages, and pages that are ready to hear of them."""
+"""Publish changes of renders to open pages, as the farm does, and wait until pages are ready to receive them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def publish(world: World, *changes: JobChange) -> None:
 
 
 def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[], bool]) -> None:
-    """Publish a change until the page shows it: its stream may only just be opening."""
+    """Publish a change repeatedly until the page shows it, because its stream may still be opening."""
     ends = time.monotonic() + SHOWN_SECONDS
     publish(world, change)
     while not seen():
@@ -35,12 +35,12 @@ def publish_until(page: Any, world: World, change: JobChange, seen: Callable[[],
 
 
 def asks(request: Any) -> bool:
-    """Whether a script of the page asks."""
+    """Return True if a script of the page sends requests."""
     return any(name in request.headers for name in ("x-console-asks", "hx-request"))
 
 
 def show(person: Person, window: Callable[..., Any], path: str, job: str) -> Any:
-    """A page with this render whose stream is open; it has read what it may have missed before."""
+    """Open the page of a render, and wait until its stream is open and it has read the current state."""
     page = window(person)
     with page.expect_response(lambda answer: asks(answer.request)):
         page.goto(f"{person.origin}/console/{path}")
@@ -51,7 +51,7 @@ def show(person: Person, window: Callable[..., Any], path: str, job: str) -> Any
 
 
 def copy_unheard(person: Person, job: str, status: str) -> str:
-    """A new render of which no page hears, made from another one; its id."""
+    """Copy a render without notifying any page; return the id of the copy."""
     copy = new_id("job")
     changes = orjson.dumps({"id": copy, "status": status, "created_at": person.api.world.clock.now()}).decode()
     statement = "INSERT INTO jobs SELECT (jsonb_populate_record(jobs, %s)).* FROM jobs WHERE id = %s"

@@ -1,4 +1,4 @@
-"""The console over real HTTP, on real Postgres and Valkey, and a real Chromium."""
+"""Fixtures with the console over HTTP, real Postgres and Valkey, and Chromium."""
 
 from __future__ import annotations
 
@@ -22,55 +22,56 @@ CHROMIUM = next(
 )
 
 SHOWN_SECONDS = 60
-"""How long a test waits for what a page shows. Beside other tests a browser takes ten times as long as alone."""
+"""Time limit for something to appear on a page. Beside other tests, a browser takes ten times as long as alone."""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 
 def environment() -> dict[str, str | float | bool]:
-    """The browser's environment. `./farm` points Fontconfig at its own folder; a Chromium that finds no font there ends itself."""
+    """Return the browser's environment. `./farm` sets Fontconfig to its own folder, and Chromium exits if it finds no
+    font there."""
     return {name: value for name, value in os.environ.items() if name != "FONTCONFIG_SYSROOT"}
 
 
 @pytest.fixture
 def operator(own_world: Any) -> Iterator[Person]:
-    """An operator of a farm of the test's own."""
+    """Yield an operator of this test's own farm."""
     with signed_in(own_world, "boss", operator=True) as person:
         yield person
 
 
 @pytest.fixture
 def member(own_world: Any) -> Iterator[Person]:
-    """An account of the same farm."""
+    """Yield an account of the same farm."""
     with signed_in(own_world, "ada") as person:
         yield person
 
 
 @pytest.fixture(scope="module")
 def shared_operator(world: World) -> Iterator[Person]:
-    """An operator of the farm that tests share, for requests that are refused."""
+    """Yield an operator of the shared farm, for requests that are refused."""
     with signed_in(world, "boss", operator=True) as person:
         yield person
 
 
 @pytest.fixture(scope="module")
 def shared_member(world: World) -> Iterator[Person]:
-    """An account of the farm that tests share, for requests that are refused."""
+    """Yield an account of the shared farm, for requests that are refused."""
     with signed_in(world, "ada") as person:
         yield person
 
 
 @pytest.fixture(scope="module")
 def designer(world: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
-    """A designer on a farm with a worker that draws plain pictures."""
+    """Yield a designer on a farm with a worker that draws plain pictures."""
     with drawing(world, tmp_path_factory.mktemp("stills")), signed_in(world, "designer") as person:
         yield person
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """The browser, which `./farm test` installs where it may.
+    """Yield the browser, which `./farm test` installs if possible.
 
-    It ends with the module: while Playwright runs, no other test of the process can start an event loop.
+    It is closed after each module: while Playwright runs, no other test of the process can start an event loop.
     """
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
@@ -104,7 +105,7 @@ def window(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a text and a picture."""
+    """Return a project with a text and a picture."""
     from tests.api.world import bundle, document, layer
 
     path = tmp_path / "greeting.motion"

@@ -1,4 +1,4 @@
-"""Answers that come late, and in another order than they were asked for."""
+"""Delay answers to a page, and deliver them in another order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.console.conftest import SHOWN_SECONDS
 
 
 class HeldAnswers:
-    """The farm's answers to requests of a page, each as it was given, held back until the test lets it arrive.
+    """Answers of the farm to requests of a page. Each answer is computed at once and held until the test releases it.
 
-    Chromium does not show what a file holds, so uploads themselves are held.
+    Chromium does not show the contents of uploads, so uploads themselves are held.
     """
 
     def __init__(self, page: Any, pattern: str, among: Callable[[Request], bool] = lambda _: True) -> None:
@@ -31,22 +31,22 @@ class HeldAnswers:
             route.fallback()
 
     def wait(self, count: int = 1) -> None:
-        """Wait until this many answers are held."""
+        """Wait until this number of answers is held."""
         ends = time.monotonic() + SHOWN_SECONDS
         while len(self._held) < count:
             assert time.monotonic() < ends, f"the page has asked {len(self._held)} times, not {count} times"
             self._page.wait_for_timeout(50)
 
     def pass_on(self) -> None:
-        """Hold no further answer. What is held stays so."""
+        """Hold no more answers. Those already held stay held."""
         self._page.unroute(self._pattern, self._take)
 
     def arrive(self, *, newest_first: bool = False) -> None:
-        """Let the held answers arrive, the oldest first unless told otherwise, and the page show them."""
+        """Deliver the held answers, by default oldest first, and wait until the page shows them."""
         for route, answer in reversed(self._held) if newest_first else self._held:
-            with contextlib.suppress(Error):  # the page has given the request up
+            with contextlib.suppress(Error):  # the page has cancelled the request
                 route.fulfill(response=answer) if answer else route.continue_()
-                self._page.wait_for_timeout(1000 if newest_first else 0)  # so that they arrive in this order
+                self._page.wait_for_timeout(1000 if newest_first else 0)  # makes them arrive in this order
         self._held.clear()
-        with contextlib.suppress(Error):  # the answer may lead to another page
+        with contextlib.suppress(Error):  # the answer can load another page
             self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")

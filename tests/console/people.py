@@ -21,14 +21,14 @@ COOKIE = "farm_console"
 
 @dataclass
 class Person:
-    """A browser without scripts that is signed in; `api` is the same account as a caller of the API."""
+    """A browser without scripts, signed in. `api` calls the API with the same account."""
 
     api: Someone
     client: httpx.Client
 
     @property
     def cookie(self) -> Any:
-        """The session, as Playwright takes it."""
+        """Return the session as a Playwright cookie."""
         value = self.client.cookies[COOKIE]
         return {
             "name": COOKIE,
@@ -60,7 +60,7 @@ class Person:
 
 
 def link_token(world: World, account_id: str, *, read_only: bool = False) -> str:
-    """A one-time link's token, as `./farm console-link` makes it."""
+    """Create a one-time link as `./farm console-link` does; return its token."""
 
     async def made() -> str:
         database = Database(str(world.settings.database_url))
@@ -71,20 +71,20 @@ def link_token(world: World, account_id: str, *, read_only: bool = False) -> str
         finally:
             await database.close()
 
-    with ThreadPoolExecutor(1) as pool:  # Playwright keeps a running event loop in the tests' own thread
+    with ThreadPoolExecutor(1) as pool:  # Playwright keeps an event loop running in the tests' thread
         return pool.submit(lambda: asyncio.run(made())).result()
 
 
 @contextmanager
 def browser(world: World) -> Iterator[httpx.Client]:
-    """A browser without scripts that nobody is signed in to."""
+    """Return a browser without scripts that is not signed in."""
     with world.new_client() as client:
         yield client
 
 
 @contextmanager
 def signed_in(world: World, name: str, *, operator: bool = False, read_only: bool = False) -> Iterator[Person]:
-    """A new account's person, signed in by a one-time link."""
+    """Create an account and sign it in with a one-time link."""
     someone = world.account(name, monthlyRenderMinutes=None)
     world.database.execute("UPDATE accounts SET operator = %s WHERE id = %s", (operator, someone.account_id))
     with browser(world) as client:

@@ -1,4 +1,4 @@
-"""Attempts to get in: other accounts' things, forged requests, scripts in what others have written."""
+"""Attacks on the console: access to other accounts, forged requests, scripts in other people's texts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.console.people import Person, signed_in
 
 SCRIPT = "<script>alert('in')</script><img src=x onerror=alert(1)>"
 OPEN = {"/sign-in", "/enter", "/theme"}
-"""Changes without a session: they sign in, or concern this browser alone."""
+"""Routes that need no session: they sign in, or change only this browser."""
 DRAWING = {"/templates/{template_id}/preview", "/templates/{template_id}/check"}
-"""POST for the length of their forms; they change nothing."""
+"""Routes that use POST because their forms are long. They change nothing."""
 CHANGES = sorted(
     getattr(route, "path", "")
     for router in ROUTERS
@@ -103,7 +103,7 @@ def test_no_change_is_made_without_the_sessions_own_token(
         if filled in ("/templates/import", "/uploads"):
             kind["files"] = {"file": ("a.png", b"x")}
         assert shared_operator.client.post(f"/console{filled}", **kind).status_code == 403, given
-        kind["files"] = {"file": ("a.png", b"x")}  # a form of the type of uploads, where none is expected
+        kind["files"] = {"file": ("a.png", b"x")}  # a form with the content type of uploads, on a route without uploads
         assert shared_operator.client.post(f"/console{filled}", **kind).status_code == 403, given
 
 

@@ -1,4 +1,4 @@
-"""The console in a real browser: every page on a phone and a desktop, light and dark; and what people do there."""
+"""The console in a real browser: every page on phone and desktop, in light and dark mode, and main workflows."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ COLOUR_RULES = ("color-contrast", "link-in-text-block")
 
 @pytest.fixture(autouse=True)
 def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
-    """A worker that draws plain pictures."""
+    """Run a worker that draws plain pictures."""
     with drawing(own_world, tmp_path):
         yield
 
 
 def farm(person: Person) -> dict[str, str]:
-    """A farm with something on every page."""
+    """Yield a farm with content on every page."""
     world, template = person.api.world, person.api.template()
     queued, failed = (str(person.api.render(template).json()["jobId"]) for _ in range(2))
     world.move(failed, "failed", error="The photo could not be fetched: 404 Not Found.")
@@ -53,7 +53,7 @@ def farm(person: Person) -> dict[str, str]:
 
 
 def watched(page: Any) -> tuple[list[str], list[str]]:
-    """Messages of the page in the browser's console, and the addresses that it requests."""
+    """Collect the page's console messages and requested addresses."""
     messages: list[str] = []
     requests: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
@@ -75,19 +75,19 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
         assert grave_faults(page) == [], path
         page.emulate_media(
             color_scheme="dark", reduced_motion="reduce"
-        )  # no transition: axe would read colours half-way
+        )  # no transitions: axe would read colours halfway
         assert grave_faults(page, *COLOUR_RULES) == [], f"{path} in the dark"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
     assert {urlsplit(url).netloc for url in requests if not url.startswith(("blob:", "data:"))} == {
         urlsplit(operator.origin).netloc
     }
-    assert [line for line in messages if "404" not in line] == []  # the browser itself notes that /nowhere is a 404
+    assert [line for line in messages if "404" not in line] == []  # the browser logs the 404 of /nowhere itself
 
 
 def grave_faults(page: Any, *rules: str) -> list[tuple[str, list[str]]]:
-    """Rules of axe that the page breaks, with the elements. Some rules alone are for a second look at it."""
+    """Return the axe rules that the page breaks, with their elements. A second check can be limited to some rules."""
     only = {"runOnly": list(rules)} if rules else {}
-    axe = Axe("axe.version") if rules else Axe()  # the first look has brought axe
+    axe = Axe("axe.version") if rules else Axe()  # the first check has loaded axe
     results = axe.run(page, options={"resultTypes": ["violations"], **only}).response["violations"]
     return [
         (one["id"], [node["html"][:150] for node in one["nodes"]])
@@ -109,7 +109,7 @@ def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operato
     page.goto(f"{operator.origin}/console/templates/{farm(operator)['template']}/playground")
     fill = "(one, part) => getComputedStyle(one, part).backgroundColor"
     for chosen in (".side nav a[aria-current=page]", ".themes [aria-pressed=true]", "[role=tab][aria-selected=true]"):
-        marked = page.locator(chosen).last.evaluate(fill)  # the first one is the phone's
+        marked = page.locator(chosen).last.evaluate(fill)  # the first one is for phones
         assert marked not in ("rgba(0, 0, 0, 0)", page.locator("body").evaluate(fill)), chosen
     page.goto(f"{operator.origin}/console/")
     assert len({page.locator(".legend span").nth(index).evaluate(fill, "::before") for index in range(3)}) == 3

@@ -1,4 +1,4 @@
-"""Work of designers in the playground and the gallery, in a real browser: all on one farm, each in a window of their own."""
+"""Designers' work in the playground and gallery, in a real browser: one farm, and one window per test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LONG_NAME = "A name that somebody pasted from a whole sentence and never shorten
 
 
 def many_inputs(designer: Person, count: int) -> str:
-    """The id of a template with a long name and this many texts. The first one has a long label without spaces."""
+    """Create a template with a long name and this many texts; return its id. The first text has a long label without
+    spaces."""
     layers = [layer(f"n{index}", f"Text {index}", "text") for index in range(count)]
     fields = [field(f"text{index}", "text", f"n{index}", "Text", "content") for index in range(count)]
     inputs = [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields]
@@ -28,7 +29,7 @@ def many_inputs(designer: Person, count: int) -> str:
 
 
 def playground(designer: Person, window: Window, template: str | None = None, **options: Any) -> Any:
-    """A window with the playground of a template, by default of one with an input of each kind."""
+    """Open the playground of a template, by default one with an input of each kind."""
     page = window(designer, **options)
     page.goto(f"{designer.origin}/console/templates/{template or designer.api.template()}/playground")
     return page
@@ -137,7 +138,7 @@ def test_an_impatient_second_click_creates_no_second_render(designer: Person, wi
 
     def taken(route: Any) -> None:
         sent.append(route.request.url)
-        route.fulfill(status=204)  # no page follows
+        route.fulfill(status=204)  # no page is loaded
 
     page.route("**/render", taken)
     button = page.locator("button:has-text('Render')")
@@ -155,7 +156,7 @@ def test_the_preview_stays_in_sight_of_the_fortieth_input_on_a_phone(designer: P
     page.focus("#in-text39")
     frame, entered = page.locator("#screen").bounding_box(), page.locator("#in-text39").bounding_box()
     assert 0 <= frame["y"] < frame["y"] + frame["height"] < entered["y"] < entered["y"] + entered["height"] <= 740
-    page.focus("#in-text20")  # scrolled to from below, so it must not come to lie under the preview
+    page.focus("#in-text20")  # scrolled to from below, so the preview could cover it
     assert page.locator("#in-text20").bounding_box()["y"] > frame["y"] + frame["height"]
 
 

@@ -1,4 +1,4 @@
-"""Files that are dropped on pages, posters that move, and pages with many inputs or long names, in a real browser."""
+"""Dropped files, animated posters, and pages with many inputs or long names, in a real browser."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DROP = """([selector, name, content]) => {
 
 
 def drop(page: Any, selector: str, name: str, content: bytes) -> Any:
-    """Drop a file. Return True if the browser does not open it, and the number of places that the page had marked."""
+    """Drop a file. Return True if the browser does not open it, and the number of marked drop targets."""
     return page.evaluate(_DROP, [selector, name, base64.b64encode(content).decode()])
 
 
@@ -52,7 +52,7 @@ def test_a_file_goes_to_the_input_on_which_it_is_dropped(designer: Person, windo
     fields = [field(f"photo{index}", "image", f"n{index}", "Image", "src") for index in range(2)]
     inputs = [{"id": one["id"], "label": one["label"], "kind": one["kind"]} for one in fields]
     page = playground(designer, window, designer.api.template(document=document(*layers, fields=fields), inputs=inputs))
-    assert drop(page, "#screen", "Nowhere.png", picture()) == [True, 0]  # the page stays, too
+    assert drop(page, "#screen", "Nowhere.png", picture()) == [True, 0]  # the page also stays
     assert drop(page, "[data-field=photo1] input[name]", "Second.png", picture()) == [True, 1]
     expect(page.locator("[data-field=photo1] [data-name]")).to_have_text("Second.png")
     expect(page.locator("[data-field=photo0] [data-file]")).to_be_hidden()

@@ -1,4 +1,4 @@
-"""The whole farm seen through the console: a preview that changes, a render that is watched, a video that plays."""
+"""A whole farm seen through the console: the preview changes, a render progresses, and its video plays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PIXELS = """async () => {
 def test_a_template_is_tried_rendered_watched_and_played(tmp_path: Path) -> None:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
-    # A thread of its own: Playwright and the farm's commands each run an event loop.
+    # Use another thread, because Playwright and the farm's commands each run an event loop.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(_story, tmp_path / "data").result()
 
@@ -50,7 +50,7 @@ def _story(data: Path) -> None:
         page.wait_for_selector("#frame")
         before = page.evaluate(PIXELS)
         page.fill("textarea >> nth=0", "Changed in the playground")
-        # The frame of the former text may be drawn first.
+        # The frame of the previous text can be drawn first.
         page.wait_for_function(f"(before) => ({PIXELS})().then((drawn) => drawn !== before, () => false)", arg=before)
         page.click("#play")
         page.wait_for_selector("#draft:visible")

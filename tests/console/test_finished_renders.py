@@ -22,7 +22,7 @@ Window = Callable[..., Any]
 
 
 def finished(designer: Person, headline: str, **changes: Any) -> str:
-    """The id of a completed render with this text; its file holds the text."""
+    """Complete a render with this text; return its id. Its file contains the text."""
     world = designer.api.world
     inputs = {"photo": "https://media.example.com/a.png", "headline": headline}
     job = str(designer.api.render(designer.api.template(**changes), inputs=inputs).json()["jobId"])
@@ -56,7 +56,7 @@ def test_the_selected_renders_are_downloaded_as_one_zip(designer: Person, window
         page.check(f"#row-{job} input[name=job]")
     download = page.locator("[data-download]")
     expect(download).to_have_text("Download 2 of 3")
-    for _ in range(2):  # the page stays, so a second download is possible at once
+    for _ in range(2):  # the page stays, so the user can download again at once
         with page.expect_download() as saved:
             download.click()
     saved.value.save_as(tmp_path / "renders.zip")

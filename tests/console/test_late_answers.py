@@ -1,4 +1,4 @@
-"""Pages of renders, the overview and the workers in a real browser, where answers come late, in another order, or not at all."""
+"""Pages of renders, the overview and the workers in a real browser, with late, reordered or missing answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORKER = """
 
 
 def processing(person: Person, count: int = 1) -> list[str]:
-    """Renders under way."""
+    """Create running renders."""
     template = person.api.template()
     jobs = [str(person.api.render(template).json()["jobId"]) for _ in range(count)]
     for job in jobs:
@@ -35,7 +35,7 @@ def processing(person: Person, count: int = 1) -> list[str]:
 
 
 def end(person: Person, job: str) -> None:
-    """Complete a render, and tell the open pages."""
+    """Complete a render and notify the open pages."""
     person.api.world.move(job, "completed", video_key="results/x.mp4")
     publish(person.api.world, {"job_id": job, "account_id": person.api.account_id, "status": "completed"})
 

@@ -1,4 +1,4 @@
-"""The playground in a real browser, where previews, drafts and uploads come late, in another order, or not at all."""
+"""The playground in a real browser, with late, reordered or missing answers for previews, drafts and uploads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Window = Callable[..., Any]
 
 @pytest.fixture
 def page(designer: Person, window: Window) -> Any:
-    """A playground whose first frame is shown."""
+    """Open a playground and wait for its first frame."""
     page = window(designer)
     page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
     return page
@@ -28,7 +28,7 @@ def page(designer: Person, window: Window) -> Any:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Two pictures."""
+    """Return two pictures."""
     paths = [tmp_path / "former.png", tmp_path / "newer.png"]
     for path in paths:
         path.write_bytes(picture())
@@ -53,7 +53,7 @@ def test_of_two_uploads_the_newer_one_counts(page: Any, files: list[Path]) -> No
     page.set_input_files("[data-upload=in-photo]", newer)
     uploads.wait(2)
     uploads.arrive(newest_first=True)
-    page.wait_for_timeout(1000)  # an upload that was given up has no answer that could be waited for
+    page.wait_for_timeout(1000)  # a cancelled upload has no answer to wait for
     expect(page.locator("[data-field=photo] [data-name]")).to_have_text("newer.png")
     expect(label).to_have_text("Replace")
 

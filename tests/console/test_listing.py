@@ -1,4 +1,4 @@
-"""Lists of renders by status: their rows, and their totals from kept counts."""
+"""Lists of renders by status: rows, and totals from stored counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TASK = """
 
 
 def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
-    """Renders in processing are claimed by a scheduler or planned; both are older than a queue here."""
+    """Renders in processing are claimed or planned. Both kinds are older than the queued ones here."""
 
     async def story() -> None:
         database, now = Database(database_url), utc_now()

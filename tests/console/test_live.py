@@ -1,4 +1,4 @@
-"""Lists of renders in a real browser while renders change: every row is renewed, and a filter wins over what is on its way."""
+"""Lists of renders in a real browser while renders change: each row is updated, and a filter overrides late updates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_list_of_failed_renders_grows_as_older_renders_fail(member: Person, wi
     page = window(member)
     with page.expect_response(lambda answer: asks(answer.request)):
         page.goto(f"{member.origin}/console/renders?status=failed")
-    page.wait_for_timeout(1500)  # what the page may have missed at its start has been read again
+    page.wait_for_timeout(1500)  # the page has read again what it missed at its start
     member.api.world.move(older, "failed", error="The photo is gone.")
     change: JobChange = {"job_id": older, "account_id": member.api.account_id, "status": "failed"}
     publish_until(page, member.api.world, change, lambda: page.locator(f"#row-{older}").count() == 1)
@@ -71,7 +71,7 @@ def test_a_filter_wins_over_a_list_that_is_being_renewed(member: Person, window:
     with page.expect_request("**/console/renders?*status=failed*"):
         page.select_option("select[name=status]", "failed")
     for route in held:
-        with contextlib.suppress(Error):  # the page has given the request up
+        with contextlib.suppress(Error):  # the page has cancelled the request
             route.continue_()
             page.wait_for_timeout(500)
     expect(page.locator("tr[data-job]")).to_have_count(1)
@@ -101,5 +101,5 @@ def test_an_operator_who_acts_as_an_account_no_longer_hears_of_the_others(
         lines = stream.iter_lines()
         assert next(lines) == "retry: 2000"
         assert operator.post(f"/accounts/{member.api.account_id}/sign-in-as").status_code == 303
-        for _ in lines:  # ends with the stream
+        for _ in lines:  # fails when the stream ends
             pass

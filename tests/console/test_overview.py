@@ -1,4 +1,4 @@
-"""The overview of the farm: what is wrong, in the order of urgency, with what to do."""
+"""Overview of the farm: its problems in order of urgency, and how to fix them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKER = """
 
 
 def notices(person: Person) -> list[tuple[str, str]]:
-    """Kind and title of each notice, from the top."""
+    """Return kind and title of each notice, from the top."""
     return re.findall(r'<div class="notice (\w+)"><div><strong>(.*?)</strong>', person.text("/"))
 
 

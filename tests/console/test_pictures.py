@@ -1,4 +1,4 @@
-"""Pictures that no worker has drawn yet come by themselves, in a real browser."""
+"""Pictures that are not drawn yet appear by themselves, in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code that the console shows for a render runs as it stands, whatever the inputs hold."""
+"""Code that the console shows for a render runs as shown, whatever its inputs contain."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_code_creates_the_render_that_it_shows(own_world: World, language: str) 
 def test_a_new_key_comes_with_a_call_that_it_can_make(member: Person, scopes: list[str]) -> None:
     page = member.post("/account/keys", name="first", scope=scopes).text
     found = re.search(r'<pre id="first-call"[^>]*>(.*?)</pre>', page, re.DOTALL)
-    if scopes == ["renders:write"]:  # nothing can be read with this key
+    if scopes == ["renders:write"]:  # this key has no read permission
         assert found is None
         return
     assert found is not None

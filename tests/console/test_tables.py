@@ -23,7 +23,7 @@ FIELDS = [
 
 
 def template(person: Person) -> str:
-    """The id of a template with a text, a colour and a number, all optional."""
+    """Create a template with an optional text, colour and number; return its id."""
     fields = [
         field("guest", "text", "n1", "Text", "content"), field("tint", "color", "n1", "Style", "fill"),
         field("size", "number", "n1", "Transform", "rotation"),

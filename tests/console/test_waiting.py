@@ -1,4 +1,4 @@
-"""Pages say why nothing is rendered, and what to do."""
+"""Pages say why nothing is rendered, and how to fix it."""
 
 from __future__ import annotations
 

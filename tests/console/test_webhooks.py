@@ -1,4 +1,4 @@
-"""What the console says about attempts of webhooks."""
+"""The console's description of webhook attempts."""
 
 from __future__ import annotations
 

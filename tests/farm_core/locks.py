@@ -1,4 +1,4 @@
-"""Wait until transactions wait for locks of others."""
+"""Wait until transactions wait for locks of other transactions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
 
 
 async def somebody_waits_for_a_lock(database: Database, transactions: int = 1) -> None:
-    """Return once so many transactions ask for locks that others hold. Raises TimeoutError after 30 s."""
+    """Wait until this many transactions wait for locks of others. Raises TimeoutError after 30 s."""
     async with asyncio.timeout(HANG_SECONDS):
         while await database.single(lambda connection: connection.scalar(_WAITING)) != transactions:  # noqa: ASYNC110 - it is in the database
             await asyncio.sleep(0.01)

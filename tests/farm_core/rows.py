@@ -1,4 +1,4 @@
-"""Rows that tests begin with."""
+"""Rows used by many tests."""
 
 from __future__ import annotations
 

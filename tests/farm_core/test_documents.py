@@ -1,4 +1,4 @@
-"""The pages made from the code are up to date."""
+"""Pages generated from the code are up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rate limits when the clock of Redis goes back."""
+"""Rate limits after the clock of Redis was set back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_stills_of_an_account_are_barred_no_longer_than_the_rule_says(redis_url:
         for _ in range(STRIKES_MAX):
             await exchange.strike("a")
         assert 0 < await exchange.barred_seconds("a") <= STRIKE_SECONDS
-        await client.expire("stills:strikes:a", STRIKE_SECONDS + HOURS)  # as Redis has it after a step back
+        await client.expire("stills:strikes:a", STRIKE_SECONDS + HOURS)  # as in Redis after its clock was set back
         assert await exchange.barred_seconds("a") == 0
         await client.aclose()
         await exchange.close()

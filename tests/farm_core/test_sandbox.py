@@ -1,4 +1,4 @@
-"""Workers that read foreign files stay warm, whatever the process that started them holds."""
+"""Sandbox workers stay warm, whatever files and memory their parent process has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_workers_end_with_their_sandbox() -> None:
 
 
 def killed_until(path: str, calls: int, number: int) -> int:
-    """For the sandbox: its process is killed, as from outside, in the first so many calls."""
+    """For the sandbox: kill this process from outside in the first calls, up to a number."""
     with Path(path).open("ab") as file:
         file.write(b"x")
     if Path(path).stat().st_size <= calls:
@@ -55,7 +55,7 @@ def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path
 
 
 def written_to(path: str) -> None:
-    """For the sandbox: write a file, as those that read documents do."""
+    """For the sandbox: write a file, as functions that read documents do."""
     Path(path).write_bytes(b"x")
 
 

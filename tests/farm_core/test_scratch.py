@@ -1,4 +1,4 @@
-"""Scratch folders: gone when their process is, however it ends."""
+"""Scratch folders are removed after their process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ sys.stdin.read()
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The system's folder for temporary files, of this test alone."""
+    """Yield a system folder for temporary files that only this test uses."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return tmp_path
 
 
 def holder(kind: str) -> tuple[subprocess.Popen[str], Path]:
-    """A process with a scratch folder, and where that is."""
+    """Start a process with a scratch folder; yield it with the folder's path."""
     command = [sys.executable, "-c", HOLDER, kind]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

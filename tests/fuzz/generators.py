@@ -1,4 +1,4 @@
-"""Foreign input: documents, projects, SVG, media files and requests, mostly well-formed and somewhere odd."""
+"""Generators of untrusted input: documents, projects, SVG, media files and requests, mostly valid with some oddities."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ ATTRIBUTES: dict[str, st.SearchStrategy[str]] = {
 
 
 def _xml(text: str) -> str:
-    """The text without what XML cannot hold."""
+    """Remove characters that XML does not allow."""
     return "".join(one for one in text if one in "\t\n" or " " <= one < "\ud800" or "\ue000" <= one <= "\ufffd")
 
 
 @st.composite
 def elements(draw: st.DrawFn, depth: int = 3) -> str:
-    """An element with attributes of their own kinds, now and then of another, and what it holds."""
+    """Return an element with its own attributes, sometimes others too, and its content."""
     name = draw(st.sampled_from(SHAPES))
     names = draw(st.lists(st.sampled_from(sorted(ATTRIBUTES)), max_size=6, unique=True))
     odd = draw(st.integers(0, 9)) == 0
@@ -72,7 +72,7 @@ def elements(draw: st.DrawFn, depth: int = 3) -> str:
 
 @st.composite
 def svgs(draw: st.DrawFn) -> bytes:
-    """An SVG, sometimes with bytes changed."""
+    """Return an SVG, sometimes with changed bytes."""
     size = draw(st.sampled_from(['width="64" height="48"', 'viewBox="0 0 30 20"', 'width="1e9" height="2"', ""]))
     inside = "".join(draw(st.lists(elements(), min_size=1, max_size=6)))
     text = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {size}>{inside}</svg>'
@@ -81,7 +81,7 @@ def svgs(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def changed(draw: st.DrawFn, data: bytes) -> bytes:
-    """The bytes with a few of them overwritten, cut out, repeated or cut off."""
+    """Overwrite, cut out, repeat or cut off a few bytes."""
     held = bytearray(data)
     for _ in range(draw(st.integers(1, 8))):
         at = draw(st.integers(0, max(0, len(held) - 1)))
@@ -106,7 +106,7 @@ FILES = media.files()
 
 @st.composite
 def media_files(draw: st.DrawFn) -> bytes:
-    """A real file of one of the accepted types with bytes changed, most of them near its head."""
+    """Return a real file of an accepted type with changed bytes, mostly near its start."""
     data = FILES[draw(st.sampled_from(sorted(FILES)))]
     if draw(st.booleans()):
         return draw(changed(data))
@@ -116,7 +116,7 @@ def media_files(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def projects(draw: st.DrawFn) -> bytes:
-    """A project of the editor: a zip with chunks in odd places, or a single file; its document is broken in places."""
+    """Return a project of the editor: a zip with chunks in odd places, or a single file. Its document has errors."""
     held: dict[str, Any] = draw(broken_documents())
     if draw(st.booleans()):
         return _dumped(held)
@@ -157,7 +157,7 @@ BODIES = st.sampled_from(
 
 @st.composite
 def requests(draw: st.DrawFn) -> bytes:
-    """A request of HTTP/1, mostly well-formed."""
+    """Return an HTTP/1 request, mostly valid."""
     method = draw(
         st.sampled_from(
             ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "CONNECT", "TRACE", "PRI", "get", "G\0T", ""]

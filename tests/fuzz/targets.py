@@ -1,4 +1,4 @@
-"""Readers of foreign bytes, as functions for the sandbox: each returns, or refuses in its own words."""
+"""Functions for the sandbox that read untrusted bytes. Each one returns, or refuses its input with a known error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REFUSED = "refused"
 
 
 def document(path: str) -> str:
-    """Import the project, apply values to its inputs and evaluate two frames."""
+    """Import the project, apply input values and evaluate two frames."""
     try:
         read = read_file(Path(path))
         fields = discover(read, include_text=True).fields
@@ -42,7 +42,7 @@ def document(path: str) -> str:
 
 
 def svg(path: str) -> str:
-    """Examine the SVG as an upload; draw what is accepted."""
+    """Inspect the SVG as an upload; draw it if it is accepted."""
     try:
         kind_at(path, None)
     except BadRequest:
@@ -55,7 +55,7 @@ def svg(path: str) -> str:
 
 
 def media(path: str) -> str:
-    """Examine the file as an upload; open and decode the head of what is accepted."""
+    """Inspect the file as an upload; if it is accepted, open it and decode its start."""
     try:
         kind = kind_at(path, None)
     except BadRequest:

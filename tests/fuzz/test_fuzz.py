@@ -1,7 +1,7 @@
-"""Foreign input under a ceiling of processor time and memory: read or refused, never a crash, a hang or a server error.
+"""Untrusted input with limits of processor time and memory is read or refused, without a crash, hang or server error.
 
-`./farm test --slow tests/fuzz` goes on for an hour with new examples. Keep what it finds: copy the file that a failure names to
-`tests/fuzz/kept/TARGET/`, where every run reads it.
+`./farm test --slow tests/fuzz` tries new examples for an hour. Keep its findings: copy the file that a failure names
+to `tests/fuzz/kept/TARGET/`, where every run reads it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def examples(check: Callable[[Any], None], strategy: st.SearchStrategy[Any], slow: bool) -> None:
-    """Run the check on the same few examples as last time, or (slow) on new ones for SLOW_SECONDS."""
+    """Run the check on the same few examples each time, or (slow) on new ones for SLOW_SECONDS."""
     phases = (Phase.explicit, Phase.generate, Phase.shrink)
     given_some = settings(
         max_examples=2_000 if slow else EXAMPLES, database=None, derandomize=not slow, phases=phases,
@@ -101,7 +101,7 @@ def test_requests_are_answered_or_closed_and_the_server_goes_on(world: World, sl
                 connection.sendall(data)
                 connection.shutdown(socket.SHUT_WR)
             except OSError:
-                return  # closed before all was sent
+                return  # the server closed before everything was sent
             reply = answer(connection)
         status = reply.split(b" ")[1:2]
         assert not status or status[0] < b"500" or status[0] == b"501", (data, reply[:300])

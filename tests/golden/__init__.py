@@ -1,1 +1,1 @@
-"""Small documents, each about one feature, and what the software rasteriser draws for them."""
+"""Small documents, each about one feature, with their pictures from the software rasteriser."""

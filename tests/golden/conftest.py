@@ -1,4 +1,4 @@
-"""The same OpenGL context as the renderer's own tests have."""
+"""Share the OpenGL context with the renderer's tests."""
 
 from tests.gpu_renderer.conftest import context_painter, painter
 

@@ -1,7 +1,8 @@
-"""Every case draws what its picture shows; `./farm test --golden-update` draws the pictures anew: look at each.
+"""Compare every case with its picture. `./farm test --golden-update` draws the pictures again: look at each one.
 
-A case is a folder tests/golden/AREA/FEATURE with document.json, the picture frame.png and, where it is not the first
-frame, its number in frame.txt. On a failure actual, expected and difference stand side by side in tests/golden/_failed.
+A case is a folder tests/golden/AREA/FEATURE with document.json, the picture frame.png and, if it is not the first
+frame, its number in frame.txt. After a failure, tests/golden/_failed has actual, expected and difference side by
+side.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ FAILED = FOLDER / "_failed"
 CASES = sorted(path.parent.relative_to(FOLDER) for path in FOLDER.glob("*/*/document.json"))
 LEVELS_MAX = 2
 SHARE_MAX = 0.001
-"""Another version of the rasteriser may round an edge pixel otherwise."""
+"""Share of pixels that can differ, because another version of the rasteriser can round edge pixels differently."""
 LEVELS_MAX_OF_GPU, SHARES_MAX_OF_GPU = 8, {"effects/shared-straight-pixels": 0.01}
-"""GPUs filter 8-bit textures with other precision than the rasteriser that drew the pictures; where a case divides by a small
-alpha, that shows in more pixels. Seen on a H200."""
+"""Tolerance on GPUs, which filter 8-bit textures with another precision than the rasteriser that drew the pictures.
+Cases that divide by a small alpha show this in more pixels. Measured on an H200."""
 Picture = npt.NDArray[np.uint8]
 
 
@@ -51,7 +52,7 @@ def test_a_document_is_drawn_as_its_picture_shows(painter: Painter, case: Path, 
 
 
 def render_case(painter: Painter, case: Path, options: Optimisations | None = None) -> Picture:
-    """The case's frame, uint8 (rows, columns, 4)."""
+    """Return the case's frame, uint8 (rows, columns, 4)."""
     composition = build.build(read_document((case / "document.json").read_bytes()))
     number = case / "frame.txt"
     frame_index = int(number.read_text()) if number.exists() else 0
@@ -62,7 +63,7 @@ def render_case(painter: Painter, case: Path, options: Optimisations | None = No
 
 
 def explained(case: Path, actual: Picture, expected: Picture, far: npt.NDArray[np.bool_] | None) -> Path:
-    """Write actual, expected and difference side by side; return where."""
+    """Write actual, expected and difference side by side; return the file."""
     FAILED.mkdir(exist_ok=True)
     path = FAILED / f"{'-'.join(case.parts)}.png"
     pictures = [actual, expected]

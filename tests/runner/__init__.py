@@ -1,1 +1,1 @@
-"""Runner of the suite: selection and order of tests, a live count, recorded durations."""
+"""Test runner of the suite: selection and order of tests, live count, recorded durations."""

@@ -1,4 +1,4 @@
-"""Seconds that each test took last time, kept in `.cache/test-durations.json` of the project."""
+"""Last duration of each test, stored in the project's `.cache/test-durations.json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FILE: Final = Path(".cache", "test-durations.json")
 
 
 def recorded(project: Path) -> dict[str, float]:
-    """Seconds by node id; empty if nothing was recorded or the file is damaged."""
+    """Return seconds by node id, or nothing if there is no record or it is damaged."""
     try:
         found = json.loads((project / FILE).read_text())
     except (OSError, ValueError):
@@ -20,7 +20,7 @@ def recorded(project: Path) -> dict[str, float]:
 
 
 def record(seconds: Mapping[str, float], project: Path) -> None:
-    """Add seconds by node id to the record, in place of what the same tests took before."""
+    """Add seconds by node id to the record, and replace those of the same tests."""
     if not seconds:
         return
     file = project / FILE
@@ -32,7 +32,7 @@ def record(seconds: Mapping[str, float], project: Path) -> None:
 
 
 def by_file(seconds: Mapping[str, float]) -> dict[str, float]:
-    """Seconds by test file."""
+    """Return seconds by test file."""
     totals: dict[str, float] = {}
     for name, value in seconds.items():
         file = file_of(name)
@@ -41,5 +41,5 @@ def by_file(seconds: Mapping[str, float]) -> dict[str, float]:
 
 
 def file_of(name: str) -> str:
-    """The file of a node id."""
+    """Return the file of a node id."""
     return name.partition("::")[0]

@@ -1,4 +1,4 @@
-"""The pytest plugin of the suite: options, selection and order of the tests, live count, recorded durations."""
+"""Pytest plugin of the suite: options, selection and order of tests, live count, recorded durations."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.runner import durations, selection
 from tests.runner.progress import Progress
 
 OF_TERMINALS = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES")
-"""Variables that change what commands print. Many a CI sets them for its own log."""
+"""Variables that change the output of commands. Many CI systems set them."""
 OF_THE_MACHINE = {"gl_software", "drawing_sandbox"}
-"""Settings that stay: tests cannot run on some machines without them."""
+"""Settings that are kept: on some machines, tests cannot run without them."""
 NEAR = "127.0.0.1,localhost"
-"""Hosts of the servers of tests, which no proxy of the network reaches."""
+"""Hosts of test servers, which are reached without a proxy."""
 Status = tuple[str, str, Any]
 """Category, letter and word of a test's outcome."""
 
@@ -40,7 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect without the garbage collector, and keep the modules and tests out of its sight: it takes a third of the time."""
+    """Collect without garbage collection and exclude the modules and tests from it later: it takes a third of the
+    time."""
     gc.disable()
     try:
         return (yield)
@@ -50,12 +51,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out folders without a test of the part."""
+    """Skip folders without a test of the selected part."""
     return selection.is_left_out(collection_path, config.rootpath, config.getoption("--servers")) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the options exclude, and put the slow tests last, or first in lanes."""
+    """Deselect tests that the options exclude, and put slow tests last, or first in lanes."""
     selection.mark_services(items)
     fast, slow, servers = (config.getoption(name) for name in ("--fast", "--slow", "--servers"))
     kept, left_out = selection.select(items, fast=fast, slow=slow, servers=servers)
@@ -67,7 +68,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Run tests in an environment of their own, and show the live count where pytest would show dots."""
+    """Run tests in a clean environment, and show the live count in place of pytest's dots."""
     _leave_behind_the_environment()
     if config.getoption("--as-gpu"):
         GpuIdentity.is_software = property(lambda _: False)  # type: ignore[assignment, method-assign]
@@ -80,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _leave_behind_the_environment() -> None:
-    """Remove variables that set the farm or change what commands print, and reach the servers of tests without a proxy."""
+    """Remove variables that configure the farm or change the output of commands, and set no proxy for test servers."""
     for name in (*OF_TERMINALS, *(field.upper() for field in set(Settings.model_fields) - OF_THE_MACHINE)):
         os.environ.pop(name, None)
     others = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
@@ -88,7 +89,7 @@ def _leave_behind_the_environment() -> None:
 
 
 class LiveCount:
-    """Hooks of the process that reports, with or without worker processes of xdist."""
+    """Hooks of the reporting process, with or without xdist workers."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -103,7 +104,7 @@ class LiveCount:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_teststatus(self) -> Generator[None, Status, Status]:
-        """Keep the category of a test and its place in the summary, without the letter."""
+        """Keep the category of a test in the summary, but print no letter."""
         category, *_ = yield
         return category, "", ""
 

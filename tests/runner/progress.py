@@ -1,6 +1,7 @@
-"""A live count: tests done of all, failures, time so far and time left, instead of dots.
+"""Live count in place of dots: finished tests, failures, elapsed time and remaining time.
 
-On a terminal one line is rewritten. Elsewhere each finished file is a line, with its seconds. A failure is a line of its own at once.
+A terminal shows one line that is updated. Other outputs get a line for each finished file, with its seconds. Each
+failure is printed at once.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from tests.runner import durations
 
 CLEAR: Final = "\r\x1b[K"
 ESTIMATE_AFTER_SECONDS: Final = 2
-"""The time left is not shown before this: the first tests say little about the speed of the machine."""
+"""The remaining time is hidden before this: the first tests say little about the speed of the machine."""
 
 
 class Progress:
-    """The count of one run. `recorded` are seconds by node id of earlier runs; `width` is the terminal's, None for a file."""
+    """Count of one run. `recorded` are seconds by node id of earlier runs; `width` is the terminal's, or None for a
+    file."""
 
     def __init__(
         self,
@@ -31,15 +33,15 @@ class Progress:
         self._out, self._width, self._clock, self._recorded = out, width, clock, recorded
         self._began = clock()
         self._open: dict[str, float] = {}
-        """Expected seconds of each test that has not finished."""
+        """Expected seconds of each unfinished test."""
         self._open_of_file: Counter[str] = Counter()
         self._total = self._failed = 0
         self._expected = self._expected_left = 0.0
         self.took: dict[str, float] = {}
-        """Seconds of each test of this run."""
+        """Seconds of each test in this run."""
 
     def collected(self, names: Sequence[str]) -> None:
-        """Start counting these tests. One without a record is expected to take the average."""
+        """Start counting these tests. A test without a record is expected to take the average time."""
         known = [self._recorded[name] for name in names if name in self._recorded]
         average = sum(known) / len(known) if known else 0.0
         self._open = {name: self._recorded.get(name, average) for name in names}
@@ -49,14 +51,14 @@ class Progress:
         self._began = self._clock()
 
     def reported(self, name: str, seconds: float, *, failed: bool) -> None:
-        """Add one phase of a test: its set-up, its call or its tear-down."""
+        """Add one phase of a test: set-up, call or tear-down."""
         self.took[name] = self.took.get(name, 0.0) + seconds
         if failed:
             self._failed += 1
             self._line(f"FAILED {name}")
 
     def finished(self, name: str) -> None:
-        """Count a test whose phases are all reported."""
+        """Count a test after all its phases."""
         if name not in self._open:
             return
         self._expected_left -= self._open.pop(name)
@@ -69,7 +71,7 @@ class Progress:
             self._line(f"{self.count()}  {file} {durations.by_file(self.took)[file]:.1f} s")
 
     def count(self) -> str:
-        """Tests done of all, failures, time so far and, if durations are recorded, time left."""
+        """Return the count: finished tests, failures, elapsed time and, if durations are recorded, remaining time."""
         done, spent = self._total - len(self._open), self._clock() - self._began
         words = [f"[{done:>{len(str(self._total))}}/{self._total}]"]
         words += [f"{self._failed} failed"] if self._failed else []

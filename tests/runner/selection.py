@@ -1,8 +1,9 @@
-"""Which tests run, and in which order.
+"""Select and order the tests.
 
-A test that uses an embedded server or the browser is marked `service`. `--fast` leaves these tests out, and those marked
-`acceptance`, `chaos` or `thorough`. `--servers` divides all tests into three parts. Files run by stage, the cheapest stage first, and
-within a stage by recorded duration, the shortest first. In lanes the longest file runs first, so that the lanes end together.
+A test that uses an embedded server or the browser is marked `service`. `--fast` excludes these tests and those marked
+`acceptance`, `chaos` or `thorough`. `--servers` divides all tests into three parts. Files run by stage, the cheapest
+stage first, and within a stage by recorded duration, the shortest first. In lanes the longest file runs first, so
+that all lanes end at about the same time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.runner import durations
 SERVERS: Final = {"postgres_server", "valkey_server", "s3_server", "chromium"}
 """Fixtures that start a server or the browser."""
 STAGES: Final = ("gl", "service", "acceptance", "chaos", "slow")
-"""Marks from cheap to expensive. A test without any of them runs first."""
+"""Marks from cheap to expensive. Tests without any of them run first."""
 WITH_SERVERS: Final = ("service", "acceptance", "chaos")
 """Marks of tests that start servers or processes of the farm."""
 USE_EVERY_CORE: Final = ("alone", "acceptance", "chaos")
@@ -27,14 +28,14 @@ USE_EVERY_CORE: Final = ("alone", "acceptance", "chaos")
 LEFT_OUT_OF_FAST: Final = (*WITH_SERVERS, "thorough")
 WITHOUT, LANES, ALONE = "without", "lanes", "alone"
 PARTS: Final = (WITHOUT, LANES, ALONE)
-"""Tests without servers; tests with servers of their own, which several processes run side by side; tests that use every core."""
+"""Tests without servers; tests with servers, which several processes run side by side; tests that use every core."""
 
 COLLECTED: Final = {
     LANES: ("api", "attacks", "clients", "cluster", "console", "farm_core", "fuzz", "scheduler", "simulation/test_fleet.py"),
     ALONE: ("acceptance", "attacks/test_contention.py", "console/test_farm.py"),
 }  # fmt: skip
-"""Folders and files of `tests` that a part collects: each process takes 18 s to import and collect all. The part without servers
-collects all. It also runs those tests with servers that these lists lack."""
+"""Folders and files of `tests` that each part collects, because collecting everything takes a process 18 s. The part
+without servers collects everything, and also runs those tests with servers that these lists omit."""
 
 
 def mark_services(items: Iterable[pytest.Item]) -> None:
@@ -45,7 +46,7 @@ def mark_services(items: Iterable[pytest.Item]) -> None:
 
 
 def is_left_out(path: Path, project: Path, part: str | None) -> bool:
-    """Return True if the part does not collect this file or folder of the project."""
+    """Return True if the part does not collect this file or folder."""
     tests = project / "tests"
     if part not in COLLECTED or tests not in path.parents:
         return False
@@ -56,7 +57,7 @@ def is_left_out(path: Path, project: Path, part: str | None) -> bool:
 def select(
     items: list[pytest.Item], *, fast: bool, slow: bool, servers: str | None = None
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Tests that run and tests that are left out. `servers` is one of PARTS, or None for all tests."""
+    """Return the selected and the deselected tests. `servers` is one of PARTS, or None for all tests."""
     unwanted = {*(() if slow else ("slow",)), *(LEFT_OUT_OF_FAST if fast else ())}
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
@@ -68,7 +69,7 @@ def select(
 
 
 def order(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest.Item]:
-    """Tests in the order of their files: by stage, then by recorded seconds. The order within a file stays."""
+    """Return the tests ordered by file: by stage, then by recorded seconds. The order within a file stays."""
     files = durations.by_file(seconds)
     stages: dict[str, int] = {}
     for item in items:
@@ -83,7 +84,7 @@ def order(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest
 
 
 def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest.Item]:
-    """Tests in the order of their files, the longest first. Without a record a file counts a second for each of its tests."""
+    """Return the tests ordered by file, longest first. A file without a record counts one second per test."""
     files: Mapping[str, float] = durations.by_file(seconds)
     tests = Counter(durations.file_of(item.nodeid) for item in items)
 

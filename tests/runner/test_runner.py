@@ -1,4 +1,4 @@
-"""The suite's own runner: order, selection, live count and recorded durations, with pytest on small projects."""
+"""The suite's own test runner on small projects: order, selection, live count, recorded durations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from farm_core.cli import test as every_part
 from tests.runner import durations
 from tests.runner.progress import CLEAR, Progress
 
-pytestmark = pytest.mark.thorough  # each starts pytest
+pytestmark = pytest.mark.thorough  # each test starts pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = {
     "pytest.ini": "[pytest]\nmarkers = service\n  gl\n  alone\n  acceptance\n  chaos\n  thorough\n  slow\n",
@@ -144,7 +144,7 @@ def test_a_part_that_fails_fails_the_whole_run(
 
 
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
-    """Lines that pytest prints about the project."""
+    """Run pytest on the project; return its output lines."""
     plugins = ["-p", "tests.runner.plugin", *(["-p", "xdist"] if "-n" in arguments else [])]
     command = [sys.executable, "-m", "pytest", "-q", *plugins, "--rootdir", str(project), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

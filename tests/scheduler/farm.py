@@ -1,4 +1,4 @@
-"""A whole scheduler on real Postgres, its workers threads that draw nothing."""
+"""A whole scheduler on real Postgres, with threads as workers that draw nothing."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": []}, "animation": {}}
 
 @dataclass(slots=True)
 class DummyWork:
-    """Stands for a worker: writes a few bytes for a segment. `behave` may raise, wait or answer something else."""
+    """Work of a worker: writes a few bytes for a segment. `behave` can raise, wait or return something else."""
 
     storage: Storage
     worker_id: str = "w0"
     behave: Callable[[TaskAssignment], Ended | Finished | None] = lambda assignment: None
     held_up: Callable[[TaskAssignment], bool] = lambda assignment: False
-    """Whether the assignment still has frames to draw."""
+    """Returns True while the assignment has frames left to draw."""
     before_still: Callable[[StillAssignment], None] = lambda assignment: None
-    """What a still's frame does before it is drawn."""
+    """Called before a still's frame is drawn."""
     done: list[TaskAssignment] = field(default_factory=list)
     stills: list[tuple[StillAssignment, int]] = field(default_factory=list)
     undrawable: set[str] = field(default_factory=set)
@@ -93,7 +93,7 @@ class DummyWork:
                 )
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
-        """A plain picture; raises for documents that a test has named."""
+        """Draw a plain picture. Raises for documents that a test has named."""
         self.before_still(assignment)
         if assignment.document_key in self.undrawable:
             raise PropertyRefused("The document has no such property.")
@@ -104,7 +104,7 @@ class DummyWork:
 
 @dataclass(slots=True)
 class FarmUnderTest:
-    """The farm's outside: create jobs, wait for them, look at what was written."""
+    """Outside view of the farm: create jobs, wait for them, read their rows."""
 
     database: Database
     storage: Storage
@@ -145,7 +145,7 @@ class FarmUnderTest:
             return list(rows.scalars())
 
     async def workers(self) -> list[tuple[int, datetime | None]]:
-        """Failures in a row of each worker, and until when it is in quarantine."""
+        """Return the consecutive failures of each worker, and the end of its quarantine."""
         async with self.database.work() as session:
             rows = await session.execute(text("SELECT failures, quarantined_until FROM workers ORDER BY id"))
             return [(row.failures, row.quarantined_until) for row in rows]
@@ -157,7 +157,7 @@ async def farm(
     storage: Storage | None = None, held_up: Callable[[TaskAssignment], bool] | None = None, stills: StillExchange | None = None,
     **changes: Any,
 ) -> AsyncIterator[FarmUnderTest]:  # fmt: skip
-    """A running scheduler with an account, a template, and so many workers."""
+    """Run a scheduler with an account, a template, and a number of workers."""
     database = Database(database_url)
     storage = storage or LocalStorage(folder / "storage", Links(b"secret"))
     works = [DummyWork(storage, f"w{index}") for index in range(workers)]
@@ -203,7 +203,7 @@ def parts_for(
 
 
 async def furnish(database: Database, storage: Storage) -> None:
-    """Two accounts and a template with one text input."""
+    """Create two accounts, and a template with one text input."""
     import orjson
 
     storage.put_bytes("documents/empty.json", orjson.dumps(DOCUMENT))
@@ -227,7 +227,7 @@ async def furnish(database: Database, storage: Storage) -> None:
 
 
 class Gate:
-    """Stop workers until it is opened, and report the arrival of one."""
+    """Gate that stops workers until it is opened, and reports when one arrives."""
 
     def __init__(self) -> None:
         self.arrived = threading.Event()

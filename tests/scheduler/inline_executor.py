@@ -1,4 +1,4 @@
-"""Executor without Ray: its workers are threads of this process. Only one of them can draw: a process has one GL context."""
+"""Executor without Ray. Its workers are threads; only one of them can draw, because a process has one GL context."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class InlineExecutor:
             self._threads[name] = RenderThread(partial(_unchanged, work), self._writer, self._on_progress)
 
     def workers(self) -> Sequence[WorkerState]:
-        """Return all workers. They always live."""
+        """Return all workers."""
         return [
             replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds, heard=time.monotonic())
             if (thread := self._threads.get(name)) is not None else state

@@ -1,6 +1,6 @@
-"""A process that posts webhooks until it is killed.
+"""A process that posts webhooks and kills itself.
 
-It kills itself at the moment `unsent`, before the last bytes of a request, or `answered`, before the answer's outcome is recorded.
+The moments are `unsent`, before the last bytes of a request, and `answered`, before the outcome is recorded.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tests.scheduler.farm import furnish, parts_for
 
 
 def deliverer(database: Database, folder: Path, clock: Clock | None = None) -> Deliverer:
-    """A deliverer and what it needs."""
+    """Yield a deliverer with its dependencies."""
     return Deliverer(parts_for(database, LocalStorage(folder / "storage", Links(b"secret")), [], folder, clock))
 
 
 async def ended_job(database: Database, folder: Path, url: str) -> None:
-    """Make a job that has ended, and whose webhook is due."""
+    """Create an ended job whose webhook is due."""
     await furnish(database, LocalStorage(folder / "storage", Links(b"secret")))
     async with database.work() as session:
         job = Job(
@@ -44,7 +44,7 @@ async def ended_job(database: Database, folder: Path, url: str) -> None:
 
 
 class DyingNotes(DeliveryJournal):
-    """DeliveryJournal whose writer dies at a moment."""
+    """DeliveryJournal that kills its process at a moment."""
 
     moment = ""
 
@@ -62,7 +62,7 @@ class DyingNotes(DeliveryJournal):
 
 
 def post_until_killed(database_url: str, folder: Path, moment: str = "") -> None:
-    """Post for ever. A moment is one at which the process kills itself."""
+    """Post webhooks until the process kills itself at the moment."""
     asyncio.run(_post(database_url, folder, moment))
 
 

@@ -1,4 +1,4 @@
-"""A machine whose clock is wrong neither takes the work of others nor deletes what is not old."""
+"""A scheduler on a machine with a wrong clock does not take over live work or delete recent files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Pa
 
 
 def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str, tmp_path: Path) -> None:
-    """An API whose machine is ten minutes ahead took all workers for gone, and put webhooks off."""
+    """An API whose clock was ten minutes ahead took all workers for gone, and delayed webhooks."""
     chosen = Settings(database_url=database_url, redis_url=redis_url, data_folder=tmp_path, jwt_secret="s" * 32)
     clock = app_state_from(chosen).clock
     assert isinstance(clock, FollowingClock)

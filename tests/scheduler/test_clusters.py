@@ -1,4 +1,4 @@
-"""Several Ray clusters on one farm: each has a scheduler with workers of its own, and Postgres is what they share."""
+"""Several Ray clusters in one farm: each has its own scheduler and workers, and they share Postgres."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.service
 
 @dataclass
 class Neighbour:
-    """The scheduler of a second cluster, whose workers have another renderer."""
+    """Scheduler of a second cluster, whose workers have another renderer."""
 
     scheduler: Scheduler
     works: list[DummyWork]

@@ -1,4 +1,4 @@
-"""Webhooks: what is posted, when it is tried again, what is kept."""
+"""Webhooks: content, retries, records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.scheduler.sender import deliverer, ended_job
 
 
 class Receiver:
-    """An HTTP server that answers with the next of the given statuses and keeps what it gets."""
+    """HTTP server that answers with the given statuses in order and records what it receives."""
 
     def __init__(self, *statuses: int) -> None:
         self.statuses = list(statuses)
@@ -214,7 +214,7 @@ def test_a_clock_that_goes_back_puts_off_no_attempt(database_url: str, tmp_path:
 
 
 async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
-    """Post what is due."""
+    """Post the due webhooks."""
     sender = deliverer(database, folder, clock)
     await sender.tick()
     await sender.stop()

@@ -1,4 +1,4 @@
-"""Documents of jobs that are frozen together: one call of the sandbox, and each job has its own fate."""
+"""Documents of several jobs are frozen in one call of the sandbox, and each job gets its own result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT, TITLE]}, "animation": 
 
 
 class CountingSandbox(Sandbox):
-    """Note how many jobs each call is for. A call for more than `jobs_max` ends as one that takes too long."""
+    """Sandbox that records the number of jobs per call. A call for more than `jobs_max` fails as one that takes too
+    long."""
 
     def __init__(self, jobs_max: int = 1000) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class CountingSandbox(Sandbox):
         self.jobs_max = jobs_max
 
     async def call(self, owner: str, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
-        """Count and call."""
+        """Count the jobs, then call the sandbox."""
         requests = cast(tuple[Any, ...], arguments)[2]
         self.calls.append(len(requests))
         if self.calls[-1] > self.jobs_max:
@@ -61,7 +62,7 @@ def title(node: str = "title") -> list[InputField]:
 async def frozen(
     folder: Path, sandbox: Sandbox, requests: Sequence[tuple[list[InputField], str]]
 ) -> tuple[LocalStorage, list[FrozenDocument | BaseException]]:
-    """Freeze a document for each request at the same time, with its title."""
+    """Freeze documents for several requests at once, each with its own title."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/title.json", orjson.dumps(DOCUMENT))
     whole = parts(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)

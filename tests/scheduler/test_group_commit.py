@@ -1,4 +1,4 @@
-"""Writing many things at once: what one of them does to the others."""
+"""Group commit: the effect of one item on the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ UNWRITABLE = DataError("", {}, Exception("text cannot hold a zero"))
 
 
 class Store:
-    """Take numbers, all of a write or none; refuse odd ones, and everything while it is away."""
+    """Store of numbers that accepts all of a write or nothing. It refuses odd numbers, and everything while it is
+    away."""
 
     def __init__(self) -> None:
         self.writes: list[list[int]] = []

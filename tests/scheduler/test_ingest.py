@@ -1,4 +1,4 @@
-"""Media of a job at ingest: fetched once, counted once, refused with a reason that callers may read."""
+"""Media of a job at ingest: fetched once, counted once, refused with a reason fit for callers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DOCUMENT = {"version": "1.8.0", "scene": {"nodes": [ROOT_NODE, LAYER]}, "animati
 
 
 class MediaServer:
-    """Serve one picture at /logo.png, and what else is put there; counts requests."""
+    """Server with one picture at /logo.png and other added files. It counts requests."""
 
     def __init__(self) -> None:
         self.origin = ""
@@ -195,7 +195,7 @@ def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_pa
 
 
 async def charges(under_test: FarmUnderTest) -> dict[str, int]:
-    """By their keys: the bytes that count against the account's storage, whose sum its row of `account_queues` holds."""
+    """Return charged bytes by key. Assert that the account's row of `account_queues` has their sum."""
     async with under_test.database.reading() as session:
         owned = select(col(ObjectCharge.key), col(ObjectCharge.bytes)).where(col(ObjectCharge.account_id) == "acc_a")
         found = {row[0]: row[1] for row in await session.execute(owned)}

@@ -1,5 +1,5 @@
-"""A sender of webhooks that is killed at each moment of a delivery: receivers get it once, what is known stays known, and what was
-not sent is sent."""
+"""Kill a sender of webhooks at each moment of a delivery. Receivers get the webhook once, recorded answers stay, and
+unsent requests are sent."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tests.scheduler.sender import deliverer, ended_job, post_until_killed
 
 pytestmark = pytest.mark.service
 PROCESSES: Final = multiprocessing.get_context("forkserver")
-"""Begins senders as copies of one process that has imported everything: the imports take longer than the tests."""
+"""Starts senders as forks of a process that has imported everything: the imports take longer than the tests."""
 PROCESSES.set_forkserver_preload(["tests.scheduler.sender"])
 
 
 @dataclass(slots=True)
 class Scenario:
-    """A job that has ended with a webhook, a sender in a process of its own, and a receiver that may kill it."""
+    """An ended job with a webhook, a sender process, and a receiver that can kill it."""
 
     database: Database
     folder: Path
@@ -87,7 +87,7 @@ class Scenario:
         assert self.sender.exitcode == -signal.SIGKILL
 
     async def later(self, hours: float = 1, folder: Path | None = None) -> Delivery:
-        """Run another sender so many seconds afterwards. With a folder of its own it is on another machine."""
+        """Run another sender this many seconds later. With its own folder it is on another machine."""
         second = deliverer(
             self.database, folder or self.folder, ManualClock(datetime.now(UTC) + timedelta(hours=hours))
         )
@@ -222,7 +222,7 @@ HOLD_BEGINNINGS = (
     " $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$",
     "CREATE TRIGGER held BEFORE UPDATE OF attempts ON deliveries FOR EACH ROW EXECUTE FUNCTION held()",
 )
-"""Keeps senders between their connection and the first byte of their request."""
+"""Blocks senders after they connect and before the first byte of their request."""
 
 END_WHO_WAITS = (
     "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"

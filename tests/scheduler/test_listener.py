@@ -1,4 +1,4 @@
-"""The scheduler's connection for notices from Postgres."""
+"""The scheduler's connection for Postgres notifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.patience import HANG_SECONDS
 
 
 class Woken(Service):
-    """Counts how often it is woken."""
+    """Service that counts its wake-ups."""
 
     def __init__(self) -> None:
         nothing: Any = None

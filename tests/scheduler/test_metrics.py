@@ -37,7 +37,7 @@ def test_the_free_disk_of_each_worker_is_shown() -> None:
 
 
 def test_schedulers_of_one_machine_find_ports_for_their_metrics_one_after_another() -> None:
-    """A port that is taken does not end a scheduler."""
+    """A port in use does not stop a scheduler."""
     first = metrics.serve("127.0.0.1", free_port())
     assert first is not None
     second = metrics.serve("127.0.0.1", first)
@@ -48,7 +48,7 @@ def test_schedulers_of_one_machine_find_ports_for_their_metrics_one_after_anothe
 
 
 def test_a_scheduler_serves_no_gauge_of_the_queue_and_the_stores_which_it_never_measures() -> None:
-    """Its zeros would be alerts: no storage, a full disk."""
+    """Zeros would trigger alerts about missing storage and a full disk."""
     code = "import scheduler.__main__; from farm_core.telemetry.metrics import exposition; print(exposition().decode())"
     served = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "farm_open_segments" in served

@@ -1,4 +1,4 @@
-"""Jobs share a video only if nothing that its bytes depend on differs."""
+"""Jobs share a video only if everything that affects its bytes is equal."""
 
 from __future__ import annotations
 

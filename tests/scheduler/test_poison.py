@@ -1,4 +1,4 @@
-"""Jobs that hold or kill workers: others get their workers back, and the account gets one worker at a time."""
+"""Jobs that block or kill workers: other accounts get their workers back, and the account gets one worker at a time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def cancel(under_test: FarmUnderTest, job_id: str) -> None:
 
 @pytest.fixture
 def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The workers that the scheduler has killed."""
+    """Return the workers that the scheduler has killed."""
     monkeypatch.setattr(task_watcher, "WITHDRAWN_SECONDS", 0.05)
     names: list[str] = []
     monkeypatch.setattr(InlineExecutor, "restart", lambda self, worker_id: names.append(worker_id))

@@ -1,4 +1,4 @@
-"""Jobs whose preparation ends badly: a scheduler's death is seldom their fault, an error mostly is."""
+"""Failed preparations of jobs. A job is seldom to blame for a scheduler's death, but mostly for an error."""
 
 from __future__ import annotations
 

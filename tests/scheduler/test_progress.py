@@ -1,4 +1,4 @@
-"""Changes of a job that a listener receives, from claim to completion."""
+"""Changes of a job that listeners receive, from claim to completion."""
 
 from __future__ import annotations
 

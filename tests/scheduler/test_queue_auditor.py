@@ -1,4 +1,4 @@
-"""A scheduler mends queue tables that no trigger kept."""
+"""A scheduler corrects queue tables that were changed without triggers."""
 
 from __future__ import annotations
 

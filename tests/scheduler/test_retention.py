@@ -1,4 +1,4 @@
-"""Objects and rows that the scheduler deletes by itself, and those that it keeps."""
+"""Objects and rows that the scheduler deletes, and those that it keeps."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_bytes_that_never_got_their_row_are_deleted_once_it_would_have_expired(
 
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=31)
-"""When what was written now has had its time."""
+"""A time at which everything written now has expired."""
 
 
 def template(name: str, *, deleted: bool) -> Template:
@@ -76,7 +76,7 @@ def template(name: str, *, deleted: bool) -> Template:
 
 
 def job(name: str, template_id: str, finished_at: datetime | None) -> Job:
-    """A job that has completed, or (None) one that is under way."""
+    """Create a completed job, or (None) a running one."""
     ended: dict[str, Any] = {
         "status": "completed",
         "video_key": f"results/{name}.mp4",
@@ -161,7 +161,7 @@ def test_a_reaper_that_ends_while_it_deletes_leaves_nothing_that_counts(database
 
 
 class NeededAgain(LocalStorage):
-    """Storage in which a job writes an object anew while the reaper still looks at what it has listed."""
+    """Storage in which a job rewrites an object while the reaper checks the objects that it has listed."""
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
         held = list(super().listed(prefix))
@@ -356,7 +356,7 @@ MANY_TEMPLATES = """
 
 
 class WatchfulStorage(LocalStorage):
-    """Note whether the farm has a transaction open whenever an object is deleted."""
+    """Storage that records if a transaction is open whenever an object is deleted."""
 
     def __init__(self, folder: Path, url: str) -> None:
         super().__init__(folder, Links(b"secret"))

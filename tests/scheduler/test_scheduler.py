@@ -1,4 +1,4 @@
-"""The scheduler from outside: what becomes of jobs, whatever workers do."""
+"""The scheduler from outside: results of jobs for all kinds of worker behaviour."""
 
 from __future__ import annotations
 

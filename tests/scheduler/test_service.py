@@ -14,7 +14,7 @@ from tests.patience import HANG_SECONDS
 
 
 class Failing(Service):
-    """Fails five times, three times in a row for the same reason."""
+    """Service that fails five times, three times in a row for the same reason."""
 
     def __init__(self, over: asyncio.Event) -> None:
         nothing: Any = None

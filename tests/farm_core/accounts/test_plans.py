@@ -1,4 +1,4 @@
-"""Which limits hold for an account."""
+"""Limits of an account, from its plan and its own columns."""
 
 from __future__ import annotations
 

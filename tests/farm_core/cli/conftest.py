@@ -1,4 +1,4 @@
-"""Commands as typed in a folder of their own."""
+"""Fixtures for commands that run in their own folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CommandError = Callable[..., str]
 
 @pytest.fixture
 def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder that commands are given in, with an environment of its own."""
+    """Change to a new folder with an environment of its own."""
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
     with mock.patch.dict(os.environ):
@@ -27,7 +27,7 @@ def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 @pytest.fixture
 def command_error(folder_of_commands: Path, capsys: pytest.CaptureFixture[str]) -> CommandError:
-    """Return the message of a command that ends with status 1."""
+    """Run a command that must exit with status 1; return its message."""
 
     def run(*words: str) -> str:
         assert farm.main(list(words)) == 1

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class Terminal:
-    """Run commands on a data folder and keep what they print."""
+    """Run commands on a data folder and record their output."""
 
     def __init__(self, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._data = data
@@ -54,7 +54,7 @@ def terminal(
 
 
 def test_accounts_live_in_the_data_folders_own_database(data_folder: Path) -> None:
-    """As processes of their own, with nothing running before or after."""
+    """Each command is a process, and no server runs before or after it."""
 
     def run(*words: str) -> str:
         command = [sys.executable, "-m", "farm_core", *words, "--data", str(data_folder)]
@@ -83,7 +83,7 @@ def test_a_secret_that_was_lost_signs_nothing(terminal: Terminal, data_folder: P
 
 
 def test_commands_that_begin_at_once_on_a_new_folder_take_turns(data_folder: Path) -> None:
-    """As `./farm up &` and the next line do."""
+    """For example `./farm up &` and the command on the next line."""
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     command = [sys.executable, "-m", "farm_core", "account", "create"]
     begun = [
@@ -137,7 +137,7 @@ def test_an_account_is_shown_with_what_it_uses(terminal: Terminal, database_url:
 
 
 async def _busy(url: str) -> None:
-    """An account with two jobs that wait."""
+    """Create an account with two waiting jobs."""
     database = Database(url)
     async with database.work() as session:
         made = await template(session, await account(session, "studio"))

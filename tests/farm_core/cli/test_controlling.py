@@ -40,7 +40,7 @@ def on(url: str, act: Callable[[Database], Awaitable[Any]]) -> Any:
 def command(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
 ) -> Iterator[Command]:
-    """Run a command on a farm with three jobs of an account and a worker: its status, output and errors."""
+    """Run a command on a farm with three jobs of one account and a worker; return status, output and errors."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     settings.cache_clear()
     on(database_url, _furnish)
@@ -236,7 +236,7 @@ def test_a_paused_queue_does_not_say_when_it_will_be_done(command: Command, data
 
 
 def test_every_control_takes_yes(command: Command) -> None:
-    """A script passes it to all of them."""
+    """Scripts pass it to all controls."""
     for words in (("queue", "pause"), ("queue", "resume", "--account", "studio"), ("workers", "drain", "render-1")):
         assert command(*words, "--yes")[0] == 0
 

@@ -1,4 +1,4 @@
-"""`./farm jobs|workers|queue|webhooks`, as an operator sees them while the farm works."""
+"""`./farm jobs|workers|queue|webhooks` on a working farm."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Look = Callable[..., str]
 def look(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
 ) -> Any:
-    """Run a command on a farm that is in the middle of a job; give what it prints."""
+    """Run a command on a farm that is in the middle of a job; return its output."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     settings.cache_clear()
     asyncio.run(_furnished(database_url))
@@ -49,7 +49,8 @@ def look(
 
 
 async def _furnished(database_url: str) -> None:
-    """A job of 100 frames, half of it shown after 20 s, one segment done, one under way; a webhook that is due in a while."""
+    """Create a job of 100 frames, half done after 20 s, with one segment done and one running, and a webhook due
+    later."""
     database, now = Database(database_url), SystemClock().now()
     async with database.work() as session:
         made = await template(session, await account(session, "studio"))
@@ -79,7 +80,7 @@ async def _furnished(database_url: str) -> None:
 
 
 def row(printed: str, name: str) -> list[str]:
-    """The cells of the row that begins with the name."""
+    """Return the cells of the row that starts with the name."""
     (line,) = [line for line in printed.splitlines() if f"│ {name} " in line]
     return [cell.strip() for cell in line.strip("│ ").split("│")]
 
@@ -143,7 +144,7 @@ def test_one_job_names_its_account_as_the_list_does(look: Look) -> None:
 
 def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> None:
     assert look("queue")
-    # As from a terminal: a shell's background job, such as this suite may be, hands on that interrupts are ignored.
+    # As on a terminal: background jobs of a shell, such as this suite, pass on that interrupts are ignored.
     command = [
         "env",
         "--default-signal=INT",
@@ -168,14 +169,14 @@ def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> 
             watching.stdout.read()
             assert watching.wait(HANG_SECONDS) == 0
         finally:
-            watching.kill()  # otherwise a test that fails waits for ever
+            watching.kill()  # otherwise a failing test would wait for ever
 
 
 def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:
     pictures = []
 
     async def swallowing() -> str:
-        """Be cancelled, and go on: as `wait_for` does if the cancellation comes together with the result."""
+        """Ignore a cancellation, as `wait_for` does if it arrives together with the result."""
         pictures.append("a table")
         task = asyncio.current_task()
         assert task is not None

@@ -1,4 +1,4 @@
-"""Settings of the environment and of `.env`: each mistake is named with what is allowed."""
+"""Errors in settings of the environment and `.env`: each message names the setting and what is allowed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_misspelled_name_in_the_env_file_is_named(
     warning = "farm: warning: PUBLIC_ORIGN in .env is no setting; did you mean PUBLIC_ORIGIN?\n"
     assert capsys.readouterr().err == warning
     settings.cache_clear()
-    settings()  # with the environment that a process of the farm inherits
+    settings()  # with the environment that the farm's processes inherit
     assert capsys.readouterr().err == ""
 
 

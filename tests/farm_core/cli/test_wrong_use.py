@@ -1,4 +1,4 @@
-"""Mistakes at the terminal: one message that says what is wrong and what is allowed, never a traceback."""
+"""Errors on the command line: one message says what is wrong and what is allowed, without a traceback."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def start_command(*words: str, folder: Path) -> subprocess.Popen[str]:
 
 
 def error_of_up(folder: Path) -> str:
-    """Return the message of an `up` that does not start. It runs as a process, because it sets up the log."""
+    """Return the message of an `up` that fails to start. It runs as a process, because it configures logging."""
     with start_command("up", "--port", str(free_port()), folder=folder) as up:
         error = up.communicate(timeout=HANG_SECONDS)[1]
     assert up.returncode == 1
@@ -204,7 +204,7 @@ def test_a_render_that_is_told_to_end_leaves_nothing_behind(folder_of_commands: 
     for number in (signal.SIGINT, signal.SIGTERM):
         render = start_command("render", str(file), "-o", str(out / "a.mp4"), folder=folder_of_commands)
         deadline = time.monotonic() + HANG_SECONDS
-        while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it draws
+        while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it renders
             time.sleep(0.01)
         assert len(list(out.iterdir())) == 1
         render.send_signal(number)
@@ -273,7 +273,7 @@ def test_a_database_that_goes_away_while_a_command_runs_is_named(
 
 
 def _until_found(url: str, statement: str) -> None:
-    """Execute a statement until it finds a row."""
+    """Execute a statement repeatedly until it finds a row."""
     with psycopg.connect(url, autocommit=True) as connection:
         while connection.execute(statement).fetchone() is None:
             time.sleep(0.02)

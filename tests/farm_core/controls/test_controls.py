@@ -1,4 +1,4 @@
-"""Controls on real Postgres: what they change, and what the audit log says of them."""
+"""Controls on real Postgres: their changes and their audit log entries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ACTOR = Actor("olga", Role.operator)
 
 
 class Farm:
-    """Two accounts with a template each."""
+    """Farm with two accounts and one template each."""
 
     def __init__(self, database: Database, accounts: dict[str, Account], templates: dict[str, Template]) -> None:
         self.database = database
@@ -345,7 +345,7 @@ def test_a_deletion_that_storage_cut_off_leaves_no_file_once_it_is_repeated(data
         storage.put_bytes(key, b"12345")
     broken = tmp_path / "types" / "frozen" / "own.json"
     broken.unlink()
-    broken.mkdir()  # where a file belongs: this object can be neither described nor deleted
+    broken.mkdir()  # a folder in place of the file: this object can be neither described nor deleted
 
     async def body(farm: Farm) -> None:
         done: dict[str, Any] = {"status": JobStatus.completed, "finished_at": utc_now()}

@@ -1,4 +1,4 @@
-"""Transactions that Postgres picks as victims run again, named statements outlive lost connections, and lists arrive as they are."""
+"""Victims of deadlocks run again, named statements survive lost connections, and lists keep their values."""
 
 from __future__ import annotations
 

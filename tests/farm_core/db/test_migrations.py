@@ -1,4 +1,4 @@
-"""The migrations build the schema that the tables declare."""
+"""Migrations create the schema that the tables declare."""
 
 from __future__ import annotations
 
@@ -144,9 +144,10 @@ def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empt
     migrate.upgrade(empty_database_url)
     command.downgrade(migrate._config(empty_database_url), "0019")
     with psycopg.connect(empty_database_url) as farm, ThreadPoolExecutor(1) as pool:
-        farm.execute("SET deadlock_timeout = '1h'")  # the other one is the victim
+        farm.execute("SET deadlock_timeout = '1h'")  # the other transaction is the victim
         farm.execute("LOCK TABLE alembic_version IN SHARE MODE")
-        # It looks for a deadlock once, after this time, and gives up after 5 s. This process must wait by then.
+        # Postgres checks for deadlocks once, after this time, and gives up after 5 s. This process must be waiting by
+        # then.
         migration = pool.submit(migrate.upgrade, f"{empty_database_url}&options=-c%20deadlock_timeout%3D4s")
         with psycopg.connect(empty_database_url, autocommit=True) as observer:
             while observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:

@@ -1,4 +1,4 @@
-"""Waiting for the schema that another process makes."""
+"""Wait for a schema that another process creates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_program_does_not_wait_for_a_database_that_is_ahead_of_it(
     monkeypatch: pytest.MonkeyPatch, database_url: str
 ) -> None:
     monkeypatch.setattr(schema, "newest", lambda: "0001")
-    monkeypatch.setattr(schema, "WAIT_SECONDS", 2 * HANG_SECONDS)  # longer than a test may take
+    monkeypatch.setattr(schema, "WAIT_SECONDS", 2 * HANG_SECONDS)  # longer than the time limit of a test
     schema.wait(database_url)
 
 

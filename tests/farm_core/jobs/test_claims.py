@@ -23,7 +23,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class Queue:
-    """A queue of two accounts' jobs."""
+    """Queue with jobs of two accounts."""
 
     def __init__(self, database: Database, templates: dict[str, Template]) -> None:
         self.database = database
@@ -105,7 +105,7 @@ def test_of_schedulers_that_claim_at_once_each_job_goes_to_one(database_url: str
 
 
 def test_a_claim_leaves_the_indexes_of_most_jobs_alone(database_url: str) -> None:
-    """New versions fit into the page of the former ones, though jobs of one page are claimed together and become longer."""
+    """New row versions fit into the same page, although all jobs of a page are claimed together and their rows grow."""
 
     async def body(queue: Queue) -> None:
         for number in range(64):

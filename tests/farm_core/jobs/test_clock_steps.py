@@ -1,4 +1,4 @@
-"""The clock goes back by hours after a scheduler's death: what it held waits no longer than if the clock had not moved."""
+"""The clock is set back by hours after a scheduler died. Its work waits no longer than without the change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.service
 STEP: Final = timedelta(hours=6)
 NOW: Final = utc_now()
 BEFORE: Final = NOW + STEP
-"""The time of the dead scheduler."""
+"""Time on the dead scheduler's clock."""
 WORKER: Final = """
     INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at)
     VALUES ('w', 'n', 'r', 'd', 'e', 0, 2, CAST(:seen AS timestamptz))
@@ -37,7 +37,7 @@ Story = Callable[[Database], Awaitable[None]]
 
 @pytest.fixture
 def on_database(database_url: str) -> Callable[[Story], None]:
-    """Run a story on a database with two accounts and a template of each."""
+    """Run a function on a database with two accounts, each with a template."""
 
     def run(story: Story) -> None:
         async def whole() -> None:
@@ -164,7 +164,8 @@ def test_workers_that_only_the_dead_scheduler_saw_are_gone(on_database: Callable
 
 @pytest.mark.parametrize("seen_before", [False, True])
 def test_a_quarantine_ends(on_database: Callable[[Story], None], *, seen_before: bool) -> None:
-    """`seen_before`: the worker was seen before the clock went back. Otherwise an operator's quarantine keeps its length."""
+    """`seen_before`: the worker was seen before the clock was set back. Otherwise an operator's quarantine keeps its
+    length."""
 
     async def story(database: Database) -> None:
         async with database.work() as session:
@@ -180,7 +181,7 @@ def test_a_quarantine_ends(on_database: Callable[[Story], None], *, seen_before:
 
 
 class Seen:
-    """A worker as its scheduler sees it."""
+    """A worker as its scheduler reports it."""
 
     id, node, renderer, device, encoder, memory_bytes, disk_free_bytes, frames_done = (
         "w",

@@ -1,4 +1,4 @@
-"""Ends of jobs, one and many at once, on Postgres: each happens once, with everything that belongs to it."""
+"""Ends of one or many jobs, on Postgres: each happens once, together with everything that belongs to it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.service
 
 
 class Jobs:
-    """Jobs in processing of two accounts, and what has been written about them."""
+    """Jobs in processing of two accounts, and functions to read their rows."""
 
     def __init__(self, database: Database, accounts: Sequence[Account]) -> None:
         self.database = database
@@ -69,7 +69,7 @@ class Jobs:
 
 @asynccontextmanager
 async def processing(url: str, count: int, **columns: Any) -> AsyncIterator[Jobs]:
-    """So many jobs in processing, their accounts in turns."""
+    """Create jobs in processing, of both accounts in turn."""
     database = Database(url)
     try:
         async with database.work() as session:
@@ -207,7 +207,8 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
 
 @pytest.mark.parametrize("ending", ["cancel", "fail"])
 def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
-    """Both change counts of the account at their ends, and wait here until the end of somebody else who does."""
+    """Both transactions change counts of the account at their ends. Here they wait for a third one that does the
+    same."""
 
     async def body(jobs: Jobs) -> None:
         job_id, database = jobs.ids[0], jobs.database
@@ -236,7 +237,7 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
 
 
 async def lease_two_segments(database: Database, job_id: str) -> None:
-    """Give the job two leased segments, with the tokens `lease.0` and `lease.1`."""
+    """Give the job two leased segments, with tokens `lease.0` and `lease.1`."""
     statement = """
         INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, lease_token, lease_expires_at)
         SELECT :job_id || '.' || n, :job_id, n, 'render', 45 * n, 45, 'leased', 1, now(), 'lease.' || n, now() + interval '1 minute'

@@ -1,4 +1,4 @@
-"""Leases of several schedulers at once: each task goes to one of them, and none waits for another."""
+"""Several schedulers lease tasks at once: each task goes to one of them, and none waits for another."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_lease_is_written_again_only_when_it_is_about_to_expire(database_url: 
         wanted = leases(["ada1.0"], "a")
         await database.single(lambda connection: lease_tasks(connection, now, wanted))
         ends = []
-        for seconds in (0, 4, 6):  # of 15, of which 10 are fresh
+        for seconds in (0, 4, 6):  # of 15 leases, 10 are fresh
             later = now + timedelta(seconds=seconds)
             async with database.work() as session:
                 assert await renew_tasks(session, later, ["a.ada1.0", "b.ada1.1"]) == {"a.ada1.0"}
@@ -156,7 +156,7 @@ QUEUED: Final = """
 
 
 def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_url: str) -> None:
-    """A former release does not keep it: the template still says it then."""
+    """The previous release does not store it; the template still has it then."""
 
     async def story() -> None:
         database = Database(database_url)

@@ -1,4 +1,4 @@
-"""The derived tables say what jobs and tasks say, whatever writes them: here plain SQL with the columns of the first release."""
+"""Derived tables match jobs and tasks for every writer: here plain SQL with the columns of the first release."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ TRUE_WAITING: Final = f"SELECT account_id, {PLACE}, id, created_at FROM jobs WHE
 HELD: Final = "SELECT job_id, account_id, lease_expires_at FROM held_jobs ORDER BY job_id"
 TRUE_HELD: Final = "SELECT id, account_id, lease_expires_at FROM jobs WHERE lease_expires_at IS NOT NULL ORDER BY id"
 DERIVED: Final = ((KEPT, TRUE), (OPEN, TRUE_OPEN), (WRONG_RENDERER, NONE), (WAITING, TRUE_WAITING), (HELD, TRUE_HELD))
-"""Each derived table, and the same from jobs and tasks."""
+"""Query of each derived table, and a query of jobs and tasks that must give the same."""
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""Queue tables that no trigger kept are found and mended, while the farm runs."""
+"""Queue tables that were changed without triggers are found and corrected while the farm runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEASE: Final = "UPDATE tasks SET status = 'leased', lease_token = id WHERE index
 
 
 async def filled(database: Database, triggers: str) -> None:
-    """Fill the tables; `triggers` is the session's role while jobs and tasks are written."""
+    """Fill the tables. `triggers` is the session's replication role while jobs and tasks are written."""
     async with database.work() as session:
         for name in ("ada", "bob", "cleo"):
             await rows.template(session, await rows.account(session, name))
@@ -106,7 +106,7 @@ def test_each_kind_of_damage_is_found_and_mended(damage: str, database_url: str)
 
 
 def test_what_writers_count_during_a_recount_is_counted_once(database_url: str) -> None:
-    """Jobs are created and claimed while accounts are counted again and again."""
+    """Jobs are created and claimed while accounts are recounted repeatedly."""
 
     async def story() -> None:
         database = Database(database_url)

@@ -1,4 +1,4 @@
-"""Moves of the job machine, on Postgres."""
+"""Transitions of jobs, on Postgres."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ OLD_AND_NEW = """
 
 
 async def blocks_of_a_page(session: AsyncSession, database: Database, jobs: Select[Any]) -> int:
-    """Return how many blocks Postgres reads for a page of the newest of the jobs."""
+    """Return the number of blocks that Postgres reads for a page of the newest jobs."""
     page = jobs.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(50)
     written = page.compile(database.engine.sync_engine, compile_kwargs={"literal_binds": True})
     explained = await session.execute(text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {written}"))
@@ -180,7 +180,7 @@ def test_a_page_of_an_account_with_few_jobs_reads_none_of_one_that_has_nearly_al
             await session.execute(text(FAILED), {"name": "large", "count": 8000})
             await session.execute(
                 text("ANALYZE jobs")
-            )  # it meets no job of the small account, as in a sample of a million
+            )  # the sample has no job of the small account, as with a million jobs
             await session.execute(text(FAILED), {"name": "small", "count": 3})
             own = select(*repository.SHOWN).where(repository.is_of_account(owners["small"].id))
             every = await blocks_of_a_page(session, database, own)

@@ -1,4 +1,4 @@
-"""The statements of `queries.sql` against the tables of states, and against what they cost at depth."""
+"""Check the statements of `queries.sql` against the state tables, and measure their cost on large tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOVES: Final[dict[str, tuple[str, Any, set[str]]]] = {
     "end_jobs": ("tasks", TASK_EDGES, {"finish"}),
     "repeat_delivery": ("deliveries", DELIVERY_EDGES, {"repeat"}),
 }
-"""The statements that set a status to a constant, and the events of the state tables that each of them performs."""
+"""Statements that set a status to a constant, each with the events of the state tables that it performs."""
 
 _SET: Final = re.compile(r"UPDATE (\w+)(?: AS \w+)? SET status = '(\w+)'")
 _LITERALS: Final = re.compile(r"status (?:=|<>|IN|NOT IN) (?:\(([^)]*)\)|('\w+'))")
@@ -66,7 +66,7 @@ def test_every_move_follows_an_edge_of_the_state_table(name: str) -> None:
 
 
 def test_no_statement_but_one_is_too_long_for_the_cache_of_psycopg() -> None:
-    """Without their comments. A longer one is searched for parameters at each use."""
+    """Comments do not count. psycopg searches a longer statement for parameters at each use."""
     assert {name for name in names() if len(_query(name, ())) > MAX_CACHED_STATEMENT_LENGTH} == {"end_jobs"}
     assert not any("--" in _query(name, ()) for name in names())
 
@@ -97,7 +97,7 @@ NAMES: Final = [f"a{number}" for number in range(20)]
 
 @pytest.fixture
 def with_accounts(database_url: str) -> WithAccounts:
-    """Runs a story on a database in which each of these accounts has a template."""
+    """Run a function on a database in which each of these accounts has a template."""
 
     async def told(story: Story, names: Sequence[str]) -> None:
         database = Database(database_url)
@@ -125,7 +125,7 @@ async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) 
 def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(
     settle: str, with_accounts: WithAccounts
 ) -> None:
-    """With statistics, and with those from before the tables were filled."""
+    """Tested with current statistics, and with those from before the tables were filled."""
 
     async def story(database: Database) -> None:
         blocks = dict[str, list[int]]()
@@ -137,7 +137,7 @@ def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one
                 await connection.execute(text(settle))
             for name, values in OPEN.items():
                 blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        # 40 times as many jobs make indexes a level deeper: each look into one reads a block more.
+        # 40 times as many jobs make indexes one level deeper, so each look-up reads one more block.
         grown = {name: pair for name, pair in blocks.items() if pair[1] >= 3 * pair[0]}
         assert grown == {}, "blocks at 200 jobs, and at 8,000"
 
@@ -154,7 +154,7 @@ SEGMENTS: Final = """
 
 @pytest.mark.service
 def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(with_accounts: WithAccounts) -> None:
-    """Whatever the statistics say of their number."""
+    """The plan must not depend on statistics about the number of tasks."""
 
     async def story(database: Database) -> None:
         async with database.work() as session:
@@ -191,7 +191,7 @@ def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(with_account
 
 @pytest.mark.service
 def test_a_connection_prepares_a_statement_at_its_first_use(with_accounts: WithAccounts) -> None:
-    """Postgres would plan it anew at five uses more."""
+    """Otherwise Postgres would plan it at five more uses."""
 
     async def story(database: Database) -> None:
         async with database.engine.connect() as connection:
@@ -252,7 +252,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "next_delivery": {},
 }  # fmt: skip
-"""Statements that run again and again, however many jobs have ended."""
+"""Statements that run all the time, however many jobs have ended."""
 ENDED: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
         request_hash, attempt, created_at, finished_at, video_key)
@@ -278,7 +278,7 @@ DELIVERED: Final = """
 def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(
     settle: str, with_accounts: WithAccounts
 ) -> None:
-    """With statistics, and with those from before the tables were filled."""
+    """Tested with current statistics, and with those from before the tables were filled."""
 
     async def story(database: Database) -> None:
         async with database.work() as session:
@@ -293,7 +293,7 @@ def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(
                 await connection.execute(text(settle))
             for name, values in HISTORY.items():
                 blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        # Indexes are a level deeper: each look into one reads a block more.
+        # Indexes are one level deeper, so each look-up reads one more block.
         grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
         assert grown == {}
 

@@ -1,4 +1,4 @@
-"""Which accounts and workers are held responsible for failures."""
+"""Accounts and workers that are restricted after failures."""
 
 from __future__ import annotations
 

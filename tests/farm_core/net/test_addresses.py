@@ -1,4 +1,4 @@
-"""Which URLs and addresses count as public."""
+"""URLs and addresses that count as public."""
 
 from __future__ import annotations
 

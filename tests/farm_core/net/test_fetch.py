@@ -28,7 +28,7 @@ class Requests(list[str]):
 async def listener(
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
 ) -> AsyncIterator[int]:
-    """Serve connections on a free port until the block ends and each of them is done; yield the port."""
+    """Serve connections on a free port until the block ends and each connection is done; yield the port."""
     serving: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -50,7 +50,7 @@ async def listener(
 
 @asynccontextmanager
 async def server(answer: Answer) -> AsyncIterator[Requests]:
-    """Serve `answer(request head)` to every request; yield the heads that came."""
+    """Serve `answer(request head)` for every request; yield the received heads."""
     seen = Requests()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -128,7 +128,7 @@ def test_the_name_is_resolved_once_for_a_connection() -> None:
     "location", ["http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "http://a.internal/"]
 )
 def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
-    """The first hop is allowed because the server's address is; the second is refused by its own text."""
+    """The first URL is allowed because of the server's address; the second is refused because of its text."""
 
     async def body() -> None:
         guard = Guard(resolve=answering("8.8.8.8"))

@@ -1,4 +1,4 @@
-"""Progress through a real Valkey: written by workers, read in one round trip, never going back."""
+"""Progress through a real Valkey: workers write it, one round trip reads it, and it never decreases."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def attempt(segment: int, token: str = "", *, job_id: str = "job_a", finished: i
 
 @dataclass
 class Progress:
-    """A worker's writer, an API's reader, and the database behind it."""
+    """A worker's writer, an API's reader, and their database."""
 
     url: str
     database: Database
     reader: ProgressReader
 
     def write(self, *states: SegmentProgress) -> None:
-        """Write the states in order, each by itself."""
+        """Write the states in order, one by one."""
         for state in states:
             writer = ProgressWriter(self.url)
             writer.show(state)
@@ -59,7 +59,7 @@ async def progress(url: str, database_url: str) -> AsyncIterator[Progress]:
 
 
 async def running_job(database: Database, finished: int = 0) -> Job:
-    """A job of 100 frames in processing, of which so many are finished."""
+    """Create a job of 100 frames in processing, with a number of finished frames."""
     async with database.work() as session:
         made = await rows.template(session, await rows.account(session, "studio"))
         job = rows.job(made, id="job_a", frame_count=100, status="processing")
@@ -104,7 +104,7 @@ def test_progress_does_not_go_back_when_a_segment_is_tried_again(redis_url: str,
 
 
 async def shown(under_test: Progress, segments: int) -> None:
-    """Wait until Redis has the states of so many segments."""
+    """Wait until Redis has the states of this many segments."""
     while len(await under_test.reader.segments_of("job_a")) < segments:  # noqa: ASYNC110 - another thread writes them
         await asyncio.sleep(0.01)
 
@@ -187,7 +187,7 @@ def test_it_comes_back_by_itself_after_redis_was_away(
 def test_it_does_not_go_back_when_redis_and_the_api_are_killed_together(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "FIRST_SECONDS", HANG_SECONDS)  # a server may start late on a busy machine
+    monkeypatch.setattr(reader, "FIRST_SECONDS", HANG_SECONDS)  # on a busy machine, a server can start late
     server = valkey.start(tmp_path / "valkey")
 
     async def before() -> None:

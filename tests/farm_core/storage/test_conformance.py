@@ -1,4 +1,4 @@
-"""One suite for every implementation of the storage port."""
+"""Conformance suite for every implementation of the storage port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a disk holds after a loss of power, of the objects that were stored before it."""
+"""Contents of a disk after a power failure, for objects stored before it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "results/acc_1/job_1/video.mp4"
 
 
 class Disk:
-    """A folder's contents as far as they were synced: file contents by inode, and the names of each folder."""
+    """Synced contents of a folder: file contents by inode, and the names in each folder."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._contents: dict[int, bytes] = {}
@@ -33,7 +33,7 @@ class Disk:
             self._contents[facts.st_ino] = path.read_bytes()
 
     def lose_power(self, folder: Path) -> None:
-        """Reduce the folder to what was synced."""
+        """Reduce the folder to its synced contents."""
         names = self._names.get(folder.stat().st_ino, set())
         for path in folder.iterdir():
             if path.name not in names:

@@ -1,4 +1,4 @@
-"""Nothing secret passes into a log."""
+"""Logs contain no secrets."""
 
 from __future__ import annotations
 
