@@ -1,6 +1,6 @@
-"""Fixtures of the real servers: embedded Postgres with a fresh database for each test, embedded Valkey, a storage folder.
+"""Fixtures of real servers: embedded Postgres with a new database per test, embedded Valkey, a storage folder.
 
-The servers' modules are imported by the fixtures, so that a test without servers starts sooner.
+Fixtures import the servers' modules themselves, so that tests without servers start faster.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgr
 
 @pytest.fixture(scope="session")
 def migrated_template(postgres_server: postgres.EmbeddedPostgres) -> str:
-    """The name of a database that has run every migration; tests work on clones of it."""
+    """Return the name of a migrated database. Tests work on clones of it."""
     from cluster.embedded import postgres
     from farm_core.db import migrate
 
@@ -50,13 +50,13 @@ def empty_database_url(postgres_server: postgres.EmbeddedPostgres) -> Iterator[s
 
 @pytest.fixture(scope="session")
 def shared_database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
-    """One database for all tests whose accounts keep them apart."""
+    """Return a database for all tests that use their own accounts."""
     yield from _database(postgres_server, migrated_template)
 
 
 @pytest.fixture
 def database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
-    """A database of this test alone, with the farm's tables."""
+    """Return a database with the farm's tables for this test only."""
     yield from _database(postgres_server, migrated_template)
 
 
@@ -81,7 +81,7 @@ def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.E
 
     server = valkey.start(tmp_path_factory.mktemp("valkey"))
     with pytest.MonkeyPatch.context() as patched:
-        # On a busy machine it answers later than the farm waits for it.
+        # On a busy machine it answers after the farm's own time limit.
         patched.setattr(redis, "ANSWER_SECONDS", HANG_SECONDS)
         patched.setattr(writer, "ANSWER_SECONDS", HANG_SECONDS)
         patched.setattr(writer, "LAST_SECONDS", HANG_SECONDS)
@@ -91,7 +91,7 @@ def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.E
 
 @pytest.fixture
 def redis_url(valkey_server: valkey.EmbeddedValkey) -> str:
-    """The address of an empty Valkey."""
+    """Return the address of an empty Valkey."""
     import redis
 
     client = redis.Redis.from_url(valkey_server.url)
@@ -102,7 +102,7 @@ def redis_url(valkey_server: valkey.EmbeddedValkey) -> str:
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    """An S3 server with an empty bucket."""
+    """Yield an S3 server with an empty bucket."""
     from tests.s3_server import S3Server
 
     server = S3Server(tmp_path_factory.mktemp("s3") / "buckets")
@@ -118,6 +118,7 @@ def data_folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def deaf_ray() -> Iterator[str]:
-    """The address of a Ray cluster that accepts connections and never answers: a farm starts on it and has no workers."""
+    """Return the address of a Ray cluster that accepts connections and never answers. A farm starts on it without
+    workers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Comments that cite the format pages name pages and sections that exist."""
+"""Comments that cite the format cite existing pages and sections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sections(page: str) -> set[str]:
 
 
 def citations() -> list[tuple[str, str, str]]:
-    """Source file, page and section of every citation."""
+    """Return source file, page and section of every citation."""
     found = []
     for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))):
         if path.suffix in {".py", ".c", ".h", ".glsl", ".frag", ".vert"}:

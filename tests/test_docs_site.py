@@ -1,4 +1,4 @@
-"""The documentation builds as a site: without network, with every link, anchor and cross-reference valid."""
+"""The documentation builds as a site: without network, and with valid links, anchors and cross-references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running one raster effect over pixels of a test's own making."""
+"""Run one raster effect on given pixels."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Pixels = npt.NDArray[np.uint8]
 
 @cache
 def counter_faces() -> FontChain:
-    """The faces of counters, from the farm's own fonts."""
+    """Return the faces of counters, from the farm's fonts."""
     return Fonts(FontFolders(ROOT / ".fonts").files()).chain(Style("monospace", 400, italic=False))
 
 
 def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: ParameterValue) -> Pixels:
-    """Return a layer's premultiplied pixels after the effect with these stored parameters, at scale 1."""
+    """Return a layer's premultiplied pixels after an effect with these stored parameters, at scale 1."""
     rows, columns = pixels.shape[:2]
     source = ShapeSource("rect", columns, rows, (SolidPaint("#808080"),))
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))
@@ -40,5 +40,5 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
 
 
 def opaque(red: int, green: int, blue: int, rows: int = 8, columns: int = 8) -> Pixels:
-    """Pixels of one opaque colour."""
+    """Return pixels of one opaque colour."""
     return np.full((rows, columns, 4), (red, green, blue, 255), np.uint8)

@@ -1,4 +1,4 @@
-"""The one OpenGL context of a test process, and sessions."""
+"""The only OpenGL context of a test process, and sessions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def context_painter() -> Painter:
 
 @pytest.fixture
 def painter(context_painter: Painter) -> Iterator[Painter]:
-    """The session's painter; a test must leave no OpenGL error behind.
+    """Yield the shared painter, and assert that the test leaves no OpenGL error.
 
-    Tests of sessions make a context of their own in this process, so this one is made current again.
+    Tests of sessions create their own context in this process, so this one is made current again.
     """
     with context_painter.context as context:
         assert context.error == "GL_NO_ERROR"
@@ -32,6 +32,6 @@ def painter(context_painter: Painter) -> Iterator[Painter]:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[RenderSession]:
-    """A session with the fonts of this machine."""
+    """Return a session with this machine's fonts."""
     with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
         yield made

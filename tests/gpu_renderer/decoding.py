@@ -1,4 +1,4 @@
-"""Files read by programs that share no code with the renderer: a build of FFmpeg of its own, and Pillow."""
+"""Decode files with programs that share no code with the renderer: a separate build of FFmpeg, and Pillow."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _TO_RGBA = "scale=in_color_matrix=bt709:in_range=tv:flags=accurate_rnd+full_chro
 
 
 def ffmpeg(*words: str) -> bytes:
-    """Return FFmpeg's standard output. It must report no error."""
+    """Run FFmpeg and return its standard output. Assert that it reports no error."""
     done = subprocess.run([imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", *words], capture_output=True, check=True)
     assert done.stderr == b"", done.stderr.decode()
     return done.stdout
 
 
 def video(path: Path, width: int, height: int) -> Frames:
-    """Every frame of a video, with its alpha if it has one."""
+    """Return every frame of a video, with alpha if it has one."""
     decoder = ["-c:v", "libvpx-vp9"] if path.suffix == ".webm" else []  # FFmpeg's own decoder of VP9 ignores alpha
     words = [*decoder, "-i", str(path), "-map", "0:v", "-vf", _TO_RGBA, "-fps_mode", "passthrough", "-f", "rawvideo"]
     return np.frombuffer(ffmpeg(*words, "-"), np.uint8).reshape(-1, height, width, 4)
 
 
 def animation(path: Path) -> Frames:
-    """Every frame of a GIF or WebP."""
+    """Return every frame of a GIF or WebP."""
     return np.stack(list(_shown(path)))
 
 
@@ -47,7 +47,7 @@ def delays(path: Path) -> list[int]:
 
 
 def sound(path: Path) -> npt.NDArray[np.float32]:
-    """The sound of a file: (sample frames, 2) at 48 kHz."""
+    """Return the sound of a file: (sample frames, 2) at 48 kHz."""
     words = ["-i", str(path), "-map", "0:a", "-f", "f32le", "-ac", "2", "-ar", "48000", "-"]
     return np.frombuffer(ffmpeg(*words), np.float32).reshape(-1, 2)
 

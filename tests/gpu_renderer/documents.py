@@ -1,4 +1,4 @@
-"""Small documents for tests of the session and its commands."""
+"""Small documents for tests of sessions and commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Record = dict[str, Any]
 
 
 def layer(id: str, **properties: Any) -> Record:
-    """A layer: a shape unless `__kind` says otherwise."""
+    """Return a layer, a shape unless `__kind` is given."""
     placed = {"__kind": "shape", "x": 80, "y": 45, "width": 40, "height": 40, **properties}
     if placed["__kind"] == "shape":
         placed.setdefault("fill", "#ff0000")
@@ -19,7 +19,7 @@ def layer(id: str, **properties: Any) -> Record:
 
 
 def document(*layers: Record, seconds: float = 1.0, size: tuple[int, int] = (160, 90), **tracks: Record) -> Record:
-    """A document of one composition at 30 frames a second; `tracks` are those of each layer by its id."""
+    """Return a document of one composition at 30 frames per second. `tracks` maps layer ids to their tracks."""
     root = {"id": "comp_root", "name": "Root", "parent": None, "children": [layer["id"] for layer in layers]}
     root["components"] = [{"id": "root-g", "type": "group", "props": {"__kind": "group"}}]
     settings = {"id": "comp_root", "name": "Main", "width": size[0], "height": size[1], "fps": 30}
@@ -33,19 +33,19 @@ def document(*layers: Record, seconds: float = 1.0, size: tuple[int, int] = (160
 
 
 def track(path: str, *keys: tuple[float, float]) -> Record:
-    """One linear track: (seconds, value) pairs."""
+    """Return one linear track: (seconds, value) pairs."""
     return {
         path: {"nodeId": "", "prop": path, "keyframes": [{"t": t, "value": v, "easing": "linear"} for t, v in keys]}
     }
 
 
 def moving_square() -> Record:
-    """A red square that moves right for half a second over blue, and then stands."""
+    """Return a red square that moves right for half a second over blue, and then stops."""
     return document(layer("square"), square=track("x", (0.0, 30.0), (0.5, 130.0)))
 
 
 def write_document(folder: Path, doc: Record) -> Path:
-    """The document as a file."""
+    """Write the document to a file."""
     path = folder / "project.motion"
     path.write_text(json.dumps(doc))
     return path

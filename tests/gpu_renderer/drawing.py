@@ -1,4 +1,4 @@
-"""Hand-made snapshots drawn to arrays."""
+"""Draw hand-made snapshots to arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNREAD_FACE = FontFile(Path("unread.ttf"), 0, "Unread", 400, False, (), "0")
 
 
 class Pictures(MediaLibrary):
-    """Media by name; no file is there."""
+    """Media by name. No file exists."""
 
     def __init__(self, **pictures: Pixels) -> None:
         super().__init__(lambda src: None, Fonts([UNREAD_FACE]))
@@ -41,7 +41,7 @@ def renderer(
 
 
 def pixels(picture: Target | RenderedFrame) -> Picture:
-    """The target or finished frame as uint8 (rows, columns, 4)."""
+    """Return the target or finished frame as uint8 (rows, columns, 4)."""
     if not isinstance(picture, Target):
         return picture.frame.read()
     width, height = picture.size
@@ -56,7 +56,8 @@ def drawn(
     options: Optimisations | None = None,
     **pictures: Pixels,
 ) -> Picture:
-    """The snapshot at its own size, or another, without text unless contents are given. All targets must be released."""
+    """Draw the snapshot at its own or another size, without text unless contents are given. Assert that all targets
+    are released."""
     width, height = size or (round(snapshot.width), round(snapshot.height))
     before = painter.pool.acquired_count
     frames = renderer(painter, options, contents, **pictures)
@@ -73,13 +74,13 @@ def snapshot(*layers: LayerSnapshot, width: int = 64, height: int = 48, backgrou
 def rect(
     fill: str, x: float, y: float, width: float, height: float, *, id: str = "rect", **more: object
 ) -> LayerSnapshot:
-    """A rectangle of one colour, centred at (x, y)."""
+    """Return a rectangle of one colour, centred at (x, y)."""
     source = ShapeSource("rect", width, height, (SolidPaint(fill),))
     return LayerSnapshot(id, id, source, more.pop("transform", None) or Transform2D(x, y), **more)  # type: ignore[arg-type]
 
 
 def paper(paint: str | LinearGradient, width: float = 64, height: float = 48, **more: object) -> LayerSnapshot:
-    """A full-frame layer of the raster route: without the edge ring of analytic shapes."""
+    """Return a full-frame layer of the raster route, which has no soft edge like analytic shapes."""
     fill = paint if isinstance(paint, LinearGradient) else gradient(paint, paint)
     source = ShapeSource("rect", width, height, (fill,))
     return LayerSnapshot("paper", "paper", source, Transform2D(width / 2, height / 2), **more)  # type: ignore[arg-type]

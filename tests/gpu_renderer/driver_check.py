@@ -1,6 +1,8 @@
-"""A program that draws the golden cases with the OpenGL driver that the environment names; its last line is a JSON report.
+"""Program that draws the golden cases with the OpenGL driver of the environment. Its last output line is a JSON
+report.
 
-Every error, undefined behaviour and message of high severity that the driver reports (KHR_debug) is listed with its case.
+The report lists every error, undefined behaviour and message of high severity from the driver (KHR_debug) with its
+case.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _Callback = CFUNCTYPE(None, c_uint, c_uint, c_uint, c_uint, c_int, c_char_p, c_v
 
 
 class Messages:
-    """The driver's messages that a renderer must not cause."""
+    """Driver messages that a renderer must not cause."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -47,7 +49,7 @@ class Messages:
 
 
 def main() -> int:
-    """Print the report, or the reason why there is no context."""
+    """Print the report, or the reason why no context can be created."""
     try:
         painter = Painter(create_context())
     except GpuUnavailable as error:

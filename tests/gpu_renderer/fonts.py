@@ -1,4 +1,4 @@
-"""The fonts that tests draw with: what `./farm fonts --base` fetched."""
+"""Fonts for tests: those fetched by `./farm fonts --base`."""
 
 from __future__ import annotations
 

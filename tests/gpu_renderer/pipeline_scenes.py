@@ -1,4 +1,4 @@
-"""Frames for the pipeline that need no document: a disc that moves over a gradient."""
+"""Frames for the pipeline without a document: a disc that moves over a gradient."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_renderer.opengl.painter import Painter
 
 
 class DiscScene:
-    """A frame source; the picture changes every `hold_frames` frames, and says where."""
+    """Frame source whose picture changes every `hold_frames` frames. It reports the damage."""
 
     fps = 30.0
     backend: BackendName = "gl"
@@ -53,7 +53,7 @@ def _difference(new: npt.NDArray[np.uint8], old: npt.NDArray[np.uint8] | None) -
 
 
 def disc_picture(width: int, height: int, step: int) -> npt.NDArray[np.uint8]:
-    """A green disc 7 px further to the right at each step, over a gradient; uint8 RGBA."""
+    """Return a green disc over a gradient, 7 px further to the right at each step; uint8 RGBA."""
     y, x = np.mgrid[0:height, 0:width]
     picture = np.zeros((height, width, 4), np.uint8)
     picture[..., 0] = x * 255 // width

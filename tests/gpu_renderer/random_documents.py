@@ -1,4 +1,4 @@
-"""Documents that combine features at random: small, short, and the same for the same seed."""
+"""Documents with random combinations of features: small, short, and equal for equal seeds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ OFTEN = [
     "blur", "drop-shadow", "glow", "stroke", "mirror", "set-matte", "displacement-map", "compound-blur", "linear-wipe", "echo", "hue-rotate", "levels",
 ]  # fmt: skip
 WIDEST_PX = 30.0
-"""Wider blurs of so small frames leave nothing to see."""
+"""Maximum blur: with wider ones, so small frames show nothing."""
 
 
 @dataclass
 class RandomDocument:
-    """A document in the making."""
+    """Builder of a random document."""
 
     seed: int
     nodes: list[Record] = field(default_factory=list)
@@ -33,13 +33,13 @@ class RandomDocument:
     comps: Record = field(default_factory=dict)
     siblings: list[str] = field(default_factory=list)
     layers: int = 0
-    """Layers begun so far, for names."""
+    """Number of layers so far, for names."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
 
     def made(self) -> Record:
-        """The whole document."""
+        """Return the whole document."""
         self._composition("comp_root", 0)
         return {
             "version": "1.6.0",
@@ -120,7 +120,7 @@ class RandomDocument:
         return name
 
     def shape(self, id: str, kind: str, props: Record, fx: Record) -> list[Record]:
-        """Return the components of a layer of that kind; its properties are added to."""
+        """Return the components of a layer of a kind, and add its properties."""
         props |= {
             "shapeType": "ellipse" if kind == "ellipse" else "rect",
             "cornerRadius": self.random.choice([0, 0, 9]),
@@ -140,7 +140,7 @@ class RandomDocument:
         return found
 
     def _looks(self, id: str, fx: Record, props: Record) -> None:
-        """Effects, mask, matte, blend and the rest, each now and then."""
+        """Add effects, a mask, a matte, a blend mode and other features, each with a small probability."""
         if fx["isAdjustment"] or self.maybe(0.4):
             fx["effects"] = [self.effect(id, index) for index in range(self.random.randrange(1, 4))]
         if self.maybe(0.2):

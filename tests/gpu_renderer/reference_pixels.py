@@ -1,4 +1,4 @@
-"""The conversion of samples to pixels as a formula in numpy, which the kernels and libswscale are compared with."""
+"""Formula in numpy for the conversion of samples to pixels, to compare kernels and libswscale with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reference_pixels(samples: Samples, by: Weights, part: Region) -> Plane:
 
 
 def _doubled(plane: npt.NDArray[np.integer]) -> npt.NDArray[np.uint16]:
-    """Return two rows for each, scaled by four: three parts of its own row, one of the neighbouring row."""
+    """Return two rows for each row, times four: three parts of the row and one of its neighbour."""
     held = np.pad(plane.astype(np.uint16), ((1, 1), (0, 0)), mode="edge")
     rows = np.stack([held[:-2] + 3 * held[1:-1], 3 * held[1:-1] + held[2:]], axis=1)
     return rows.reshape(-1, plane.shape[1])

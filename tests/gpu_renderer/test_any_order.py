@@ -1,4 +1,4 @@
-"""A frame has the same bytes whatever was drawn before it: workers draw segments of any job in any order."""
+"""A frame's bytes do not depend on earlier frames, because workers draw segments of any job in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Areas: tiles of a frame that were marked, as rectangles."""
+"""Areas: marked tiles of a frame, as rectangles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.int
 
 
 def counted(rects: Rects) -> npt.NDArray[np.int64]:
-    """Return how many parts contain each pixel of the frame."""
+    """Return for each pixel of the frame how many rectangles contain it."""
     found = np.zeros((FRAME.height, FRAME.width), np.int64)
     for part in rects:
         assert part.intersection(FRAME) == part

@@ -57,7 +57,7 @@ def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
 
 @pytest.mark.parametrize("size", [23.3, 28.44, 37.7, 51.2])
 def test_counters_are_hinted_as_text_layers_are(painter: Painter, size: float) -> None:
-    """The upper edge of a 7's bar lies between two rows of pixels, whatever the size of the digits."""
+    """The upper edge of a 7's bar is between two rows of pixels at any size."""
     found = baked_pixels(painter, opaque(0, 0, 0, 80, 80), "numbers", value=7.0, size=size)[:, 40, 0].astype(int)
     top = int(np.argmax(found > 8))
     assert found[top] > 230
@@ -136,7 +136,7 @@ def test_a_ring_with_a_wide_feather_is_full_where_its_ramps_meet(painter: Painte
     row = found[32, 32:, 0]
     assert row.max() > 230
     assert row[16] == 0
-    # stops, sorted: 0 at 17.999, 1 at 20, 1 at 28, 0 at 30 px from the centre; this pixel lies at 24.5
+    # stops, sorted: 0 at 17.999, 1 at 20, 1 at 28, 0 at 30 px from the centre; this pixel is at 24.5
     assert row[24] == 255
 
 
@@ -173,7 +173,7 @@ def test_a_rate_of_drips_beyond_its_control_lets_more_drops_fall(painter: Painte
     most, beyond = (
         baked_pixels(painter, stripes, "drizzle", dripRate=rate, spreading=40.0).astype(int) for rate in (100.0, 104.0)
     )
-    # The 31st drop: its ring moves pixels at one distance from its centre alone.
+    # The 31st drop: its ring moves only pixels at one distance from its centre.
     middle = np.array([h2(30, 1) * 96, h2(30, 12) * 64])
     moved = np.argwhere(np.abs(most - beyond).max(axis=2) > 2)[:, ::-1] + 0.5
     off = np.hypot(*(moved - middle).T) - h2(30, 304) * 40

@@ -1,4 +1,4 @@
-"""Stylised pictures, particles and flying pieces of the raster route (format/effects.md 8.6, 8.8, 8.9, 8.11)."""
+"""Stylised pictures, particles and flying pieces on the raster route (format/effects.md 8.6, 8.8, 8.9, 8.11)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_ball_without_colour_leaves_the_ball_below_visible(painter: Painter) -
 def test_a_piece_without_colour_leaves_the_piece_below_visible(painter: Painter) -> None:
     pixels = np.zeros((120, 120, 4), np.uint8)
     pixels[60:70, 60:70] = 255
-    for seed in range(8):  # in some, a piece that is drawn later flies over the white one
+    for seed in range(8):  # in some frames, a piece drawn later covers the white one
         parameters = {"completion": 45.0, "gravity": 0.0, "spin": 0.0, "seed": float(seed)}
         found = baked_pixels(painter, pixels, "pixel-polly", cellSize=10.0, **parameters)
         assert (found[..., 3] == 255).sum() == 100
@@ -126,7 +126,7 @@ def test_many_small_pieces_fly_apart(painter: Painter) -> None:
     parameters = {"completion": 20.0, "gravity": 0.0, "spin": 0.0, "centerX": 800.0, "centerY": 600.0}
     found = baked_pixels(painter, pixels, "pixel-polly", cellSize=4.0, **parameters)
     rows, columns = np.nonzero(found[..., 0] > 100)
-    # The two red pieces are drawn last. Each is still whole, and no longer beside the other.
+    # The two red pieces are drawn last. Each is still whole, but they are no longer neighbours.
     assert 26 <= len(rows) <= 40
     assert np.ptp(rows) > 4 or np.ptp(columns) > 8
 

@@ -1,4 +1,4 @@
-"""Moving layers over static ones, and over pictures that hide everything below: drawn quickly, with the same pixels."""
+"""Moving layers over static ones, or over images that hide everything below, are drawn faster with the same pixels."""
 
 from __future__ import annotations
 

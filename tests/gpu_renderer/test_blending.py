@@ -85,7 +85,8 @@ def test_a_blurred_layer_is_faded_once(painter: Painter) -> None:
 
 @pytest.mark.parametrize("blend", ["normal", "screen"])
 def test_a_blurred_layer_with_effects_is_faded_once(painter: Painter, blend: str) -> None:
-    """White at 0.5 of the linear light over black. The reference's plain route fades it twice, a defect (compositing.md 11)."""
+    """White at 0.5 in linear light over black. The reference's plain route fades it twice, which is a defect
+    (compositing.md 11)."""
     dark_glow = EffectSnapshot("glow", "glow", (("radius", 1.0), ("intensity", 0.0)))
     still = paper("#ffffff", opacity=0.5, blend=blend, effects=(dark_glow,))
     assert isinstance(still.transform, Transform2D)

@@ -1,4 +1,4 @@
-"""Colours: CSS strings of the analytic route, and the curves that shaders use."""
+"""Colours: CSS strings on the analytic route, and transfer curves of the shaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Features of one layer that meet: which of them counts, and where they draw (format/compositing.md 2.9, effects.md 3.5)."""
+"""Features that meet on one layer: which one takes effect, and where they draw (format/compositing.md 2.9, effects.md
+3.5)."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def test_a_ghost_takes_the_route_of_a_layer_with_its_own_blend_mode(painter: Pai
 def test_a_map_has_the_colour_effects_of_its_layer_but_none_of_its_passes(
     painter: Painter, effect: EffectSnapshot, seen: tuple[int, int, int]
 ) -> None:
-    """A black layer as a luminance matte: only the inverted one lets the other layer through."""
+    """A black layer is a luminance matte: only its inversion shows the other layer."""
     luma = EffectSnapshot("m", "set-matte", (("matteLayerId", "map"), ("useLuminance", True)))
     layers = [rect("#000000", 32, 24, 40, 40, id="map", effects=(effect,), opacity=0.0)]
     layers.append(rect("#ff0000", 32, 24, 64, 48, id="cut", effects=(luma,)))

@@ -1,4 +1,4 @@
-"""`./farm render`, `inspect` and `preview`, as a person types them."""
+"""`./farm render`, `inspect` and `preview` as a person uses them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 
 
 def with_inputs() -> Record:
-    """A square whose colour is an input, and a picture without a source."""
+    """Return a document with a square whose colour is an input, and an image without a source."""
     doc = document(layer("square"), layer("photo", __kind="image", x=20, y=20, width=40, height=40, src=""))
     target = {"nodeId": "square", "componentType": "Transform", "prop": "fill"}
     field = {"id": "tint", "label": "Tint", "kind": "color", "target": target, "default": "#ff0000"}

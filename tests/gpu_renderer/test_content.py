@@ -1,4 +1,4 @@
-"""The front door: by value, within a budget, with warnings."""
+"""Public interface of contents: cached by value, limited by a budget, with warnings."""
 
 from __future__ import annotations
 

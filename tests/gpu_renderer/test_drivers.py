@@ -1,4 +1,4 @@
-"""The renderer on OpenGL drivers other than llvmpipe: no error of the driver, and the pictures of the golden cases.
+"""The renderer on OpenGL drivers other than llvmpipe draws the golden cases without driver errors.
 
 `softpipe` comes with Mesa. `zink` draws with Vulkan: it needs Mesa's lavapipe (Debian's `mesa-vulkan-drivers`).
 """
@@ -23,12 +23,12 @@ DRIVERS: dict[str, dict[str, str]] = {
 }
 SHARE_MAX = 0.001
 WITHOUT_SAMPLES = {"softpipe": ("space/", "text/per-character")}
-"""Cases that this driver draws with jagged edges: it has no multisampling, which OpenGL 3.3 asks for."""
+"""Cases that this driver draws with jagged edges, because it lacks multisampling, which OpenGL 3.3 requires."""
 
 
 @cache
 def report(driver: str) -> dict[str, Any]:
-    """Return the report of the driver's process. Skip if the driver does not start."""
+    """Return the report of the driver's process. Skip the test if the driver does not start."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.gpu_renderer.driver_check"], cwd=ROOT, env={**os.environ, **DRIVERS[driver]},
         capture_output=True, text=True, check=False,

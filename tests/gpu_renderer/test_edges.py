@@ -1,4 +1,4 @@
-"""Quads drawn only where their content is not transparent: the same bytes as for all of the quad."""
+"""Quads that are drawn only where their content is not transparent give the bytes of whole quads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZE = (400, 300)
 
 
 def image(chance: random.Random) -> Image:
-    """An image of random colours within a transparent margin of random widths, perhaps none."""
+    """Return an image of random colours with a transparent margin of random width, or none."""
     rows, columns = chance.randint(2, 160), chance.randint(2, 240)
     texels = np.zeros((rows, columns, 4), np.uint8)
     top, left = chance.choice((0, rows // 5)), chance.choice((0, columns // 3))
@@ -50,7 +50,7 @@ def test_an_image_drawn_where_it_is_not_transparent_gives_the_bytes_of_all_of_it
 
 
 def star(seed: int) -> LayerSnapshot:
-    """A path somewhere in a box that it fills, or fills in part, turned, stretched and flipped."""
+    """Return a path in a box that it fills wholly or in part, rotated, stretched or flipped."""
     chance = random.Random(seed)
     width, height = chance.uniform(20, 300), chance.uniform(20, 200)
     left, right = sorted((chance.uniform(-0.5, 0.5), chance.choice((0.5, chance.uniform(-0.5, 0.5)))))

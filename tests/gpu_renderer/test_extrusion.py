@@ -1,4 +1,4 @@
-"""The faces of bodies: their colours and styles (format/three-d.md 8)."""
+"""Faces of bodies: their colours and styles (format/three-d.md 8)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_matte_hides_the_front_of_a_body_and_nothing_else() -> None:
 @pytest.mark.gl
 @pytest.mark.parametrize("native_kernels", [True, False])
 def test_walls_that_lost_their_perspective_touch_without_gaps(painter: Painter, native_kernels: bool) -> None:
-    """Faces that are drawn straight into the frame share the samples of a pixel (compositing.md 9)."""
+    """Faces that are drawn directly into the frame share the samples of a pixel (compositing.md 9)."""
     white, extruded = (SolidPaint("#ffffff"),), Extrusion(60, 0, "#ffffff", "#ffffff", "#ffffff")
     place = replace(DEEP, matrix=world(40, 24, 0, 5, 30), extrusion=extruded)
     barrel = LayerSnapshot("barrel", "barrel", ShapeSource("ellipse", 12, 12, white), place, preserve_transparency=True)

@@ -1,4 +1,4 @@
-"""A video that fills the frame: its own samples are encoded wherever nothing is drawn over it."""
+"""Video that fills the frame: its own samples are encoded wherever nothing covers it."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def session() -> Iterator[RenderSession]:
 
 
 def footage(*above: Record, size: tuple[int, int] = SIZE, **tracks: Any) -> Record:
-    """A video over the whole composition, with layers over it."""
+    """Return a document with a video that fills the composition, and layers over it."""
     box = {"x": SIZE[0] / 2, "y": SIZE[1] / 2, "width": size[0], "height": size[1]}
     video = layer("video", __kind="video", src="clip.mp4", **box)
     return document(video, *above, size=SIZE, **tracks)
 
 
 def with_fx(doc: Record, **props: Any) -> Record:
-    """A layer with what the editor keeps apart from its placement: blend mode, effects and the like."""
+    """Return a layer with properties that the editor stores apart from its placement: blend mode, effects and so on."""
     return {**doc, "components": [*doc["components"], {"id": f"{doc['id']}-fx", "type": "fx", "props": props}]}
 
 
@@ -58,7 +58,7 @@ def opened(session: RenderSession, doc: Record, media: Path, output: Output | No
 
 
 def planes(frame: av.VideoFrame) -> tuple[Samples, Samples]:
-    """Y and CbCr as they lie in an encoder's frame of SIZE."""
+    """Return Y and CbCr planes as in an encoder's frame of SIZE."""
     luma, chroma = (np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size) for plane in frame.planes)
     return luma[: SIZE[1], : SIZE[0]].copy(), chroma[: SIZE[1] // 2, : SIZE[0]].copy()
 
@@ -204,7 +204,7 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
     held = footage(layer("panel", x=71, y=101, width=121, height=43, opacity=80))
     with opened(session, held, tmp_path) as job:
         report = session.render_segment(job, 0, 18, tmp_path / "once.mp4")
-    assert report.converted_frames <= 7  # and once more as soon as the way to stretch it is known
+    assert report.converted_frames <= 7  # and again once its stretch is known
     assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 

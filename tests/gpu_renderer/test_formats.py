@@ -1,4 +1,4 @@
-"""Every format, opened by a decoder of another make and compared with stills frame by frame."""
+"""Every format is read by an independent decoder, and each frame is compared with a still."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 
 WIDTH, HEIGHT = 160, 90
 CUTS = (0, 7, 15, 24)
-"""Where segments begin and the last one ends."""
+"""First frames of the segments, and the end of the last one."""
 OPAQUE = ("mp4", "mp4-h265", "mp4-av1", "webm", "mov")
 LOSSY = 6.0
-"""Mean difference of colours of 8 bits that an encoder at high quality may make, with chroma at half size."""
+"""Maximum mean difference of 8-bit colours by an encoder at high quality with subsampled chroma."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def session() -> Iterator[RenderSession]:
 
 
 def moving(*, opacity: float = 50) -> Record:
-    """A square that moves over a half-transparent bar, which fades."""
+    """Return a square that moves over a half-transparent bar, which fades."""
     square = layer("square", width=60, height=40)
     bar = layer("bar", y=70, width=140, height=24, fill="#00ff00")
     fades = track("opacity", (0.0, opacity), (0.8, 100.0))
@@ -46,7 +46,7 @@ def moving(*, opacity: float = 50) -> Record:
 
 
 def render_file(session: RenderSession, opened: OpenDocument, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
-    """The document in its format, joined from a segment for each cut."""
+    """Render the document in its format, in one segment per cut."""
     segments, made_of = [], opened.output.format
     for first, end in pairwise(cuts):
         path = folder / f"{first}{made_of.segment_ending}"
@@ -71,7 +71,7 @@ def opened(
 
 
 def difference(a: Frames, b: Frames) -> float:
-    """Mean difference of the colours where `b` shows anything."""
+    """Return the mean colour difference where `b` is visible."""
     shown = b[..., 3] > 0
     return float(np.abs(a[..., :3].astype(int) - b[..., :3].astype(int))[shown].mean())
 
@@ -120,7 +120,7 @@ def test_alpha_holds_across_the_borders_of_segments(
 
 
 def test_key_frames_of_a_long_segment_keep_alpha(session: RenderSession, tmp_path: Path) -> None:
-    """Seeking lands on a key frame of the colours, which must be one of the alpha too."""
+    """Seeking goes to a key frame of the colours, so alpha must have a key frame there too."""
     with opened(session, transparent=True, held=document(layer("square"), seconds=3.0), format=FORMATS["webm"]) as job:
         path = render_file(session, job, tmp_path, (0, 80))
     words = [

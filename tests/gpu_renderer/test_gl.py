@@ -1,4 +1,4 @@
-"""Waiting for the GPU."""
+"""Wait for the GPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDE = 512
 
 
 class _Clock:
-    """A thread that counts, and runs only where the interpreter's lock is given away on purpose."""
+    """Thread that counts, and runs only while another thread releases the GIL on purpose."""
 
     def __init__(self) -> None:
         self.ticks = 0
@@ -49,7 +49,7 @@ class _Clock:
 
 
 def much_drawn(painter: Painter) -> Target:
-    """A target that takes a software rasteriser a good while to draw."""
+    """Return a target that takes a software rasteriser long to draw."""
     source, into = (painter.pool.take(Region(0, 0, SIDE, SIDE), "f4") for _ in range(2))
     region = tuple(map(float, source.region))
     for _ in range(100):

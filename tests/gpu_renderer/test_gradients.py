@@ -1,4 +1,4 @@
-"""Gradients computed by the quad shader, against Skia's of the same shape."""
+"""Gradients computed by the quad shader, compared with Skia's for the same shape."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHAPES = {
 
 
 def of_skia(source: ShapeSource) -> Picture:
-    """The shape with four samples each way a pixel, over black: encoded values, averaged (rows, columns, 3)."""
+    """Return the shape with four by four samples per pixel over black: encoded values, averaged (rows, columns, 3)."""
     fine = shape_raster(source, 4.0).pixels[..., :3].astype(np.float64)
     found: Picture = np.round(fine.reshape(80, 4, 120, 4, 3).mean(axis=(1, 3))).astype(np.uint8)
     return found
@@ -56,7 +56,7 @@ def test_a_gradient_has_the_colours_of_a_canvas(painter: Painter, kind: str, pai
     difference = np.abs(picture.astype(int) - of_skia(source))
     inside = shape_raster(source, 4.0).pixels[..., 3].reshape(80, 4, 120, 4).min(axis=(1, 3)) == 255
     assert inside.mean() > 0.7
-    assert np.quantile(difference[inside], 0.99) <= 2  # a hard step between two pixels is averaged otherwise
+    assert np.quantile(difference[inside], 0.99) <= 2  # a hard step between two pixels is averaged differently
 
 
 def test_the_edge_of_a_gradient_ellipse_covers_as_much_as_that_of_a_canvas(painter: Painter) -> None:

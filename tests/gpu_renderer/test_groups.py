@@ -1,4 +1,4 @@
-"""Groups drawn on their own (format/compositing.md 2.3, 2.4): what happens in them reaches as far as it does in the frame."""
+"""Isolated groups (format/compositing.md 2.3, 2.4): effects in a group reach as far as in the frame."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BLUR = EffectSnapshot("blur", "blur", (("amount", 5.0),))
 
 
 def group(*layers: LayerSnapshot, size: tuple[int, int] = (64, 48), sealed: bool = True, **more: object) -> LayerSnapshot:  # fmt: skip
-    """A group in the middle of the frame, of its size unless another is given."""
+    """Return a group of this size, in px, in the middle of the frame."""
     inner = snapshot(*layers, width=size[0], height=size[1], background=None)
     return LayerSnapshot("group", "group", CompositionSource(inner, *size, sealed), MIDDLE, **more)  # type: ignore[arg-type]
 
@@ -46,10 +46,10 @@ def adjustment(effect: EffectSnapshot) -> LayerSnapshot:
 
 
 def test_sharp_blocks_of_an_adjustment_layer_show_the_corner_of_the_frame(painter: Painter) -> None:
-    """All blocks take the last one's middle, half a layer px from the inner corner of the frame's first pixel."""
+    """All blocks take the last one's centre, half a layer px from the inner corner of the frame's first pixel."""
     mosaic = EffectSnapshot("blocks", "mosaic", (("sharpColors", True),))
     layer = LayerSnapshot("grade", "grade", AdjustmentSource(64.0, 48.0), Transform2D(0, 0), effects=(mosaic,))
-    bright = rect("#ffffff", 32.5, 23.5, 63, 47)  # all but the left column and the bottom row
+    bright = rect("#ffffff", 32.5, 23.5, 63, 47)  # everything except the left column and the bottom row
     picture = drawn(painter, snapshot(bright, layer, background="#000000"))
     share = (0.5 - 0.5 / 64) * (0.5 - 0.5 / 48)
     white = share * 0.844**2  # in the corner of an analytic shape, whose edges are softer than whole pixels
@@ -68,7 +68,7 @@ def test_an_adjustment_layer_blurs_a_group_as_far_as_it_blurs_the_frame(painter:
 def test_an_adjustment_layer_sees_what_lies_beyond_the_frame_of_its_composition(painter: Painter) -> None:
     beyond = rect("#ffffff", 45, 15, 30, 60)
     picture = drawn(painter, snapshot(group(beyond, adjustment(BLUR), size=(30, 30)), background="#000000"))
-    assert at(picture, 46, 24)[0] == pytest.approx(181, abs=6)  # half a pixel from the edge of what is blurred
+    assert at(picture, 46, 24)[0] == pytest.approx(181, abs=6)  # half a pixel from the blurred edge
     assert at(picture, 47, 24) == (0, 0, 0)
 
 
@@ -95,11 +95,11 @@ def test_a_matte_that_moves_fast_counts_whole_however_faint_it_is(painter: Paint
 
 
 PLAIN = EffectSnapshot("plain", "brightness", (("amount", 100.0),))
-"""Leaves a group as it is, but makes it a picture of its own."""
+"""An effect that does not change a group but draws it into a buffer."""
 
 
 def in_space() -> Snapshot:
-    """A plane under a red light, out of the focus of a camera that stands aside."""
+    """Return a plane under a red light, out of focus of a camera to its side."""
     turned = (0.8, 0, 0.6, 32, 0, 1, 0, 24, -0.6, 0, 0.8, 20, 0, 0, 0, 1)
     place = Transform3D(turned, 0, 0, Transform2D(0, 0), Material(accepts_lights=True))
     view = (1, 0, 0, -20, 0, 1, 0, -24, 0, 0, 1, 80, 0, 0, 0, 1)
@@ -183,7 +183,7 @@ def test_a_group_that_an_effect_reads_as_a_map_is_drawn_whole(painter: Painter) 
 def test_an_effect_that_reads_the_group_around_its_layer_ends(
     painter: Painter, blend: str, effects: tuple[EffectSnapshot, ...]
 ) -> None:
-    """Within the map the effect has no map of its own, and does nothing."""
+    """Inside the map, the effect has no map of its own and does nothing."""
     inner = rect("#ffffff", 32, 24, 20, 20, id="inner", effects=(SET_MATTE,))
     other = rect("#ff0000", 10, 24, 8, 8, id="other")
     around = group(inner, other, sealed=False, blend=blend, effects=effects)

@@ -1,4 +1,4 @@
-"""Properties of every document, whatever it combines: order of layers, groups of one, effects that do nothing, moves, damage.
+"""Properties of all documents: order of layers, groups of one, effects that do nothing, moves, damage.
 
 Each test draws a few random documents; `--slow` draws hundreds.
 """
@@ -32,7 +32,7 @@ FRAMES = st.integers(0, 5)
 TRANSFORMS_IN_SPACE = {"z", "rotationX", "rotationY", "extrusionDepth"}
 MOVED = ("blur", "drop-shadow", "glow", "stroke", "fill", "brightness", "levels", "gaussian-blur", "inner-shadow", "inner-glow",
          "linear-wipe", "add-grain", "vegas", "bevel", "sharpen", "tint", "median", "roughen-edges", "wave-warp", "keylight")  # fmt: skip
-"""Effects whose picture belongs to the layer and not to its place in the frame."""
+"""Effects whose result depends on the layer and not on its place in the frame."""
 LEVELS_MAX = 2
 TIMED = {"echo", "wide-time", "force-motion-blur", "posterize-time"}
 
@@ -43,7 +43,7 @@ def still(session: RenderSession, record: Record, frame: int, output: Output | N
 
 
 def holds_for(examples: int, **drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], None]:
-    """Run a check for as many drawn values."""
+    """Run a check for a number of random values."""
     few = settings(
         max_examples=examples, derandomize=examples < 100, database=None,
         suppress_health_check=list(HealthCheck), phases=(Phase.generate,),
@@ -88,9 +88,9 @@ def test_a_group_of_one_equals_its_layer(session: RenderSession, examples: int) 
 
 
 def is_flat(node: Record) -> bool:
-    """Return True for a shape or a text that is not in space, not matted, and the same at every time of its frame.
+    """Return True for a shape or text outside 3D space, without a matte, and constant over its frame.
 
-    Only direct children of a composition have a bar in its timeline, which holds their times on whole frames.
+    Only direct children of a composition have a bar in its timeline, which aligns their times with whole frames.
     """
     transform, fx = props(node, "Transform"), props(node, "fx")
     is_drawn = transform.get("__kind") in ("shape", "text") and not fx.get("isAdjustment")
@@ -99,7 +99,7 @@ def is_flat(node: Record) -> bool:
 
 
 def group_of_one(record: Record, name: str) -> None:
-    """Put a layer of the main composition into a group of its own."""
+    """Put a layer of the main composition into a new group."""
     children = root(record)["children"]
     children[children.index(name)] = "one"
     next(node for node in record["scene"]["nodes"] if node["id"] == name)["parent"] = "one"
@@ -145,7 +145,7 @@ BAKED_IDLE: dict[str, Record] = {
 def test_an_idle_effect_changes_nothing(session: RenderSession, examples: int, idle: dict[str, Record]) -> None:
     @holds_for(examples, seed=SEEDS, name=st.sampled_from(sorted(idle)), at=st.integers(0, 3))
     def check(seed: int, name: str, at: int) -> None:
-        # With an effect of the same route: alone, the idle one would change how the content is drawn.
+        # With an effect on the same route: alone, the idle one would change how the content is drawn.
         first = "add-grain" if idle is BAKED_IDLE else "brightness"
         stack = [{"id": "first", "type": first, "params": {}}]
         stack += [
@@ -156,14 +156,14 @@ def test_an_idle_effect_changes_nothing(session: RenderSession, examples: int, i
         more = [*stack]
         more.insert(min(at, len(more)), {"id": "idle", "type": name, "params": idle[name]})
         idling, bare = (still(session, one_layer(seed, effects), 0).astype(int) for effects in (more, stack))
-        assert np.abs(idling - bare).max() <= 1  # a layer without effects has its gradients drawn in full precision
+        assert np.abs(idling - bare).max() <= 1  # gradients of a layer without effects are drawn in full precision
 
 
 @EXAMPLES
 def test_a_layer_moved_by_whole_pixels_is_the_same_there(session: RenderSession, examples: int) -> None:
     @holds_for(examples, seed=SEEDS, half=st.integers(1, 30))
     def check(seed: int, half: int) -> None:
-        right = 2 * half  # analytic edges are derived over blocks of two by two pixels
+        right = 2 * half  # analytic edges use derivatives over blocks of two by two pixels
         stack = [random_effect for random_effect in random_effects(seed) if random_effect["type"] in MOVED]
         here = still(session, one_layer(seed, stack), 0)
         there = still(session, one_layer(seed, stack, right), 0)
@@ -177,7 +177,7 @@ def is_on_screen(name: str) -> bool:
 
 
 def random_effects(seed: int) -> list[Record]:
-    """Up to three effects; those that move light far reach no edge of `one_layer`'s frame."""
+    """Return up to three effects. Those that carry light far do not reach the edges of `one_layer`'s frame."""
     made = RandomDocument(seed)
     found = [made.effect("one", index) for index in range(seed % 4)]
     pool = [held for held in found if "LayerId" not in json.dumps(held)]
@@ -185,7 +185,7 @@ def random_effects(seed: int) -> list[Record]:
 
 
 def one_layer(seed: int, stack: list[Record], right: int = 0) -> Record:
-    """A document of one layer with effects, in the middle of a wide frame."""
+    """Return a document of one layer with effects, in the middle of a wide frame."""
     made = RandomDocument(seed)
     shown: Record = {"__kind": "shape", "x": 180 + right, "y": 80, "width": 52, "height": 36}
     fx: Record = {"effects": copy.deepcopy(stack)}
@@ -198,7 +198,7 @@ def one_layer(seed: int, stack: list[Record], right: int = 0) -> Record:
     node = layer("one", **shown)
     node["components"] += [*more, {"id": "one-fx", "type": "fx", "props": fx}]
     record = document(node, size=(420, 160))
-    record["comps"]["comp_root"]["background"] = "#8c96a0"  # bright: the last trace of a glow is less than a level
+    record["comps"]["comp_root"]["background"] = "#8c96a0"  # bright colour: the end of a glow is less than a level
     return record
 
 

@@ -1,4 +1,4 @@
-"""Keys, mattes and channels on a layer's own canvas (format/effects.md 8.10)."""
+"""Keying, mattes and channel effects on a layer's own canvas (format/effects.md 8.10)."""
 
 from __future__ import annotations
 

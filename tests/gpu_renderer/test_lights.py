@@ -1,4 +1,4 @@
-"""The glows of lights (format/layers.md 2.3)."""
+"""Glows of lights (format/layers.md 2.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ POINT = LightWash("point", "#ffffff", 64.0, 0.0, 45.0, 0.5)
 
 
 def alpha(angle: float, cone: float) -> lights.Grid:
-    """Return the alpha of a spot's glow as a share of that of a point light, shape (rows, columns)."""
+    """Return the alpha of a spot's glow divided by that of a point light, shape (rows, columns)."""
     spot = lights.wash(LightWash("spot", "#ffffff", 64.0, angle, cone, 0.5)).pixels[..., 3]
     whole = lights.wash(POINT).pixels[..., 3].astype(np.float64)
     share: lights.Grid = np.divide(spot, whole, out=np.zeros_like(whole), where=whole > 0)

@@ -23,7 +23,7 @@ QUAD = "compositing/quad.frag"
 
 
 def panel(material: Material) -> LayerSnapshot:
-    """Return a white plane, turned a little, that fills the frame."""
+    """Return a white, slightly rotated plane that fills the frame."""
     white = plane("#ffffff", world(32, 24, 0, 0, 1), 90, 70)
     return replace(white, transform=Transform3D(world(32, 24, 0, 0, 1), 0, 0, FLAT, material))
 

@@ -1,4 +1,4 @@
-"""`./farm render` and `inspect` as tools of every day: formats, ranges, sizes, presets, processes, watching."""
+"""`./farm render` and `inspect` in daily use: formats, ranges, sizes, presets, processes, watching."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 
 
 def render(tmp_path: Path, *words: str, output: str) -> Path:
-    """The moving square, rendered with further words."""
+    """Render the moving square with more arguments."""
     path = str(write_document(tmp_path, moving_square()))
     assert main(["render", path, *words, "-o", str(tmp_path / output)]) == 0
     return tmp_path / output
@@ -110,7 +110,7 @@ def test_watching_renders_again_when_the_file_changes(tmp_path: Path) -> None:
             assert "1 frame" in process.stdout.readline()
             assert tuple(np.asarray(Image.open(output))[45, 80]) == (0, 255, 0)
         finally:
-            process.terminate()  # otherwise a test that fails waits for ever
+            process.terminate()  # otherwise a failing test would wait for ever
 
 
 def test_inspect_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Marks drawn over a canvas match the formulas of format/effects.md 8.6, computed here mark by mark in floats."""
+"""Marks drawn over a canvas match the formulas of format/effects.md 8.6, computed here for each mark in floats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Y, X = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
 
 
 def soft_picture() -> Pixels:
-    """Premultiplied: opaque in the middle, transparent at the corners."""
+    """Return premultiplied pixels: opaque in the middle, transparent at the corners."""
     alpha = np.clip(1.3 - np.hypot((X - WIDTH / 2) / (WIDTH / 2), (Y - HEIGHT / 2) / (HEIGHT / 2)), 0, 1)
     colors = np.stack([X * 2, Y * 4, (X * Y) % 200, np.full_like(X, 255)], axis=2)
     pixels: Pixels = np.floor(colors * alpha[..., None]).astype(np.uint8)
@@ -154,7 +154,7 @@ def test_marks_match_the_formula(
     wanted = stored(formula(straight(soft_picture()))).astype(int)
     changed = np.abs(wanted - soft_picture().astype(int)).max(axis=2) > 8
     assert changed.mean() > 0.01
-    # The two results can be on different sides of a rounding step.
+    # The two results can round differently.
     assert np.abs(found - wanted).max() <= 2
     assert (found != wanted).any(axis=2).mean() < 0.1  # up to 0.09 on a GPU
 

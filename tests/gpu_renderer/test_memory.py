@@ -1,4 +1,4 @@
-"""Memory that a renderer's process keeps after it has freed it."""
+"""Memory that a renderer process keeps after freeing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures carried along by a deformed mesh."""
+"""Images deformed by a mesh."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SQUARE = ((0, 1, 2), (1, 3, 2))
 
 
 def halves(padding_px: int = 0) -> Raster:
-    """A box of 10 x 10 px at two pixels a px: red on the left, blue on the right."""
+    """Return a box of 10 x 10 px at two pixels per px: red on the left, blue on the right."""
     side, edge = 20 + 4 * padding_px, 2 * padding_px
     pixels = np.zeros((side, side, 4), np.uint8)
     pixels[edge : side - edge, edge : side // 2] = RED

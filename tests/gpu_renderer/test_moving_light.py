@@ -1,4 +1,4 @@
-"""Light of layers that move: worked out once, shown where they are."""
+"""Glows of moving layers: computed once, composited at the new position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BESIDE = np.ones(SIZE[::-1], bool)
 """Pixels around a layer that stands at (120, 90)."""
 BESIDE[70:110, 92:150] = BESIDE[:, 240:] = False
 STACKS = pytest.mark.parametrize("effects", [(GLOW,), (SHADOW,), (GLOW, SHADOW), (HAZE,), (HAZE, GLOW), (SHADOW, HAZE)])
-"""Each alone, and what lies behind another or is blurred with it."""
+"""Each effect alone, one behind another, and one that is blurred with the other."""
 
 
 def at(x: float, y: float, effects: tuple[EffectSnapshot, ...], **more: Any) -> Snapshot:
@@ -39,7 +39,7 @@ def test_a_layer_some_pixels_farther_on_is_the_same_picture_there(
 ) -> None:
     here, there = (levels(drawn(painter, at(x, y, effects))) for x, y in ((120, 90), (157, 101)))
     here, there = here[BESIDE], np.roll(there, (-11, -37), (0, 1))[BESIDE]
-    assert np.abs(here - there).max() <= 1  # places are numbers of 32 bits
+    assert np.abs(here - there).max() <= 1  # positions are 32-bit numbers
 
 
 @STACKS
@@ -92,7 +92,7 @@ def test_a_layer_that_fades_keeps_its_light_whatever_else_is_kept(painter: Paint
 
 
 def test_what_lies_beyond_the_frame_casts_no_light_into_it(painter: Painter) -> None:
-    """As in the reference, whose layers have the frame's size."""
+    """As in the reference, where layers have the size of the frame."""
     half_outside = at(0, 90, (GLOW,))
     cut = replace(half_outside, layers=(rect("#ff3030", 12.5, 90, 25, 34, effects=(GLOW,)),))
     difference = levels(drawn(painter, half_outside)) - levels(drawn(painter, cut))

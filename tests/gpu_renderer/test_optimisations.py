@@ -1,4 +1,4 @@
-"""Every optimisation flag leaves the pixels as they are, and releases the targets that it acquired."""
+"""Every optimisation flag keeps the pixels unchanged, and releases its targets."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ SIZE = (320, 200)
 NAMES = [field.name for field in fields(Optimisations)]
 ALL_OFF = Optimisations(**dict.fromkeys(NAMES, False))
 Scene = Callable[[int], Snapshot]
-"""The snapshot of each frame."""
+"""Function that returns the snapshot of a frame."""
 BLUR = EffectSnapshot("b", "blur", (("amount", 5.0),))
 SHADOW = EffectSnapshot("s", "drop-shadow", (("distance", 10.0), ("softness", 6.0)))
 
 
 def only(flag: str) -> Optimisations:
-    """One optimisation alone."""
+    """Enable only one optimisation."""
     return replace(ALL_OFF, **{flag: True})
 
 
 def assert_same_bytes(painter: Painter, scene: Scene, frames: Iterable[int], *optimised: Optimisations | None) -> None:
-    """Draw frames in order without optimisations, and with each set of them: the pixels are the same."""
+    """Draw frames in order, without optimisations and with each set of them. Assert equal pixels."""
     plain, others = renderer(painter, ALL_OFF), [renderer(painter, options) for options in optimised]
     for frame in frames:
         expected = pixels(plain.draw(scene(frame), *SIZE)).copy()
@@ -54,7 +54,7 @@ def assert_same_bytes(painter: Painter, scene: Scene, frames: Iterable[int], *op
 def assert_drawn_as_afresh(
     painter: Painter, scene: Scene, frames: Iterable[int], options: Optimisations | None = None
 ) -> None:
-    """Draw frames in order with one renderer: each is what a new renderer draws."""
+    """Draw frames in order with one renderer. Assert that each equals the frame of a new renderer."""
     kept = renderer(painter, options)
     for frame in frames:
         shown = pixels(kept.draw(scene(frame), *SIZE))
@@ -63,7 +63,7 @@ def assert_drawn_as_afresh(
 
 
 def busy(frame: int) -> Snapshot:
-    """Two frames of something of everything: most of it stands still, one layer in the middle moves."""
+    """Return two frames with all kinds of content: most of it is static, one layer in the middle moves."""
     x = 100.0 + 40 * frame
     inner = snapshot(rect("#ffcc00", 30 + 4 * frame, 30, 30, 20), rect("#00ccff", 60, 40, 20, 20, id="still"), width=100, height=80, background=None)  # fmt: skip
     turned = Transform2D(240, 120, 20)
@@ -86,7 +86,8 @@ def busy(frame: int) -> Snapshot:
 
 
 def glowing(frame: int) -> Snapshot:
-    """Wide soft effects on layers that move across the frame's edge and stand still, in every way of compositing."""
+    """Return wide soft effects on static layers and on layers that cross the frame's edge, in every way of
+    compositing."""
     glow = EffectSnapshot("g", "glow", (("radius", 30.0),))
     shadow = EffectSnapshot("d", "drop-shadow", (("distance", 13.0), ("softness", 20.0), ("angle", 70.0)))
     hard = EffectSnapshot("h", "drop-shadow", (("distance", 9.0), ("softness", 0.0)))
@@ -149,7 +150,7 @@ def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(paint
 def test_what_stands_still_for_long_follows_the_layer_above_that_its_effect_reads(
     painter: Painter, options: Optimisations | None, reads_as: str
 ) -> None:
-    """The stable operations at the bottom are kept as pixels, but not longer than the maps of their effects stand still."""
+    """The stable operations at the bottom are cached as pixels, but only while the maps of their effects are stable."""
     bent = EffectSnapshot("d", "displacement-map", (("amount", 40.0), ("mapLayerId", "map")))
 
     def scene(frame: int) -> Snapshot:
@@ -248,7 +249,7 @@ def test_a_large_shape_blends_with_the_backdrop_however_that_is_read(
 
 
 def adjusted(frame: int, *stack: EffectSnapshot) -> Snapshot:
-    """Layers under and over an adjustment layer, on nothing opaque."""
+    """Return layers below and above an adjustment layer, without an opaque background."""
     layer = LayerSnapshot("adjust", "adjust", AdjustmentSource(), Transform2D(0, 0), effects=stack)
     return snapshot(
         paper(gradient("#203040", "#80a0ff30", angle=30), *SIZE),
@@ -286,7 +287,8 @@ def test_under_an_adjustment_layer_of_single_pixels_only_what_changed_is_drawn_a
 
 
 def swarm(frame: int) -> Snapshot:
-    """Many small layers on their own ways, over still ones and under one that blends with all below it."""
+    """Return many small layers that move independently, over static ones and below one that blends with everything
+    under it."""
     moving = [
         rect(
             "#ffcc00", (37 * i + 9 * frame * (i % 3)) % 320, (53 * i + 5 * frame) % 200, 14, 9, id=f"m{i}", opacity=0.7
@@ -316,7 +318,7 @@ def test_a_layer_that_moves_over_a_still_blurred_backdrop_leaves_the_backdrop_as
 
 
 def crowd(frame: int) -> Snapshot:
-    """More layers over a blended one than are quantised one by one, and another blended layer above them."""
+    """Return more layers over a blended one than are quantised one by one, and another blended layer above them."""
     still = [rect("#60708040", 12 + 16 * (i % 20), 20 + 40 * (i // 20), 9, 13, id=f"c{i}") for i in range(80)]
     below = rect("#2080ff", 100, 90, 160, 110, id="below", blend="overlay", transform=Transform2D(100, 90, 12))
     above = rect("#ff8800", 160 + 8 * frame, 110, 90, 70, id="above", blend="screen", opacity=0.8)

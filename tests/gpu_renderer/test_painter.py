@@ -1,4 +1,4 @@
-"""Setting and copying parts of targets."""
+"""Set and copy parts of targets."""
 
 from __future__ import annotations
 

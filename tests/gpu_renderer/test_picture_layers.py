@@ -1,4 +1,4 @@
-"""Pictures on their way through buffers and canvases of their own: rounded, cropped, filtered (compositing.md 1.4, 5.6)."""
+"""Images in buffers and canvases: rounding, cropping, filtering (compositing.md 1.4, 5.6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BLACK, WHITE = (0, 0, 0), (255, 255, 255)
 
 
 def halves(rows: int, columns: int) -> Pixels:
-    """Black on the left, white on the right."""
+    """Return an image: black on the left, white on the right."""
     pixels = np.full((rows, columns, 4), 255, np.uint8)
     pixels[:, : columns // 2, :3] = 0
     return pixels

@@ -1,4 +1,4 @@
-"""Frames through the whole pipeline: in order, complete, the same bytes whatever is switched on."""
+"""Frames through the whole pipeline: in order, complete, and equal with every optimisation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Disc = Callable[..., DiscScene]
 
 @pytest.fixture
 def disc(painter: Painter) -> Iterator[Disc]:
-    """Make scenes, and give their targets back."""
+    """Create scenes, and release their targets."""
     with ExitStack() as made:
         yield lambda *words, **options: made.enter_context(closing(DiscScene(painter, *words, **options)))
 
@@ -98,7 +98,7 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
     def look(_: int) -> None:
         priorities = list[int]()
         for thread in Path("/proc/self/task").iterdir():
-            with suppress(ProcessLookupError):  # it has ended meanwhile
+            with suppress(ProcessLookupError):  # it has ended already
                 priorities.append(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
         lower.append(priorities.count(min(own + BACKGROUND_NICENESS, 19)))
 

@@ -1,4 +1,4 @@
-"""Places of layers and the look of their edges: the worked examples of format/layers.md 3 to 5."""
+"""Positions of layers and the softness of their edges: worked examples of format/layers.md 3 to 5."""
 
 from __future__ import annotations
 

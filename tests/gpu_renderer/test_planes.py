@@ -1,4 +1,4 @@
-"""RGB to the planes of NV12."""
+"""Conversion of RGB to NV12 planes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Pixels = npt.NDArray[np.uint8]
 
 
 WAYS = ("read", "pixel buffers", "processor")
-"""How planes come about: by the shader and read at once or through pixel buffers, or by the native kernels."""
+"""Ways to make planes: by the shader, read at once or through pixel buffers, or by the native kernels."""
 
 
 class Way:
-    """A ring, with targets put as the pictures that it takes."""
+    """A ring, with the targets that it reads."""
 
     def __init__(self, painter: Painter, way: str, of: PlaneLayout, depth: int = 1) -> None:
         self._painter, self._ring, self._host = painter, None, None

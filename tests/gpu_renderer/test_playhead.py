@@ -1,4 +1,4 @@
-"""Position of a preview in time."""
+"""Time position of a preview."""
 
 from __future__ import annotations
 

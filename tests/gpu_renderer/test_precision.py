@@ -1,4 +1,4 @@
-"""Pictures below layers that amplify small differences are filtered in full precision (display_list/routing.py)."""
+"""Images below layers that amplify small differences are filtered in full precision (display_list/routing.py)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_dark_ramp_below_a_blend_is_rounded_once_in_linear_light() -> None:
 def test_a_baked_picture_is_filtered_without_a_bias() -> None:
     grain = np.random.default_rng(5).integers(40, 200, (90, 180)).astype(np.uint8)
     reduced = picture("grain", grain, width=120, height=60)
-    effect = {"id": "fx", "type": "shift-channels", "params": {}}  # as it is stored, no pixel changes
+    effect = {"id": "fx", "type": "shift-channels", "params": {}}  # a copy at the stored size changes no pixel
     reduced["components"].append({"id": "grain-fx", "type": "fx", "props": {"effects": [effect]}})
     shown = still(document(reduced))[15:75, 20:140, 0].astype(float)
     off = (shown - bilinear(grain, 60, 120))[1:-1, 1:-1]
@@ -42,7 +42,7 @@ def test_a_baked_picture_is_filtered_without_a_bias() -> None:
 
 
 def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
-    """White within a slanted scope, black beyond: at the edge there are three mixtures, not one for every share."""
+    """White within a slanted scope, black beyond: the edge has three mixtures, not one for every share."""
     corners = [(-60, -40), (10, -40), (30, 40), (-60, 40)]
     points = [{"x": x, "y": y, "inX": x, "inY": y, "outX": x, "outY": y} for x, y in corners]
     path = {
@@ -65,12 +65,12 @@ def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
 
 
 def ramp() -> dict[str, Any]:
-    """A picture of two pixels over the whole frame: a ramp between the centres of its halves."""
+    """Return a picture of two pixels over the whole frame: a ramp between the centres of its halves."""
     return picture("ramp", np.array([[DARK, LIGHT]], np.uint8), width=COLUMNS, height=90)
 
 
 def picture(name: str, levels: npt.NDArray[np.uint8], *, width: int, height: int) -> dict[str, Any]:
-    """A layer of a grey picture in the middle of the frame."""
+    """Return a layer with a grey picture in the middle of the frame."""
     file = io.BytesIO()
     Image.fromarray(np.repeat(levels[..., None], 3, axis=2)).save(file, "PNG")
     src = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
@@ -78,7 +78,7 @@ def picture(name: str, levels: npt.NDArray[np.uint8], *, width: int, height: int
 
 
 def bilinear(levels: npt.NDArray[np.uint8], rows: int, columns: int) -> npt.NDArray[np.float64]:
-    """The levels between the four nearest pixels, not rounded, in another size."""
+    """Resize by interpolating between the four nearest pixels, without rounding."""
     found = levels.astype(np.float64)
     for axis, count in enumerate((rows, columns)):
         side = found.shape[axis]
@@ -91,7 +91,7 @@ def bilinear(levels: npt.NDArray[np.uint8], rows: int, columns: int) -> npt.NDAr
 
 
 def rounded_in_linear_light() -> npt.NDArray[np.int64]:
-    """The ramp's sRGB levels after 8 bits of linear light."""
+    """Return the ramp's sRGB levels after rounding to 8 bits in linear light."""
     share = np.clip((np.arange(COLUMNS) + 0.5) / COLUMNS * 2 - 0.5, 0, 1)
     encoded = (DARK + (LIGHT - DARK) * share) / 255
     linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)

@@ -1,4 +1,4 @@
-"""Software GL may share its work out among any number of threads: the frames are the same to the bit."""
+"""Software GL gives bit-identical frames with any number of threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
-# Mesa makes its threads with the first context of a process, so each number of threads has a process of its own.
+# Mesa creates its threads with the first context of a process, so each number of threads needs its own process.
 PROGRAM = """
 import hashlib, json, sys
 from pathlib import Path
@@ -41,7 +41,7 @@ print(json.dumps([frames, sum(name.startswith("llvmpipe-") for name in names)]))
 
 
 def render_in_process(threads: int) -> tuple[dict[str, str], int]:
-    """Digests of the frames, and how many threads rasterised them."""
+    """Return digests of the frames, and the number of threads that rasterised them."""
     words = [sys.executable, "-c", PROGRAM, str(threads)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,7 @@
-"""Two documents that mean the same are the same picture: spelling, order, names, containers and times do not show.
+"""Documents with equal meaning give equal pictures: spelling, order, names, containers and times have no effect.
 
-A relation changes a random document in a way that the format says changes no frame, and returns which frame answers which. Each is
-checked on a few documents; `--slow` checks a hundred.
+A relation changes a random document in a way that changes no frame according to the format. It returns a function
+that maps frames. Each relation is tested with a few documents; `--slow` uses a hundred.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 Record = dict[str, Any]
 Picture = npt.NDArray[np.uint8]
 Relation = Callable[[Record, random.Random], Callable[[int], int] | None]
-"""Change a document in place. Return the frame of the changed one that shows a frame of the first, None for the frame itself."""
+"""Changes a document in place. Returns a function from a frame to the same frame of the changed document, or None if
+they are equal."""
 
 FRAME_COUNT: Final = round(SECONDS * FPS)
 MAIN: Final = "comp_root"
@@ -80,10 +81,10 @@ def add(record: Record, node: Record, at: int) -> None:
 
 
 def still_numbers(record: Record, pick: random.Random) -> Iterator[tuple[str, str, float]]:
-    """Yield some of the properties and effect parameters that have no keyframes: layer, path, value."""
+    """Yield some properties and effect parameters without keyframes: layer, path, value."""
     for node in layers(record):
         if props(node, "fx").get("motionBlur") or any(e["type"] in TIMED for e in props(node, "fx").get("effects", [])):
-            continue  # a layer that moves is sampled at several times
+            continue  # a moving layer is sampled at several times
         numbers = {path: value for path, value in props(node, "Transform").items() if path in ANIMATED}
         for effect in props(node, "fx").get("effects", []):
             numbers |= {f"effect.{effect['id']}.{key}": value for key, value in effect["params"].items()}
@@ -93,7 +94,7 @@ def still_numbers(record: Record, pick: random.Random) -> Iterator[tuple[str, st
 
 
 def bars(record: Record, *clips: tuple[str, int, int, int]) -> None:
-    """Give the main composition a timeline: (layer, start, duration, source in) of each bar, frames."""
+    """Give the main composition a timeline: (layer, start, duration, source in) of each bar, in frames."""
     made = [
         {
             "id": f"bar{index}", "trackId": "t", "sourceId": node, "enabled": True,
@@ -107,7 +108,7 @@ def bars(record: Record, *clips: tuple[str, int, int, int]) -> None:
 
 
 def placed(record: Record) -> None:
-    """Place the main composition, over an opaque layer of its own, in the middle of a new one of its size."""
+    """Place the main composition, over an opaque layer, in the middle of a new composition of the same size."""
     size = record["comps"][MAIN]["width"], record["comps"][MAIN]["height"]
     add(record, layer("cover", x=size[0] / 2, y=size[1] / 2, width=4000, height=4000, fill="#405060"), 0)
     renamed(record, {MAIN: "inner"})
@@ -138,7 +139,7 @@ def renamed(record: Record, names: dict[str, str]) -> None:
 
 
 def has_sampled_times(record: Record) -> bool:
-    """Return True if a frame shows several times: what is earlier or between depends on bars and frame rates."""
+    """Return True if a frame shows several times. Other sampled times depend on bars and frame rates."""
     found = [props(node, "fx") for node in layers(record)]
     return any(fx.get("motionBlur") or any(e["type"] in TIMED for e in fx.get("effects", [])) for fx in found)
 
@@ -169,13 +170,13 @@ def defaults_spelled(record: Record, pick: random.Random) -> None:
         held = {key for component in node["components"] for key in component["props"]}
         props(node, "Transform").update({key: value for key, value in DEFAULTS.items() if key not in held})
         fx = props(node, "fx")
-        if props(node, "Transform")["__kind"] != "comp":  # whose own time would be set
+        if props(node, "Transform")["__kind"] != "comp":  # its own time would be set
             fx.update({key: copy.deepcopy(value) for key, value in FX_DEFAULTS.items() if key not in fx})
     record["colorManagement"] = {"workingSpace": "srgb-linear", "displayTransform": "srgb", "bitDepth": 16}
 
 
 def foreign_parts(record: Record, pick: random.Random) -> None:
-    """What no frame depends on."""
+    """Add data that no frame depends on."""
     for node in record["scene"]["nodes"]:
         node |= {"locked": True, "color": "#123456", "transform": {"position": {"x": 77, "y": 3}, "rotation": 20}}
         node["components"].append({"id": "more", "type": "Nonsense", "props": {"foo": [1, {"bar": 2}]}})
@@ -230,9 +231,9 @@ def bars_begun_earlier(record: Record, pick: random.Random) -> None:
 
 
 def plain_groups(record: Record, pick: random.Random) -> None:
-    """A group or a null around each layer of the main composition."""
+    """Put a group or a null around each layer of the main composition."""
     if has_sampled_times(record):
-        return  # only a direct child of a composition has a bar, which holds its times on whole frames
+        return  # only a direct child of a composition has a bar, which aligns its times with whole frames
     kind = pick.choice(["group", "null"])
     for index, name in enumerate(list(nodes(record)[MAIN]["children"])):
         if props(nodes(record)[name], "Transform")["__kind"] == "comp":
@@ -244,7 +245,7 @@ def plain_groups(record: Record, pick: random.Random) -> None:
 
 
 def spliced(record: Record, pick: random.Random) -> None:
-    """In a collapsed composition that is placed at the origin, with the bars that the layers have by themselves."""
+    """Put the layers into a collapsed composition at the origin, with their own bars."""
     bars_spelled(record, pick)
     renamed(record, {MAIN: "inner"})
     record["comps"][MAIN] = {**record["comps"]["inner"], "id": MAIN}
@@ -270,7 +271,7 @@ def remapped_to_itself(record: Record, pick: random.Random) -> None:
 
 
 def placed_twice(record: Record, pick: random.Random) -> None:
-    """In another composition in between."""
+    """Place the composition in another one in between."""
     renamed(record, {MAIN: "between", "placed": "deeper"})
     record["scene"]["nodes"].append(empty_root())
     record["comps"][MAIN] = {**record["comps"]["between"], "id": MAIN}
@@ -285,9 +286,9 @@ IN_PLACE: Final[tuple[Relation, ...]] = (
     spliced,
 )  # fmt: skip
 PLACED: Final[tuple[Relation, ...]] = (placed_later, remapped_to_itself, placed_twice)
-"""Relations of a document that is placed in another one."""
+"""Relations that place a document in another one."""
 LEVELS: Final[Mapping[Relation, int]] = {placed_twice: 1}
-"""Levels by which pixels may differ: the buffer of a composition in between rounds to half floats once more."""
+"""Maximum level difference of pixels: the extra buffer rounds to half floats once more."""
 
 
 def seeds(slow: bool) -> range:

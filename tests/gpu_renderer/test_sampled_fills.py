@@ -1,4 +1,4 @@
-"""Fills with four samples a pixel."""
+"""Fills with four samples per pixel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_coverage_comes_in_quarters() -> None:
 
 
 def test_an_edge_covers_the_samples_on_its_inner_side() -> None:
-    """At 0.2 into the pixel the sample at 0.125 is out, at 0.5 two are, at 0.8 three."""
+    """0.2 into the pixel, the sample at 0.125 is outside; at 0.5 two are, at 0.8 three."""
     for edge, covered in ((2.2, 192), (2.5, 128), (2.8, 64)):
         path = skia.Path().addRect(skia.Rect.MakeLTRB(edge, 1, 6, 7))
         assert filled(path)[4, 1:7].tolist() == [0, covered, 255, 255, 255, 0]

@@ -1,4 +1,4 @@
-"""The renderer's front door: documents in, frames and segments out."""
+"""The renderer's public interface: documents in, frames and segments out."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_frames_without_a_change_are_only_encoded(session: RenderSession, tmp_pa
     with opened(session, moving_square()) as job:
         report = session.render_segment(job, 0, 30, tmp_path / "a.mp4")
     assert report.frames == 30
-    assert report.converted_frames == 16  # it moves during frames 0 to 15
+    assert report.converted_frames == 16  # it moves in frames 0 to 15
 
 
 def test_equal_frames_have_equal_keys(session: RenderSession) -> None:
@@ -178,7 +178,7 @@ def test_the_encoder_of_a_segment_is_freed_at_its_end_without_the_garbage_collec
 
 
 def test_many_jobs_leave_memory_as_it_was(session: RenderSession, tmp_path: Path) -> None:
-    """A short form of the soak benchmark: no target stays acquired, and resident memory stays flat."""
+    """A short form of the soak benchmark: no target stays acquired, and resident memory stays constant."""
 
     def render_some(count: int) -> int:
         for number in range(count):

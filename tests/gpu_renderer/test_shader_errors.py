@@ -1,4 +1,4 @@
-"""A shader that does not compile is reported in its own file, at its own line, with the lines around it."""
+"""A shader error is reported with its file, its line and the surrounding lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MESSAGES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the shaders that a test may add files to."""
+    """Return a copy of the shaders that a test can add files to."""
     copy = tmp_path / "shaders"
     shutil.copytree(shaders.FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(shaders, "FOLDER", copy)

@@ -1,4 +1,4 @@
-"""Every shader file compiles, in every variant that is asked for."""
+"""Every shader file compiles in every variant that is used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpu_renderer.opengl.programs import Programs
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
 UNIFORM_COMPONENTS_MAX = 1024
-"""What every driver of OpenGL 3.3 has room for."""
+"""Number of uniform components that every OpenGL 3.3 driver supports."""
 CONVOLVE: list[Defines] = [
     {"MARGIN": 1},
     {"MARGIN": 7},

@@ -1,4 +1,4 @@
-"""Sound in finished files, measured by a decoder of another make."""
+"""Sound of finished files, measured with an independent decoder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sine(hertz: float, seconds: float, level: float = 0.5, rate: int = RATE) -> 
 
 
 def write_wave(path: Path, samples: npt.NDArray[np.float64], rate: int = RATE) -> Path:
-    """A mono WAV file."""
+    """Write a mono WAV file."""
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
@@ -46,7 +46,7 @@ def write_wave(path: Path, samples: npt.NDArray[np.float64], rate: int = RATE) -
 
 
 def project(folder: Path, *, seconds: float = 1.0, **audio: Any) -> str:
-    """A square, and the sound `tone.wav` over the whole composition."""
+    """Return a document with a square, and the sound `tone.wav` over the whole composition."""
     sound: Record = layer("tone", __kind="audio")
     held = {"__assetId": "asset", "__src": "https://media.example/tone.wav", **audio}
     sound["components"].append({"id": "tone-a", "type": "Audio", "props": held})
@@ -56,7 +56,7 @@ def project(folder: Path, *, seconds: float = 1.0, **audio: Any) -> str:
 
 
 def dominant(samples: npt.NDArray[np.float32]) -> float:
-    """The loudest frequency in hertz."""
+    """Return the loudest frequency in hertz."""
     spectrum = np.abs(np.fft.rfft(samples))
     return float(np.argmax(spectrum) * RATE / len(samples))
 
@@ -94,7 +94,7 @@ class TestRendering:
     pytestmark = gl
 
     def test_sound_and_picture_start_together(self, tmp_path: Path) -> None:
-        """A click at 0.5 s is heard with frame 15, whatever the codec hides before it."""
+        """A click at 0.5 s is heard with frame 15, despite the codec's delay."""
         samples = np.zeros(RATE)
         samples[24_000:24_048] = 0.9
         write_wave(tmp_path / "tone.wav", samples)
@@ -151,7 +151,7 @@ class TestRendering:
         assert len(inside) == 44 + RATE * 4
 
     def test_the_loudness_is_that_of_the_source(self, tmp_path: Path) -> None:
-        """By EBU R128: a sine of 1 kHz at -20 dBFS on both sides has -20 LUFS, less 0.1."""
+        """EBU R128: a sine of 1 kHz at -20 dBFS on both channels has -20 LUFS, minus 0.1."""
         write_wave(tmp_path / "tone.wav", sine(1000, 3.0, level=0.1))
         path = tmp_path / "a.mp4"
         assert main(["render", project(tmp_path, seconds=3.0), "--media", str(tmp_path), "-o", str(path)]) == 0
@@ -204,7 +204,7 @@ def test_a_window_of_a_file_is_kept_at_its_place(tmp_path: Path) -> None:
 
 
 def test_the_delay_of_a_compressed_file_is_left_out(tmp_path: Path) -> None:
-    """Q15: encoders begin with samples that are not to be heard."""
+    """Q15: encoders start with samples that must not be heard."""
     samples = np.zeros(RATE)
     samples[12_000:12_048] = 0.9
     write_wave(tmp_path / "a.wav", samples)
@@ -235,7 +235,7 @@ def test_a_file_without_sound_is_none(tmp_path: Path) -> None:
 
 
 def test_sound_in_too_many_pieces_is_left_out_and_said(tmp_path: Path) -> None:
-    """A curved remap is a piece for each frame of its composition."""
+    """A curved remap has one piece for each frame of its composition."""
     remap = {"timeRemap": {"keyframes": [{"t": 0, "value": 0, "easing": "easeIn"}, {"t": 700, "value": 1400}]}}
     doc = document(layer("v", __kind="video", src="https://media.example/a.mp4"), seconds=700.0, v=remap)
     found = JobSound(doc, build(doc), lambda src: None, tmp_path, range(21_000), 30.0)

@@ -1,4 +1,4 @@
-"""Planes in space: the worked examples of format/three-d.md."""
+"""Planes in space: worked examples of format/three-d.md."""
 
 from __future__ import annotations
 
@@ -298,7 +298,8 @@ def test_the_outline_of_a_plane_keeps_its_width_while_the_plane_grows(painter: P
 def test_a_flat_plane_with_a_glow_or_a_shadow_keeps_its_edges(
     painter: Painter, effect: tuple[str, tuple[tuple[str, float], ...]]
 ) -> None:
-    """The buffer has the frame's proportions, so a low plane has more than one row of the buffer a px (three-d.md 5)."""
+    """The buffer has the frame's aspect ratio, so a low plane has more than one row of the buffer per px (three-d.md
+    5)."""
     kind, stored = effect
     low = plane("#ffffff", world(32, 24, 0), 60, 4)
     bare, lit = (

@@ -1,4 +1,4 @@
-"""Cases of `./farm stills`: what a line may say, and what is said of a line that is none."""
+"""Cases of `./farm stills`: valid lines, and the messages for invalid ones."""
 
 from __future__ import annotations
 

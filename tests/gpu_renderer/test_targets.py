@@ -1,4 +1,4 @@
-"""The pool keeps what is asked for again, and frees what is not."""
+"""The pool keeps targets that are requested again, and frees the others."""
 
 from __future__ import annotations
 

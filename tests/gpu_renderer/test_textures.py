@@ -1,4 +1,5 @@
-"""Rasters are uploaded once; the texture of what fleets by is written again, and goes when nothing like it comes."""
+"""A raster is uploaded once. The texture of a raster that changes every frame is overwritten, and freed if no similar
+one comes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ WIPES = [kind.id for kind in every_effect() if kind.family == "transition"]
 
 
 def alpha(painter: Painter, effect: str, **stored: float | bool) -> npt.NDArray[np.uint8]:
-    """The alpha that an opaque mid-grey layer of 120x80 is left with."""
+    """Return the alpha that remains of an opaque mid-grey layer of 120x80."""
     pixels = np.full((HEIGHT, WIDTH, 4), 128, np.uint8)
     pixels[..., 3] = 255
     return baked_pixels(painter, pixels, effect, **stored)[..., 3]
@@ -104,12 +104,12 @@ def test_a_card_wiped_away_keeps_its_middle_line_until_the_end(painter: Painter)
 def test_a_cell_of_a_grid_wipe_begins_at_its_first_whole_pixel(painter: Painter) -> None:
     for completion in range(10, 100, 10):
         row = alpha(painter, "grid-wipe", completion=completion, rows=1, columns=25, randomSeed=100, feather=0)[40]
-        assert row[72] == row[73]  # cell 15 of 25 begins at 72
+        assert row[72] == row[73]  # cell 15 of 25 starts at 72
 
 
 def test_a_card_between_two_pixels_dances_by_the_later_one(painter: Painter) -> None:
     pixels = np.full((150, 8, 4), 255, np.uint8)
-    pixels[113:, :, :3] = 0  # card 13 of 18 has its middle at 112.5
+    pixels[113:, :, :3] = 0  # card 13 of 18 has its centre at 112.5
     found = baked_pixels(painter, pixels, "card-dance", rows=18, columns=1, amount=100, cardRotation=0, phase=0)
     black = (found[..., 3] == 255) & (found[..., 0] == 0)
     assert not black[:113].any()

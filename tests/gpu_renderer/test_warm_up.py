@@ -1,4 +1,4 @@
-"""Drawing at the start of a session: it makes the programs that most documents need, and leaves no trace in later frames."""
+"""Drawing at the start of a session: it compiles the programs of most documents, and does not affect later frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CARD = EXAMPLES / "title-card.motion"
 LOGO = EXAMPLES / "media" / "logo.png"
 ON_SOFTWARE_ALONE = {"copy.frag"}
-"""Programs that no GPU needs: a software rasteriser copies with a shader."""
+"""Programs that no GPU needs: only a software rasteriser copies with a shader."""
 
 
 def _session() -> RenderSession:
@@ -40,7 +40,7 @@ def test_the_document_shows_all_that_it_is_drawn_for() -> None:
 
 def test_a_title_card_compiles_nothing_in_a_warm_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with _session() as session:
-        session.painter.can_read_in_place = False  # no GPU's driver has it
+        session.painter.can_read_in_place = False  # no GPU driver has this extension
         warm_up(session)
         compiled: list[str] = []
         make = Program.__init__

@@ -1,4 +1,4 @@
-"""Distortions move the picture on a layer's own canvas (format/effects.md 8.8)."""
+"""Distortions of a picture on the layer's own canvas (format/effects.md 8.8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def ramp() -> Pixels:
-    """Red is the column, green the row, opaque."""
+    """Return opaque pixels: red is the column, green the row."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
     pixels[..., 0] = np.arange(WIDTH)[None, :]
     pixels[..., 1] = np.arange(HEIGHT)[:, None]

@@ -1,4 +1,4 @@
-"""Workers that answer nobody, and a scheduler that was stopped itself."""
+"""Workers that do not answer, and a scheduler that was itself suspended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.service
 
 @pytest.fixture
 def restarted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
-    """Workers that the scheduler restarts, and whether their tasks are free of blame."""
+    """Return the workers that the scheduler restarts, each with its `is_blameless`."""
     found: list[tuple[str, bool]] = []
 
     def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
@@ -81,7 +81,7 @@ def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_
 
 
 async def _watched(under_test: FarmUnderTest) -> None:
-    """Wait until the scheduler has looked at its workers."""
+    """Wait until the scheduler has checked its workers."""
     watcher = under_test.scheduler.task_watcher
     watcher.ticked.clear()
     watcher.wake()

@@ -1,4 +1,4 @@
-"""One account's slow frames do not stop the others, and do not go on for ever."""
+"""Slow frames of one account do not block other accounts, and end at some time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.service
 
 
 class ClockAhead(SystemClock):
-    """The machine's clock, which a test can put forward."""
+    """The machine's clock, which a test can advance."""
 
     ahead_seconds = 0.0
 
@@ -126,7 +126,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
     monkeypatch.setattr(InlineExecutor, "restart", restart)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
     monkeypatch.setattr(breaker, "REST", timedelta(0))
-    monkeypatch.setattr(worker_records, "REST_SECONDS_MAX", 0)  # after three failures the only worker rests
+    monkeypatch.setattr(worker_records, "REST_SECONDS_MAX", 0)  # after three failures, the only worker is quarantined
 
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:

@@ -1,4 +1,4 @@
-"""An account whose frames hold every worker gives one back to an account that waits, and leaves it one from then on."""
+"""If an account's slow frames hold every worker, a waiting account gets one of them, and keeps one from then on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SlowAccount:
         answering = InlineExecutor.workers
 
         def workers(executor: InlineExecutor) -> Sequence[WorkerState]:
-            """No other frame is slow, however long a busy machine takes for it."""
+            """Let only frames of this account count as slow, however busy the machine is."""
             states = answering(executor)
             return [state if state.active in self._frames else replace(state, moved=math.inf) for state in states]
 
@@ -69,7 +69,7 @@ class SlowAccount:
                 frame.set()
 
     def _restart(self, thread: RenderThread[Any], worker_id: str, is_blameless: bool) -> None:
-        """All that a restart does: the tasks of the worker end as lost, and it can draw again."""
+        """Do what a restart does: the worker's tasks end as lost, and it can draw again."""
         self.restarted.append((worker_id, is_blameless))
         token = str(thread.active)
         for entry in list(thread._entries.values()):
@@ -79,7 +79,7 @@ class SlowAccount:
 
 
 async def honest(under_test: FarmUnderTest, width: int) -> str:
-    """Render a job of the other account; return its status. Each width is another video."""
+    """Render a job of the other account; return its status. Each width gives another video."""
     job = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=width))
     return str(job.status)
 

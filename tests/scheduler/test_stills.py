@@ -1,4 +1,4 @@
-"""Stills: asked for over Redis, prepared by the scheduler, drawn by a worker before any segment."""
+"""Stills: requested over Redis, prepared by the scheduler, drawn by a worker before its segments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUBJECT = StillSubject("acc_a", "http://farm", "documents/empty.json", 1280, 720
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The asking side, as the API has it."""
+    """Client side of the exchange, as in the API."""
 
     settings: Settings
     rates: RateLimiter
@@ -173,7 +173,7 @@ def test_accounts_take_turns_and_none_has_more_than_its_share_under_way() -> Non
 def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
-    """The workers are free: what the hostile account's stills take is the scheduler's room."""
+    """The workers are free, but the hostile account's stills use the scheduler's room."""
     go_on = asyncio.Event()
 
     async def run() -> None:
@@ -192,7 +192,7 @@ def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
             async with asyncio.timeout(HANG_SECONDS):
                 assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
             go_on.set()
-            await asyncio.gather(*hostile, return_exceptions=True)  # a busy machine may let some wait too long
+            await asyncio.gather(*hostile, return_exceptions=True)  # on a busy machine, some may wait too long
 
     asyncio.run(run())
 

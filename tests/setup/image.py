@@ -28,7 +28,7 @@ SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(slots=True)
 class Image:
-    """The tree, and what the steps have set so far."""
+    """The tree, and the state set by the steps so far."""
 
     tree: Path
     binds: list[str]
@@ -55,7 +55,7 @@ class Image:
 
 
 def steps(text: str) -> Iterator[tuple[str, str]]:
-    """The instructions of a Dockerfile with their arguments, lines joined and comments left out."""
+    """Return the instructions of a Dockerfile with their arguments, with joined lines and without comments."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     for line in re.sub(r"\\\n", " ", "\n".join(lines)).splitlines():
         if line.strip():
@@ -64,7 +64,7 @@ def steps(text: str) -> Iterator[tuple[str, str]]:
 
 
 def apply(image: Image, name: str, rest: str) -> None:
-    """Do what one instruction says. Raises SystemExit for an instruction that this script does not know."""
+    """Execute an instruction. Raises SystemExit for an unknown one."""
     match name:
         case "FROM":
             assert rest == BASE, f"this script stands in for {BASE} only"
@@ -97,7 +97,7 @@ def _expanded(value: str, known: Mapping[str, str]) -> str:
 
 
 def _copy(image: Image, words: list[str]) -> None:
-    """Copy what git tracks, which is what `.dockerignore` leaves of a clean checkout."""
+    """Copy the files tracked by git: in a clean checkout, `.dockerignore` leaves the same files."""
     *sources, _ = words
     target = image.tree / image.folder.lstrip("/")
     listed = subprocess.run(["git", "ls-files", "-z", "--", *sources], cwd=ROOT, check=True, capture_output=True).stdout
@@ -112,7 +112,7 @@ def _copy(image: Image, words: list[str]) -> None:
 
 
 def _base(tree: Path, mirror: str) -> None:
-    """Make the tree, if it is not there. The official image has `python` and no package lists."""
+    """Create the tree if it is missing. Like the official image, it has `python` and no package lists."""
     if not (tree / "etc" / "debian_version").exists():
         tree.mkdir(parents=True, exist_ok=True)
         command = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(tree), mirror]

@@ -1,4 +1,5 @@
-"""The whole farm from a seed: virtual time, schedulers that die, workers that crash, hang, vanish and report late."""
+"""Simulate the whole farm from a seed: virtual time, schedulers that die, workers that crash, hang, vanish and report
+late."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class SimWorker:
 
 @dataclass(slots=True)
 class SimScheduler:
-    """A scheduler's memory: the leases that it waits for."""
+    """A scheduler's memory: its leases."""
 
     name: str
     running_tasks: set[str] = field(default_factory=set)
@@ -53,7 +54,7 @@ class SimScheduler:
 
 
 class SimulatedFarm:
-    """Run until every job has ended, or the time is up."""
+    """Simulation that runs until every job has ended or the time is over."""
 
     def __init__(self, seed: int, workers: int, jobs: int, faults: Faults | None = None) -> None:
         self.chance = random.Random(seed)
@@ -78,7 +79,7 @@ class SimulatedFarm:
             self.after(0.1 * number, lambda scheduler=scheduler: self._turn(scheduler))  # type: ignore[misc]
 
     def run(self, seconds: float) -> None:
-        """Let virtual time pass."""
+        """Advance virtual time."""
         while self._events and self.now < seconds:
             self.now, _, act = heapq.heappop(self._events)
             act()
@@ -111,7 +112,7 @@ class SimulatedFarm:
     # ------------------------------------------------------------------------------------------- schedulers
 
     def _turn(self, scheduler: SimScheduler) -> None:
-        """One round of everything a scheduler does, as often as its real services turn."""
+        """Run one tick of all services of a scheduler, as often as in reality."""
         self.after(0.5, lambda: self._turn(scheduler))
         if not scheduler.alive or self.now < self.down_until:
             return
@@ -188,7 +189,7 @@ class SimulatedFarm:
             self._begin(worker)
 
     def _ends(self, worker: SimWorker, life: int, kind: FailureKind) -> None:
-        """The process dies with its assignment; those that waited behind it are lost without fault."""
+        """End the worker's process and its assignment. Assignments that waited behind it are lost without a failure."""
         if worker.life != life:
             return
         worker.life += 1
@@ -198,7 +199,7 @@ class SimulatedFarm:
             self.after(0.01, lambda s=scheduler, t=token, f=failure: self._reported(s, t, f))  # type: ignore[misc]
 
     def _vanishes(self, worker: SimWorker, life: int) -> None:
-        """Nobody is notified: only the end of the leases shows it."""
+        """Remove the worker without notifying anyone. Only expired leases show it."""
         if worker.life == life:
             worker.life += 1
             for token, scheduler, _ in worker.assignments:

@@ -1,4 +1,4 @@
-"""The tables of jobs and tasks in memory, with the guards of `queries.sql`: a write counts only while its token does."""
+"""Tables of jobs and tasks in memory, with the guards of `queries.sql`: a write counts only while its token is valid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FPS = 30.0
 
 @dataclass(slots=True)
 class SimTask:
-    """A row of tasks."""
+    """A row of the tasks table."""
 
     id: str
     job: SimJob
@@ -29,23 +29,23 @@ class SimTask:
     lease_until: float = 0.0
     not_before: float = 0.0
     head: OpenTask = field(init=False)
-    """The task as assignment sees it while it waits."""
+    """The waiting task in the form that placement uses."""
 
     def __post_init__(self) -> None:
         self.avoid(None)
 
     def avoid(self, worker: str | None) -> None:
-        """Let the task go to another worker, if one can take it."""
+        """Let another worker take the task, if one can."""
         self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
-        """Follow an edge of the table, or fail the simulation."""
+        """Follow an edge of the state table, or fail the simulation."""
         self.status = TASK_EDGES[self.status, event]
 
 
 @dataclass(slots=True)
 class SimJob:
-    """A row of jobs, and what has been written because of it."""
+    """A row of the jobs table, with the writes that it caused."""
 
     id: str
     account: str
@@ -69,7 +69,7 @@ class SimJob:
 
 
 class SimStore:
-    """Postgres, as far as the scheduler sees it."""
+    """Postgres as schedulers see it."""
 
     def __init__(self) -> None:
         self.active = 0
@@ -79,13 +79,13 @@ class SimStore:
         self.leases: dict[str, SimTask] = {}
 
     def create(self, job: SimJob) -> None:
-        """A job arrives."""
+        """Create a job."""
         self.jobs[job.id] = job
         self.queued.append(job)
         self.active += 1
 
     def claim(self, jobs_max: int) -> int:
-        """Claim and plan."""
+        """Claim and plan jobs."""
         claimed = 0
         while self.queued and claimed < jobs_max:
             job = self.queued.popleft()
@@ -120,7 +120,7 @@ class SimStore:
         return list(islice((task.head for task in job.waiting if task.not_before <= now), heads_max))
 
     def lease(self, assignment: Placement, token: str, now: float) -> SimTask | None:
-        """The task, if it was still to be had and the job's renderer fits."""
+        """Lease the task if it still waits and its job's renderer matches; return it."""
         job = self.jobs[assignment.job_id]
         task = job.tasks[int(assignment.task_id.rpartition(".")[2])]
         if job.status is not JobStatus.processing or task.status is not TaskStatus.pending:
@@ -138,14 +138,14 @@ class SimStore:
         return task
 
     def renew(self, tokens: list[str], now: float) -> set[str]:
-        """The leases that still hold."""
+        """Return the leases that are still valid."""
         held = {token for token in tokens if token in self.leases}
         for token in held:
             self.leases[token].lease_until = now + LEASE_SECONDS
         return held
 
     def finish(self, token: str, now: float) -> bool:
-        """Accept a result, once."""
+        """Accept a result once."""
         task = self._unleased(token)
         if task is None:
             return False
@@ -172,7 +172,7 @@ class SimStore:
         return True
 
     def rescue(self, now: float) -> int:
-        """Free tasks whose lease has run out."""
+        """Free tasks whose lease expired."""
         expired = [token for token, task in self.leases.items() if task.lease_until < now]
         for token in expired:
             task = self._unleased(token)

@@ -1,4 +1,4 @@
-"""The real schedulers with thousands of simulated workers on a real Postgres: nothing is lost, whatever fails."""
+"""The real schedulers with thousands of simulated workers on a real Postgres: no job is lost in any failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No job is lost, none settles twice, nobody starves: over many seeds, each of which can be run again alone."""
+"""No job is lost, none ends twice, and none starves, for many seeds. Each seed can be run alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOUR = 3600.0
 
 
 def assert_sound(farm: SimulatedFarm) -> None:
-    """Check the invariants of a farm, whatever faults it had."""
+    """Check the invariants of a farm after all faults."""
     jobs = list(farm.store.jobs.values())
     assert len(jobs) == farm.expected
     lost = [job.id for job in jobs if job.status not in JOB_TERMINAL]

@@ -1,4 +1,4 @@
-"""Layers of the raster route, and the pixels that their effects make."""
+"""Layers of the raster route, and the pixels of their effects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def entry(effect: str, mask_id: str | None = None, **stored: ParameterValue) -> 
 
 
 REST = entry("median", radius=0.0)
-"""A raster effect at rest: it takes the layer to the raster route."""
+"""Raster effect without influence. It makes the layer take the raster route."""
 
 
 def rectangle(rows: int = 40, columns: int = 60, margin: int = 12) -> Pixels:

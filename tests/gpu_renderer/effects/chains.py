@@ -1,4 +1,4 @@
-"""Running spatial effects over small linear buffers of a test's own making."""
+"""Run spatial effects on small linear buffers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scene_of(
     exact_blur: bool = True,
     layer_target: Callable[[str], Target | None] = lambda _id: None,
 ) -> EffectScene:
-    """A frame of the buffer's size with a layer over the box, or over all of it."""
+    """Return a frame of the buffer's size with a layer over the box, or over the whole frame."""
     rows, columns = buffer.shape[:2]
     placed = box or Box(0, 0, columns, rows)
     return EffectScene(
@@ -56,7 +56,7 @@ def scene_of(
 
 
 def chained(painter: Painter, buffer: Buffer, *effects: EffectSnapshot, scene: EffectScene | None = None) -> Buffer:
-    """Return the buffer after the chain."""
+    """Return the buffer after the chain of effects."""
     result = chain(painter, target_of(painter, buffer), effects, scene or scene_of(buffer))
     found = buffer_of(result)
     painter.pool.give_back(result)
@@ -65,7 +65,7 @@ def chained(painter: Painter, buffer: Buffer, *effects: EffectSnapshot, scene: E
 
 
 def picture(rows: int = 40, columns: int = 60, margin: int = 12) -> Buffer:
-    """An opaque coloured gradient with a transparent margin."""
+    """Return an opaque coloured gradient with a transparent margin."""
     y, x = np.mgrid[0:rows, 0:columns]
     inside = (x >= margin) & (x < columns - margin) & (y >= margin) & (y < rows - margin)
     color = np.stack([x / columns, y / rows, 0.5 + 0.3 * np.sin(x / 3), np.ones_like(x)], axis=2)

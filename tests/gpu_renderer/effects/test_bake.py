@@ -1,4 +1,4 @@
-"""The raster route: when, at which size, in which order (format/effects.md 2, 4 and 8.2)."""
+"""The raster route: its conditions, size and order (format/effects.md 2, 4 and 8.2)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def test_a_reduced_picture_lies_between_itself_and_means_rounded_down_of_three_p
     canvas = Canvas.of(painter, Raster(photo, 5, 4), 0.4)
     reduced = canvas.pixels().copy()
     painter.pool.give_back(canvas.target)
-    # 20 pixels become 4: level log2(20 / 4) / 2 - 0.5. The photo itself shows 70 and 30 there, its means show 50 and 30.
+    # 20 pixels become 4: level log2(20 / 4) / 2 - 0.5. There the photo itself has 70 and 30, and its means have 50 and
+    # 30.
     between = math.log2(20 / 4) / 2 - 0.5
     green = round(70 * (1 - between) + 50 * between)
     assert reduced[..., :3].tolist() == [[[10, green, 10], [10, 10, 30]]] * 2

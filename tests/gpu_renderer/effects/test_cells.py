@@ -1,4 +1,5 @@
-"""Effects that show cells as one colour: a colour made once a cell is the one that each pixel would make."""
+"""Effects that show cells of one colour: computing a cell once gives the colour that each of its pixels would
+compute."""
 
 from __future__ import annotations
 

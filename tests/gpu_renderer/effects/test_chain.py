@@ -1,4 +1,4 @@
-"""The GPU route against its formulas, written out again in numpy (format/effects.md 3 and 8)."""
+"""The GPU route compared with its formulas in numpy (format/effects.md 3 and 8)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry,
 
 pytestmark = pytest.mark.gl
 CLOSE = 2e-3
-"""Half floats and their sums."""
+"""Tolerance for half floats and their sums."""
 
 
 def linear(srgb: Buffer | float) -> Buffer:
@@ -27,7 +27,7 @@ def linear(srgb: Buffer | float) -> Buffer:
 def lit(
     painter: Painter, source: Buffer, held: Region, stack: tuple[EffectSnapshot, ...], scene: EffectScene
 ) -> Buffer:
-    """Return the frame after `buffer_chain`, from a buffer that holds a region of the source."""
+    """Return the frame after `buffer_chain`, from a buffer with a region of the source."""
     part = source[held.y : held.bottom, held.x : held.right].copy()
     layer = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
     whole = painter.pool.take(scene.frame, "f4")
@@ -42,7 +42,7 @@ def encoded(c: Buffer) -> Buffer:
 
 
 def blurred(buffer: Buffer, sigma: float) -> Buffer:
-    """61 taps an axis, bilinear, clamped at the frame's edge."""
+    """Blur with 61 taps per axis, bilinear, clamped at the frame's edge."""
     spacing = max(1.0, 2.5 * sigma / 30)
     offsets = np.arange(-30, 31) * spacing
     weights = np.exp(-0.5 * (offsets / sigma) ** 2)
@@ -155,9 +155,7 @@ def test_a_shadow_that_ends_inside_the_frame_ends_there_for_the_next_effect(
 @pytest.mark.parametrize("stack", [("glow", "drop-shadow"), ("drop-shadow", "glow"), ("blur", "glow")])
 def test_light_worked_out_at_a_smaller_size_is_that_of_the_frames_own(painter: Painter, stack: tuple[str, ...]) -> None:
     stored = {"glow": {"radius": 14.0}, "drop-shadow": {"softness": 24.0, "distance": 30.0}, "blur": {"amount": 9.0}}
-    source = np.zeros(
-        (320, 420, 4)
-    )  # no shadow comes in from beyond its edge, where light in large cells is cut bluntly
+    source = np.zeros((320, 420, 4))  # no shadow comes from beyond its edge, where light in large cells is cut off
     source[120:200, 140:280] = (0.2, 0.1, 0, 1)
     source[140:170, 180:220] = 0
     effects = [entry(name, **stored[name]) for name in stack]
@@ -177,7 +175,7 @@ def test_a_stroke_takes_the_largest_alpha_within_a_disc_and_squares_its_opacity(
 
 
 def largest_in_disc(alpha: Buffer, width: float) -> Buffer:
-    """The largest alpha within a disc, taken pixel by pixel; the buffer's edge is repeated."""
+    """Return the largest alpha within a disc, for each pixel. The buffer's edge repeats."""
     margin = int(min(max(width, 1), 16))
     padded = np.pad(alpha, margin, mode="edge")
     rows, columns = alpha.shape
@@ -307,7 +305,7 @@ def test_tiles_of_the_frame_flow_into_their_neighbours(painter: Painter) -> None
     source = picture(margin=0)
     source[..., 0] = np.arange(60) / 60
     found = chained(painter, source, entry("motion-tile", scale=0.25))
-    # The first pixel shows the frame at 1/8 px: 3/8 of it come from the other edge.
+    # The first pixel shows the frame at 1/8 px: 3/8 of it come from the opposite edge.
     assert found[20, 0, 0] == pytest.approx(3 / 8 * 59 / 60, abs=CLOSE)
 
 

@@ -1,4 +1,4 @@
-"""Pointwise effects that follow one another run as one pass, with the bytes of a pass each."""
+"""Consecutive pointwise effects run as one pass, with the bytes of separate passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GRADE = PointwisePass(
 
 @pytest.fixture
 def apart(painter: Painter, kept: list[Painter]) -> Painter:
-    """A painter on the session's context that runs each effect as a pass of its own."""
+    """Return a painter on the shared context that runs each effect as a separate pass."""
     if not kept:
         kept.append(Painter(painter.context, joins_passes=False))
     return kept[0]
@@ -48,14 +48,14 @@ def kept() -> list[Painter]:
 
 
 def light() -> Buffer:
-    """Colours of every opacity, brighter than white and as dark as half floats go."""
+    """Return colours of every opacity, brighter than white and as dark as half floats allow."""
     found = picture(margin=0)
     found[..., :3] *= np.geomspace(1e-7, 3.0, found.shape[1])[None, :, None]
     return found * np.linspace(0, 1, found.shape[0])[:, None, None]
 
 
 def run(painter: Painter, stack: tuple[EffectSnapshot, ...], format: Format = "f2", *, in_place: bool = False) -> bytes:
-    """The bytes of a stack behind a colour stage."""
+    """Return the bytes of a stack of effects after a colour stage."""
     source = light()
     other = target_of(painter, picture(margin=0)[::-1].copy())
     scene = scene_of(source, layer_target=lambda layer_id: other if layer_id == "map" else None)
@@ -72,7 +72,7 @@ def test_this_driver_stores_in_a_way_that_a_shader_can_copy(painter: Painter) ->
 
 
 def test_the_packing_of_half_floats_is_known_to_the_driver(painter: Painter) -> None:
-    """Graphics cards round their stores as they pack; strict compilers know the function by an extension only."""
+    """Graphics cards round stores like this packing; strict compilers know the function only by an extension."""
     square = Region(0, 0, 16, 16)
     numbers = painter.pool.take(square, "f4", clear=False)
     wanted = np.random.default_rng(0).uniform(-4, 4, (16, 16, 4)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Light behind a picture."""
+"""Glows behind a layer's content."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gpu_renderer.opengl.painter import Painter
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 640, 400)
 SMALL_PARTS = tuple(Region(x, y, 64, 100) for x in range(0, 640, 64) for y in range(0, 400, 100))
-"""The frame in parts that are each too small to look for the ends of the glow."""
+"""The frame in parts that are each too small to check for the ends of the glow."""
 
 
 def over_colour(painter: Painter, layer: LayerBuffer, draws: list[Rects]) -> npt.NDArray[np.float16]:
-    """The texels of a target that a layer is drawn over, in so many draws."""
+    """Return the texels of a target after drawing a layer over it, in a number of draws."""
     with painter.pool.acquired(FRAME) as into:
         painter.erase(into, FRAME, (0.1, 0.3, 0.2, 1.0))
         for rects in draws:

@@ -1,4 +1,4 @@
-"""The page of effects is what the registry says."""
+"""The page of effects matches the registry."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_pictures_are_up_to_date(painter: Painter) -> None:
 
 
 def pixels_of(file: Path | io.BytesIO) -> npt.NDArray[np.float64]:
-    """Premultiplied pixels, 0 to 255."""
+    """Return premultiplied pixels, 0 to 255."""
     pixels = np.asarray(Image.open(file).convert("RGBA"), np.float64)
     pixels[..., :3] *= pixels[..., 3:] / 255
     return pixels

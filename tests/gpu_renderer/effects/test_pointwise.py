@@ -1,4 +1,4 @@
-"""Effects that make each pixel of that pixel alone: which they are, and that they run in place."""
+"""Pointwise effects compute each pixel from that pixel alone: the list of them, and that they run in place."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def stored(effect: Effect) -> EffectSnapshot:
 
 
 def seen(painter: Painter, buffer: Buffer) -> tuple[EffectScene, Target]:
-    """A scene with another layer in it, which the caller owns."""
+    """Return a scene with another layer, which the caller owns."""
     other = target_of(painter, picture(margin=0)[::-1].copy())
     scene = scene_of(buffer, exact_blur=False, layer_target=lambda layer_id: other if layer_id == "map" else None)
     return scene, other
 
 
 def faded() -> Buffer:
-    """Colours of every opacity, some of them brighter than white."""
+    """Return colours of every opacity, some brighter than white."""
     found = picture(margin=0)
     found[..., :3] *= 1.3
     return found * np.linspace(0, 1, found.shape[0])[:, None, None]

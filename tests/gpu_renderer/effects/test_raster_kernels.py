@@ -1,4 +1,4 @@
-"""CSS filters and pixel kernels of the raster route, run over the pixels of a layer (format/effects.md 4.2, 4.6, 6 and 8)."""
+"""CSS filters and pixel kernels of the raster route, run on a layer's pixels (format/effects.md 4.2, 4.6, 6 and 8)."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_the_hash_of_scattered_rows_adds_the_evolution_last(painter: Painter) ->
     rows = opaque(0, 0, 0, 40, 8)
     rows[..., 0] = np.arange(40)[:, None]
     found = run(painter, rows, entry("scatter", amount=10.0, grain=2.0, seed=1.0, evolution=128.0))
-    key = 1442695040888963328.0 + 2 * 2246822519.0 + 128 * 3266489917.0  # in another order the sum rounds otherwise
+    key = 1442695040888963328.0 + 2 * 2246822519.0 + 128 * 3266489917.0  # in another order, the sum rounds differently
     for y in range(40):
         moved = [y + (2 * hash_b(x, y, key) - 1) * 10 for x in range(8)]
         assert found[y, :, 0].tolist() == [min(39, max(0, math.floor(place + 0.5))) for place in moved]
@@ -166,7 +166,7 @@ def test_a_drawn_colour_keeps_its_alpha(painter: Painter) -> None:
 
 
 def mitchell(x: float) -> float:
-    """The cubic with B = C = 1/3, as it is defined."""
+    """Return the cubic with B = C = 1/3 by its definition."""
     x = abs(x)
     if x < 1:
         return (7 * x**3 - 12 * x**2 + 16 / 3) / 6
@@ -205,7 +205,7 @@ def test_baked_noise_is_enlarged_by_a_cubic_on_images(painter: Painter) -> None:
     stack, whole = (entry("fractal-noise", scale=50.0), REST), opaque(0, 0, 0, 96, 768)
     on_shape = run(painter, whole, *stack)[..., 0].astype(int)
     on_image = run(painter, whole, *stack, source=ImageSource("a", 768, 96))[..., 0].astype(int)
-    cells = on_shape[1::3, 1::3]  # the middle of each cell of 3 x 3 px
+    cells = on_shape[1::3, 1::3]  # centre of each cell of 3 x 3 px
     padded = np.pad(cells, 1, mode="edge")
     rows = mitchell(1) * (padded[:-2] + padded[2:]) + mitchell(0) * padded[1:-1]
     wanted = mitchell(1) * (rows[:, :-2] + rows[:, 2:]) + mitchell(0) * rows[:, 1:-1]

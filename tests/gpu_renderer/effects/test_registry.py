@@ -1,4 +1,4 @@
-"""The registry knows every effect of the format and how to draw it (format/effects.md 2 and 7)."""
+"""The registry has every effect of the format and can draw it (format/effects.md 2 and 7)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from motion import vocabulary
 FORMAT = Path(__file__).parents[3] / "docs" / "format" / "effects.md"
 EFFECTS = every_effect()
 BY_ID = pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.id)
-# What passes give a shader besides an effect's own parameters.
+# Uniforms that passes set in addition to an effect's parameters.
 PASS_UNIFORMS = {
     "u_region", "u_source", "u_source_region", "u_frame_size", "u_box", "u_layer_size", "u_mirrored", "u_length_scale",
     "u_canvas_size", "u_canvas_scale", "u_is_image",
@@ -58,7 +58,7 @@ def test_a_summary_is_a_sentence_and_parameters_are_named_once(effect: Effect) -
 def test_a_shader_declares_only_what_the_effect_gives_it(effect: Effect) -> None:
     text = shaders.text(effect.shader)
     declared = uniforms_of(effect.shader, (("BAKED", "1"),)) | uniforms_of(effect.shader)
-    # A sampler and its region are given by name in the effect's own code.
+    # The effect's code names a sampler and its region.
     samplers = set(re.findall(r"uniform sampler2D (\w+);", text))
     given = {parameter.uniform for parameter in effect.parameters} | PASS_UNIFORMS
     given |= samplers | {f"{name}_region" for name in samplers}
@@ -142,7 +142,7 @@ def _default_text(value: object) -> str:
 
 
 def _passed_in_code(effect: Effect) -> set[str]:
-    """Uniform names that the module of the effect's code, or what it draws with, writes out."""
+    """Return uniform names in the module of the effect's code and in the functions that it draws with."""
     module = Path(str(sys.modules[type(effect).__module__].__file__))
     texts = [path.read_text(encoding="utf-8") for path in (module, module.with_name("canvas.py"))]
     names = set(re.findall(r'"(u_\w+)"', "".join(texts)))

@@ -1,4 +1,5 @@
-"""Raster effects at values beyond their controls, where easings overshoot, and at right angles (format/effects.md 1.1, 6, 8)."""
+"""Raster effects with values beyond their controls, as easings produce, and at right angles (format/effects.md 1.1,
+6, 8)."""
 
 from __future__ import annotations
 
@@ -30,14 +31,14 @@ def signed_word(x: float) -> float:
 
 
 def hash_in_doubles(a: int, b: int) -> float:
-    """HA of effects.md 6 without a key, as it is written there."""
+    """Return HA of effects.md 6 without a key, in doubles."""
     first = int(signed_word(float(a) * 374761393.0 + float(b) * 668265263.0)) & 0xFFFFFFFF
     product = int(signed_word(signed_word(first ^ (first >> 13)) * 1274126177.0)) & 0xFFFFFFFF
     return float((product ^ (product >> 16)) / 2**32)
 
 
 def grain_in_doubles(rows: int, columns: int, size: float, seed: float) -> Doubles:
-    """The noise of add-grain, -1..1, as effects.md 8.7 writes it: 2 VN(HS; x / size, y / size, seed) - 1."""
+    """Return the noise of add-grain, -1..1, by effects.md 8.7: 2 VN(HS; x / size, y / size, seed) - 1."""
     y, x = np.mgrid[0:rows, 0:columns] / size
     left, top = np.floor(x), np.floor(y)
     across, down = (t * t * (3 - 2 * t) for t in (x - left, y - top))
@@ -52,7 +53,7 @@ def grain_in_doubles(rows: int, columns: int, size: float, seed: float) -> Doubl
 
 @pytest.mark.parametrize("size", [0.1, 0.1 + 0.2, 0.15, 0.37])
 def test_grain_finer_than_a_pixel_has_the_noise_of_the_formula(painter: Painter, size: float) -> None:
-    """In doubles 3 / (0.1 + 0.2) lies just below 10, in single precision it is 10."""
+    """In doubles, 3 / (0.1 + 0.2) is just below 10; in single precision it is 10."""
     found = run(painter, opaque(120, 120, 120, 40, 60), entry("add-grain", intensity=60.0, size=size, seed=3.0))
     light = 120 / 255
     expected = 120 + grain_in_doubles(40, 60, size, 3.0) * 0.6 * 4 * light * (1 - light) * 128

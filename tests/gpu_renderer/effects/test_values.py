@@ -1,4 +1,5 @@
-"""Parameters resolve in the format's order, and wrong types read as it says (format/effects.md 1.1 and 1.2)."""
+"""Parameters are resolved in the format's order, and wrong types are read by its rules (format/effects.md 1.1 and
+1.2)."""
 
 from __future__ import annotations
 
@@ -76,7 +77,8 @@ def test_a_colour_track_replaces_its_channel_in_eight_bits() -> None:
 
 @pytest.mark.parametrize(("alpha", "written"), [(0.999, "#102030ff"), (1.0, "#102030"), (1.2, "#102030")])
 def test_only_a_colour_that_is_wholly_opaque_loses_its_alpha(alpha: float, written: str) -> None:
-    """An alpha in the text keeps an effect's opacity away (effects.md 3.1): there must be no jump near the end of a fade."""
+    """A colour with an alpha blocks an effect's opacity (effects.md 3.1): there must be no jump near the end of a
+    fade."""
     assert values("fill", {"color": "#102030"}, {"color_a": alpha}).by_key["color"] == written
 
 

@@ -1,4 +1,4 @@
-"""Effects whose windows native kernels look at where OpenGL runs on the processor: a GPU's shaders show the same."""
+"""Window effects, which native kernels compute if OpenGL runs on the CPU: a GPU's shaders give the same."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.gpu_renderer.canvases import Pixels, baked_pixels
 
 pytestmark = pytest.mark.gl
 EXACT = 1
-"""Levels: colours of soft edges are rounded in single floats by shaders."""
+"""Levels: shaders round the colours of soft edges in single floats."""
 WIDE_BLUR = 4
-"""Shaders work out a wide box at a smaller size."""
+"""Levels: shaders compute a wide box at a smaller size."""
 STREAK = 2
-"""Displaced copies are filtered with shares of 256ths of a pixel, and a rasteriser may find the share next to it."""
+"""Levels: displaced copies are filtered with weights of 1/256, and a rasteriser can choose the neighbouring weight."""
 TONE = 5
-"""Neighbouring ones of 64 tones: a mean halfway between two may take either."""
+"""Levels between two of 64 tones: a mean halfway between them can become either."""
 CONTOUR = 2
-"""A tap halfway between two pixels may take the other one."""
+"""Levels: a tap halfway between two pixels can take either."""
 Stored = dict[str, ParameterValue]
 EFFECTS: list[tuple[str, Stored, int]] = [
     ("median", {"radius": 2.0}, EXACT),
@@ -54,14 +54,14 @@ EFFECTS: list[tuple[str, Stored, int]] = [
 
 @pytest.fixture
 def shaders_alone(painter: Painter) -> Painter:
-    """A painter as on a GPU."""
+    """Return a painter that draws as on a GPU."""
     found = Painter(painter.context, flat_uniforms=False)
     found.is_software = False
     return found
 
 
 def soft_ring() -> Pixels:
-    """Colours that repeat, with soft edges and an opaque middle, premultiplied."""
+    """Return repeating colours with soft edges and an opaque middle, premultiplied."""
     y, x = np.mgrid[0:61, 0:83].astype(np.float64)
     alpha = np.clip((34 - np.hypot(x - 41, y - 30)) / 9, 0, 1)
     color = np.stack([x % 16 / 15, y % 11 / 10, (x + y) % 7 / 6], axis=2)
@@ -80,7 +80,7 @@ def test_kernels_and_shaders_make_the_same_picture(
 
 
 def test_colours_keep_their_precision_where_a_blur_is_faint(painter: Painter, shaders_alone: Painter) -> None:
-    """A picture of one colour is like its own blur, however little of it the wide window holds."""
+    """A picture of one colour equals its own blur, even where the wide window holds little of it."""
     pixels = np.zeros((64, 80, 4), np.uint8)
     pixels[:, 38:41] = (200, 121, 43, 255)
     for each in (painter, shaders_alone):

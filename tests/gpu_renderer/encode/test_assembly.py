@@ -1,4 +1,4 @@
-"""Segments, their assembly and the check of the result."""
+"""Segments, their assembly, and the check of the video."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 96, 64
 
 
 def numbered_frame(index: int) -> av.VideoFrame:
-    """A grey frame whose level is its number."""
+    """Return a grey frame whose level is its number."""
     frame = encoder_frame(layout(WIDTH, HEIGHT))
     luma, chroma = frame.planes
     luma.update(bytes([20 + 3 * index]) * luma.buffer_size)

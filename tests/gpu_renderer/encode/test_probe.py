@@ -1,4 +1,4 @@
-"""The choice of an encoder by what it does, not by its name."""
+"""An encoder is chosen by testing it, not by its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of the encoders exist, also those of the encoder that this machine has no card for."""
+"""All options of the encoders exist, even for an encoder that needs a missing graphics card."""
 
 from __future__ import annotations
 

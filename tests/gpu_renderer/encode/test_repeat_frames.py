@@ -1,4 +1,4 @@
-"""Held pictures: written as skipped macroblocks, decoded by a decoder that knows nothing of it."""
+"""Repeat frames are written as skipped macroblocks, and a standard decoder reads them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIZES = [(96, 64), (160, 90), (640, 362)]
 
 
 def picture(seed: int, size: tuple[int, int]) -> av.VideoFrame:
-    """A frame of soft noise."""
+    """Return a frame of soft noise."""
     chance = np.random.default_rng(seed)
     frame = encoder_frame(layout(size[0] + size[0] % 2, size[1] + size[1] % 2))
     for plane in frame.planes:
@@ -43,7 +43,7 @@ def picture(seed: int, size: tuple[int, int]) -> av.VideoFrame:
 def write_segment(
     path: Path, runs: list[int], size: tuple[int, int] = SIZES[0], profile: EncoderProfile = PROFILE
 ) -> SegmentWriter:
-    """A segment of pictures, each of them shown so many times in a row."""
+    """Write a segment of pictures, each shown a number of times in a row."""
     with SegmentWriter(path, profile, *size, 30.0) as writer:
         for seed, count in enumerate(runs):
             frame = picture(seed, size)
@@ -119,7 +119,7 @@ def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_
 
 
 def test_repeats_are_all_encoded_where_the_stream_cannot_be_continued(tmp_path: Path) -> None:
-    """The fastest preset codes without arithmetic."""
+    """The fastest preset does not use arithmetic coding."""
     plain = replace(PROFILE, preset="ultrafast")
     assert repeat_frames(plain, *SIZES[0], 30.0) is None
     assert write_segment(tmp_path / "plain.mp4", [60], profile=plain).repeat_count == 0

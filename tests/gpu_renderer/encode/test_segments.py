@@ -1,4 +1,4 @@
-"""Segments of whole pictures."""
+"""Segments of complete frames."""
 
 from __future__ import annotations
 

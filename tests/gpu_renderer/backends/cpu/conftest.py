@@ -1,4 +1,4 @@
-"""The painter of tests of the native kernels."""
+"""Painter for tests of the native kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noise composited by a kernel and by OpenGL, for each variant of the kernels."""
+"""Composite noise with a kernel and with OpenGL, for each variant of the kernels."""
 
 from __future__ import annotations
 
@@ -47,16 +47,17 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 
 _FRAME = Region(0, 0, 256, 192)
-"""Half floats hide most differences of single ones: it takes many pixels to see that the order of a sum is another one."""
+"""Frame of many pixels: half floats hide most differences of single floats, such as another order of a sum."""
 _ROWS_MORE = 64
 _PICTURE, _MATTE = Region(17, 19, 180, 140), Region(60, 10, 150, 150)
 _TEXELS = (48, 40)
 _ROUNDS, _COLOURS = 4, 12
-"""Of each variant, by turns opaque and fading, whole and in part; and of one that blends one colour at a time."""
+"""Number of rounds per variant, alternately opaque and fading, whole and in part; and of one that blends one colour
+at a time."""
 _LOW_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) & 255).astype(np.uint8)
 _HIGH_BYTES: npt.NDArray[np.uint8] = (np.arange(HALF_PATTERNS) >> 8).astype(np.uint8)
 TOLERANCE = 1 / 255
-"""In linear light: one level of 8 bits."""
+"""One level of 8 bits, in linear light."""
 
 
 class _Trial(NamedTuple):
@@ -67,13 +68,13 @@ class _Trial(NamedTuple):
 
 
 def agrees(painter: Painter, kernels: Kernels, variant: Variant) -> bool:
-    """Return True if a kernel composites a variant as OpenGL draws it, within a level."""
+    """Return True if a kernel composites a variant like OpenGL, within one level."""
     rng = np.random.default_rng(0)
     return all(_agrees(painter, kernels, trial, variant, rng) for trial in _cases(painter, variant, rng))
 
 
 def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant, rng: np.random.Generator) -> bool:
-    """Return True if draw operations over noise give the pixels that OpenGL draws. The last one must be of the variant."""
+    """Return True if draw operations over noise give OpenGL's pixels. The last operation must be of the variant."""
     composited = [op for op in trial.draw_ops if op is not None]
     if not composited or composited[-1].variant != variant:
         return False
@@ -100,7 +101,7 @@ def _floats(patterns: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
 
 @cache
 def _noise() -> npt.NDArray[np.float16]:
-    """Opaque pixels, small numbers among them: as many rows more than the frame has as it may begin at."""
+    """Return opaque pixels, with small numbers among them. There are as many extra rows as the possible start rows."""
     rng, shape = np.random.default_rng(1), (_FRAME.height + _ROWS_MORE, _FRAME.width, 4)
     noise: npt.NDArray[np.float16] = np.power(rng.random(shape), rng.integers(1, 9, shape)).astype(np.float16)
     noise[..., 3] = 1.0
@@ -127,7 +128,7 @@ def _cases(painter: Painter, variant: Variant, rng: np.random.Generator) -> Iter
 
 
 def _filter(variant: Variant, rng: np.random.Generator) -> Filter:
-    """A mask, and steps of a colour stage, of noise. A colour table comes with a stage, as in layers."""
+    """Return a filter of noise: a mask, and steps of a colour stage. A colour table comes with a stage, as in layers."""
     if not variant.is_masked and not variant.grading:
         return PLAIN
     is_staged = "MATRIX" in variant.grading
@@ -169,7 +170,7 @@ def _shown(
 def _buffer(
     painter: Painter, texels: KernelTexels, opacity: float, variant: Variant, rng: np.random.Generator
 ) -> Iterator[_Trial]:
-    """A picture, its light, or both."""
+    """Return a layer buffer with content, a glow buffer, or both."""
     is_fine = variant.is_nearest
     held = _FRAME if is_fine else Region(-3, -2, 128, 64)
     with (
@@ -199,8 +200,8 @@ def _buffer(
 
 
 def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
-    """A quad for which content is drawn with so many samples: any, some upright and some turned, one that covers whole pixels, or
-    one texel on each."""
+    """Return a quad for content with the given number of samples: any quad, upright or rotated; one that covers whole
+    pixels; or one with a texel on each pixel."""
     if variant.samples == 0:
         width, height = _TEXELS if variant.is_nearest else (int(side) for side in rng.integers(60, 170, 2))
         return (float(width), 0.0, 9.0, 0.0, float(height), 21.0, 0.0, 0.0, 1.0)
@@ -220,7 +221,7 @@ def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
 def _drawables(
     painter: Painter, variant: Variant, quad: Matrix3, color: Rgba, number: int, rng: np.random.Generator
 ) -> Iterator[Drawable]:
-    """Contents of noise, of a kind; their textures last until the next one is asked for."""
+    """Yield drawables of a kind with noise as content. Their textures last until the next one is requested."""
     columns, rows = _TEXELS
     width, height = (quad[0], quad[4]) if variant.samples == 0 else (60.0, 50.0)
     crop = (0.0, 0.0, 1.0, 1.0) if number % 2 or variant.is_nearest else (0.1, 0.2, 0.7, 0.6)
@@ -251,7 +252,7 @@ def _drawables(
 
 
 def _gradient(variant: Variant, number: int, rng: np.random.Generator) -> Gradient:
-    """Gradient stops anywhere, by turns opaque and not."""
+    """Return gradient stops at any positions, alternately opaque and not."""
     offsets = sorted(rng.random(variant.ramp_count + 1).tolist())
     colours = [(*rng.random(3).tolist(), (1.0, rng.random())[number % 2]) for _ in offsets]
     stops = tuple((offset, Rgba(*colour)) for offset, colour in zip(offsets, colours, strict=True))

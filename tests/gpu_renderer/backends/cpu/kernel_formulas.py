@@ -1,4 +1,4 @@
-"""The kernels that convert pixels, compared with their formulas on noise. Compositing is compared in `kernel_agreement.py`."""
+"""Compare the kernels that convert pixels with their formulas, on noise. `kernel_agreement.py` compares compositing."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _taps(rng: np.random.Generator, texels: int, count: int) -> FilterTaps:
 
 
 def _resampled(pixels: Plane, columns: FilterTaps, rows: FilterTaps) -> Plane:
-    """A bilinear filter of 8 bits: columns first, each step rounded."""
+    """Apply a bilinear filter of 8 bits: columns first, each step rounded."""
     across = _mixed(pixels[:, columns.first], pixels[:, columns.second], columns.weight[:, None])
     return _mixed(across[rows.first], across[rows.second], rows.weight[:, None, None])
 

@@ -1,4 +1,4 @@
-"""Adjustment layers by the kernels: OpenGL's bytes without OpenGL, from every library."""
+"""Adjustment layers drawn by the kernels of every library give OpenGL's bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STACKS = {
 
 
 def graded(*stack: EffectSnapshot, shift: float = 0.0) -> Snapshot:
-    """Layers of whole pixels below an adjustment layer, and a layer above it."""
+    """Return layers of whole pixels below an adjustment layer, and a layer above it."""
     grade = LayerSnapshot("grade", "grade", AdjustmentSource(), Transform2D(0, 0), effects=stack)
     below = paper(gradient("#203040", "#ffe0c0", angle=30), *SIZE), rect("#ff2010", 90 + shift, 80, 60, 40, id="moves")
     above = rect("#40ff40", 200, 150, 60, 30, id="above", opacity=0.6)
@@ -53,7 +53,7 @@ def drawn(painter: Painter, *frames: Snapshot, by_kernels: bool) -> list[Picture
 
 @pytest.fixture
 def shaders_drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the shaders that ran, in order."""
+    """Collect the names of the shaders that run, in order."""
     found: list[str] = []
     draw = Painter.draw
 

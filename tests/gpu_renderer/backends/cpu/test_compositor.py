@@ -1,4 +1,5 @@
-"""The CPU backend agrees with OpenGL within the golden tolerance, and draws nothing with OpenGL that its kernels composite."""
+"""The CPU backend agrees with OpenGL within the golden tolerance, and uses OpenGL only for what its kernels cannot
+composite."""
 
 from __future__ import annotations
 
@@ -84,8 +85,10 @@ GRADED = [
     Variant(IMAGE, 4, is_exact=True, grading=("GAIN", "ACES", *STAGE)),
     *(Variant(kind, 4, gradient=way, ramp_count=3, grading=("GAIN", "ACES")) for kind, way in product(SHAPES, (1, 2))),
 ]  # fmt: skip
-"""Contents with a colour stage, and pictures filtered in full precision."""
-DRAWN = [one for one in (*VARIANTS, *GRADED) if (one.kind, one.samples) != (GROUP, 4)]  # groups have one sample a pixel
+"""Contents with a colour stage, and images filtered in full precision."""
+DRAWN = [
+    one for one in (*VARIANTS, *GRADED) if (one.kind, one.samples) != (GROUP, 4)
+]  # groups have one sample per pixel
 Scene = Callable[[int], Snapshot]
 
 
@@ -128,7 +131,7 @@ NOISE[..., :3] = (NOISE[..., :3].astype(np.uint16) * NOISE[..., 3:] // 255).asty
 
 
 def striped(x: float) -> LayerSnapshot:
-    """A rectangle that is a raster: it has a gradient of too many stops for a shader."""
+    """Return a rectangle that becomes a raster: its gradient has too many stops for a shader."""
     source = ShapeSource("rect", 60, 40, (gradient(*("#ff8800", "#0088ff") * 5),))
     return LayerSnapshot("striped", "striped", source, Transform2D(x, 100, 12))
 
@@ -148,13 +151,13 @@ def disc(x: float, y: float, **more: object) -> LayerSnapshot:
 
 
 def wide(x: float, y: float, turn: float, **more: object) -> LayerSnapshot:
-    """An ellipse with room for many pixels in the corners of its quad, which are not drawn."""
+    """Return an ellipse whose quad has many undrawn pixels in its corners."""
     source = ShapeSource("ellipse", 210, 130, (SolidPaint("#7a40ff"),))
     return LayerSnapshot(f"wide{turn > 30}", "wide", source, Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
 
 
 def leaf(x: float, y: float, turn: float, **more: object) -> LayerSnapshot:
-    """A shape of one colour that is a raster of coverage: its corners differ."""
+    """Return a shape of one colour that becomes a coverage raster: its corners differ."""
     source = ShapeSource("rect", 120, 80, (SolidPaint("#c05020"),), radii=(40, 0, 40, 0))
     return LayerSnapshot("leaf", "leaf", source, Transform2D(x, y, turn), **more)  # type: ignore[arg-type]
 
@@ -173,7 +176,7 @@ def group(frame: int, *, sealed: bool = True, **more: object) -> LayerSnapshot:
 
 
 def on_gradient(frame: int, *layers: LayerSnapshot, turn: float = 0.0) -> Snapshot:
-    """Layers and one that moves over a background of two colours; the gradient can turn."""
+    """Return layers and a moving one over a background of two colours, whose gradient can rotate."""
     paint = gradient("#1e1b4b", "#0e7490", angle=35 + turn * frame)
     return replace(scene(*layers, rect("#ff8080", 60.3 + 9 * frame, 60, 50, 40)), background_paint=paint)
 
@@ -289,7 +292,7 @@ def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: 
 
 @pytest.fixture
 def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The shaders that ran, as they run."""
+    """Collect the shaders that run."""
     found: list[str] = []
     draw = Painter.draw
 
@@ -313,7 +316,7 @@ def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], nam
 
 
 def crowd(moving: float, at: float = 60.0) -> Snapshot:
-    """Many layers that cover the frame, one of which may move, and one that moves above all of it."""
+    """Return many layers that cover the frame, of which one may move, and one that moves above all of them."""
     cards = [rect("#336699", 160, 100, 300 - 10 * i, 190 - 5 * i, id=f"card{i}", opacity=0.5) for i in range(6)]
     cards[3] = replace(cards[3], transform=Transform2D(at + 100, 100))
     return scene(*cards, disc(moving, 100, blend="hue"), rect("#fff", 160 + moving / 9, 100, 280, 180, id="top", opacity=0.3))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Convolution of targets by native kernels: each library gives the formula's bytes, and those of the shader."""
+"""Convolution of targets by native kernels: each library gives the bytes of the formula and of the shader."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def windows(request: pytest.FixtureRequest) -> WindowKernels:
 
 
 def light(shape: tuple[int, ...]) -> Halves:
-    """Half floats of many sizes. Some colours exceed their alpha."""
+    """Return half floats of many magnitudes. Some colours exceed their alpha."""
     chance = np.random.default_rng(shape[1])
     size = chance.choice(np.array([0.0, 1e-6, 1e-3, 1.0, 3.0]), shape)
     return np.asarray(chance.random(shape) * size, np.float16).view(np.uint16)
@@ -39,7 +39,7 @@ def taps(*weights: float) -> Taps:
 
 
 def cut(numbers: Floats) -> Floats:
-    """Return numbers cut towards zero to half floats."""
+    """Round numbers to half floats, towards zero."""
     near = numbers.astype(np.float16)
     near[np.abs(near.astype(np.float32)) > np.abs(numbers)] = np.nextafter(
         near[np.abs(near.astype(np.float32)) > np.abs(numbers)], np.float16(0)
@@ -48,7 +48,7 @@ def cut(numbers: Floats) -> Floats:
 
 
 def summed(pixels: Floats, axis: int, kernel: Taps, first: int, count: int, *, repeats_edge: bool) -> Floats:
-    """The formula along an axis: both sides of each distance are added before the weight counts, the nearest first."""
+    """Apply the formula along an axis: add both sides of each distance before weighting them, the nearest first."""
     if pixels.ndim == 3:
         pixels = np.minimum(pixels, pixels[..., 3:])
     places, side = first + np.arange(count), pixels.shape[axis]

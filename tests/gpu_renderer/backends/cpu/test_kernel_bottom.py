@@ -1,4 +1,5 @@
-"""Kernels composite what lies below an operation of OpenGL: near OpenGL's pixels, and the same bytes whatever came before."""
+"""Kernels composite everything below an operation of OpenGL: close to OpenGL's pixels, and the same bytes in any
+order of frames."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ pytestmark = [
 ]
 SIZE = (320, 200)
 GRADE = (EffectSnapshot("r", "gradient-ramp", (("blend", 30.0),)), EffectSnapshot("v", "vignette", (("amount", 40.0),)))
-"""The kernels have no vignette."""
+"""Effects for OpenGL: the kernels have no vignette."""
 NOISE = np.random.default_rng(7).integers(0, 256, (38, 60, 4), dtype=np.uint8) | np.array([0, 0, 0, 255], np.uint8)
 SOFT = (EffectSnapshot("b", "blur", (("amount", 4.0),)),)
 
@@ -32,7 +33,7 @@ def adjustment(*effects: EffectSnapshot) -> LayerSnapshot:
 
 
 def cards(first: float, last: float) -> list[LayerSnapshot]:
-    """Layers that cover the frame several times. The lowest and the highest one can move."""
+    """Return layers that cover the frame several times. The lowest and the highest one can move."""
     return [
         rect("#884422", 160 + first, 100, 320, 200, id="low"),
         rect("#336699", 150, 100, 280, 180, id="middle", opacity=0.6, transform=Transform2D(150, 100, 7)),
@@ -41,7 +42,7 @@ def cards(first: float, last: float) -> list[LayerSnapshot]:
 
 
 def frame(number: int, *, first: float = 0.0, last: float | None = None, soft: bool = False) -> Snapshot:
-    """A frame of cards below an adjustment and a card above it."""
+    """Return a frame of cards below an adjustment layer, and a card above it."""
     below = cards(first, 9.0 * number if last is None else last)
     corners = replace(GRADE[1], stored=(("amount", 30.0 + number),))
     effects = SOFT if soft else (GRADE[0], corners)
@@ -87,7 +88,7 @@ def test_earlier_frames_do_not_change_the_bytes(software: Painter, name: str) ->
 
 @pytest.fixture
 def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The shaders that ran, as they run."""
+    """Collect the shaders that run."""
     found: list[str] = []
     draw = Painter.draw
 
@@ -109,7 +110,7 @@ def test_layers_below_an_adjustment_are_not_drawn_with_opengl(software: Painter,
 
 
 def test_a_picture_below_a_blended_layer_is_not_drawn_with_opengl(software: Painter, draws: list[str]) -> None:
-    """Pictures below an operation of OpenGL that amplifies differences are filtered in full precision."""
+    """Images below an OpenGL operation that amplifies differences are filtered in full precision."""
 
     def shown(number: int) -> Snapshot:
         photo = LayerSnapshot("photo", "photo", ImageSource("noise", 300, 190), Transform2D(160 + number, 100, 3))

@@ -1,4 +1,4 @@
-"""The native kernels: each library gives the formulas' bytes, and what happens where none can be loaded."""
+"""Native kernels: each library gives the bytes of the formulas. Also tests machines where no library can be loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames finished in the processor's memory show what the shader shows."""
+"""Frames finished in main memory equal those of the shader."""
 
 from __future__ import annotations
 

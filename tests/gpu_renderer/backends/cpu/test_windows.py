@@ -1,4 +1,4 @@
-"""The native kernels of windows: each library gives the formulas' bytes."""
+"""Native kernels of windows: each library gives the bytes of the formulas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def noise(shape: tuple[int, int]) -> Pixels:
 
 
 def of_window(pixels: Pixels, axis: int, margin: int, operation: Operation, *, repeats_edge: bool) -> Pixels:
-    """The formula: every pixel of the window counts once, the edge repeated or 0 beyond it."""
+    """Apply the formula: every pixel of the window counts once. Beyond the edge, pixels repeat or are 0."""
     beyond = [(margin, margin) if side == 1 - axis else (0, 0) for side in range(3)]
     held = np.pad(pixels, beyond, mode="edge") if repeats_edge else np.pad(pixels, beyond)
     taps = np.lib.stride_tricks.sliding_window_view(held, 2 * margin + 1, axis=1 - axis)
@@ -35,7 +35,7 @@ def of_window(pixels: Pixels, axis: int, margin: int, operation: Operation, *, r
 
 
 def median_of(pixels: Pixels, margin: int, *, is_disc: bool) -> Pixels:
-    """The formula: the element at half of the sorted window."""
+    """Apply the formula: the middle element of the sorted window."""
     rows, columns = pixels.shape[:2]
     span = range(-margin, margin + 1)
     offsets = [(y, x) for y, x in product(span, span) if not is_disc or x * x + y * y <= margin * margin]

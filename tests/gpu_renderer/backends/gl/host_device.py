@@ -1,4 +1,4 @@
-"""A device whose memory is the processor's: what the handover does, with real OpenGL and real encoders, but without a GPU."""
+"""Fake GPU device in main memory: tests the handover with real OpenGL and encoders, but without a GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ UNWRITTEN = 77
 
 
 class HostDevice:
-    """Count what it does. After `copies_max` copies it fails, as a GPU might that was reset; a shift makes it copy wrongly."""
+    """Device that counts its calls. After `copies_max` copies it fails, like a GPU that was reset. A shift makes its
+    copies wrong."""
 
     dlpack = (1, 0)
     cuda_context: object = None
@@ -64,7 +65,7 @@ class HostDevice:
         assert self.shared_count == 0
 
     def rows(self, address: int, count: int, width_bytes: int, pitch_bytes: int) -> Rows:
-        """A view of memory that must lie within one allocation."""
+        """Return a view of memory. It must be within one allocation."""
         start = max(held for held in self.memory if held <= address)
         held = self.memory[start]
         offset = address - start

@@ -1,4 +1,4 @@
-"""Frames in a device's memory: laid out as encoders of a GPU want them, and never given out while somebody reads them."""
+"""Frames in a device's memory: their layout fits GPU encoders, and they are not reused while somebody reads them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZES = [(96, 64), (97, 63), (253, 141), (854, 480), (1, 1), (2, 3)]
 
 
 def frame_encoder() -> av.VideoCodecContext:
-    """An encoder whose packets hold the frames themselves."""
+    """Return an encoder whose packets contain the raw frames."""
     encoder = av.CodecContext.create("wrapped_avframe", "w")
     encoder.width, encoder.height, encoder.pix_fmt = 96, 64, "nv12"
     return encoder
@@ -100,7 +100,7 @@ def test_closing_frees_what_nobody_holds_and_nothing_else() -> None:
 
 def test_memory_that_the_encoders_library_cannot_take_is_refused_as_such() -> None:
     device = HostDevice()
-    device.dlpack = (10, 0)  # ROCm's memory
+    device.dlpack = (10, 0)  # memory of ROCm
     frames = DeviceFrames(device, layout(96, 64))
     with pytest.raises(InteropFailed, match="does not take the frame"):
         frames.take()

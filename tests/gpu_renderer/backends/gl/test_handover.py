@@ -1,4 +1,4 @@
-"""Segments whose frames stay in a device's memory: the same bytes, nothing left behind, whatever goes wrong."""
+"""Segments with frames in a device's memory: equal bytes and no leaks, even after errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROFILE = EncoderProfile(threads=1)
 
 
 class StillingScene(DiscScene):
-    """Say which pictures are repeats, so that long ones are held."""
+    """Scene that reports repeat frames, so that long ones are held."""
 
     def draw(self, step: int) -> RenderedFrame:
         picture = super().draw(step)

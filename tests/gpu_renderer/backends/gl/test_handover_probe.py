@@ -1,4 +1,4 @@
-"""Probe of the handover: can frames stay on this machine's GPU?"""
+"""Probe of the handover: tests if frames can stay on this machine's GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A GPU converts the samples of a video's frames to the very bytes that the kernels and libswscale make of them."""
+"""A GPU converts video samples to exactly the bytes of the kernels and of libswscale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that were trimmed, cut off, damaged, or tagged oddly, as telephones, editors and broken downloads leave them."""
+"""Trimmed, truncated, damaged or oddly tagged files, as phones, editors and broken downloads produce them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shown(videos: Videos, path: Path, index: int) -> int:
 def test_a_video_trimmed_without_encoding_begins_between_key_frames(
     videos: Videos, tmp_path: Path, encoding: dict[str, Any]
 ) -> None:
-    """An edit list hides the frames before the cut, the key frame among them."""
+    """An edit list hides the frames before the cut, including the key frame."""
     times = range(-40 * TRIMMED_COUNT, 40 * (FRAME_COUNT - TRIMMED_COUNT), 40)
     path = make_video(tmp_path / "clip.mp4", shown_at_ms=times, **encoding)
     order = list(range(FRAME_COUNT - TRIMMED_COUNT))
@@ -85,14 +85,14 @@ def test_tags_of_colours_that_mean_nothing_change_nothing(tag: str) -> None:
 
 
 def sample_sizes(contents: bytes | bytearray) -> tuple[int, ...]:
-    """Return the bytes of each frame, in the order stored."""
+    """Return the bytes of each frame, in stored order."""
     table = contents.index(b"stsz") + 12
     (count,) = struct.unpack_from(">I", contents, table)
     return struct.unpack_from(f">{count}I", contents, table + 4)
 
 
 def with_index_in_front(path: Path) -> bytes:
-    """Return an MP4 rewritten so that its frames come last."""
+    """Return the MP4 rewritten with its frames at the end."""
     moved = path.with_suffix(".moved.mp4")
     with av.open(str(path)) as source, av.open(str(moved), "w", options={"movflags": "faststart"}) as target:
         stream = target.add_stream_from_template(source.streams.video[0])
@@ -115,7 +115,7 @@ def test_a_file_whose_last_groups_are_broken_freezes_on_the_last_whole_frame(
 
 
 def test_a_last_group_that_cannot_be_read_freezes_on_the_frame_before(videos: Videos, tmp_path: Path) -> None:
-    """Its table leads beyond the file's end."""
+    """Its table points beyond the end of the file."""
     path = make_video(tmp_path / "clip.mp4", gop_frames=4, bframes=0)
     contents = bytearray(path.read_bytes())
     table = contents.index(b"stsz") + 16
@@ -125,7 +125,7 @@ def test_a_last_group_that_cannot_be_read_freezes_on_the_frame_before(videos: Vi
 
 
 def test_a_file_whose_list_of_key_frames_is_wrong_is_decoded_from_its_start(videos: Videos, tmp_path: Path) -> None:
-    """Without an entry in that list, no place of the file is found."""
+    """Seeking fails without an entry in that list."""
     path = make_video(tmp_path / "clip.mp4", gop_frames=10, bframes=0)
     contents = bytearray(path.read_bytes())
     struct.pack_into(">I", contents, contents.index(b"stss") + 12, 1 << 24)
@@ -155,7 +155,7 @@ def test_a_damaged_video_looks_the_same_however_decoding_gets_to_a_frame(
 
 
 def pixels_of(path: Path, runs: list[list[int]]) -> dict[int, bytes]:
-    """Return the frames of runs, each by a decoder of its own."""
+    """Return the frames of runs, each with a new decoder."""
     found: dict[int, bytes] = {}
     for run in runs:
         opened = Videos(Path)
@@ -168,7 +168,7 @@ def pixels_of(path: Path, runs: list[list[int]]) -> dict[int, bytes]:
 
 
 def test_a_stream_that_shrinks_is_held_backward_by_the_sizes_of_its_frames(tmp_path: Path) -> None:
-    """The small frames at its end say nothing of how many of the large ones before fit into the budget."""
+    """The small frames at the end do not show how many of the large ones before them fit into the budget."""
     path = make_shrinking_video(tmp_path / "clip.webm")
     videos = Videos(Path, ahead_max_bytes=2 * LARGE[0] * LARGE[1] * 4)
     held = []
@@ -183,7 +183,7 @@ LARGE, SMALL = (640, 480), (64, 48)
 
 
 def make_shrinking_video(path: Path) -> Path:
-    """Write a VP9 stream whose second half has small frames, and says so in band only."""
+    """Write a VP9 stream whose second half has small frames. Only the stream itself announces the change."""
     with av.open(str(path), "w", format="webm") as container:
         stream = container.add_stream("libvpx-vp9", rate=25)
         codecs = {LARGE: stream.codec_context, SMALL: av.CodecContext.create("libvpx-vp9", "w")}
@@ -208,7 +208,7 @@ def make_shrinking_video(path: Path) -> Path:
 
 
 def destroy_frames(path: Path, indices: range) -> None:
-    """Overwrite frames, but for the few bytes by which a key frame is known as one."""
+    """Overwrite frames except for the first bytes, which mark a key frame."""
     contents = bytearray(path.read_bytes())
     offset, sizes = contents.index(b"mdat") + 4, sample_sizes(contents)
     for index in indices:

@@ -110,7 +110,7 @@ def test_a_source_with_nothing_behind_it_is_no_picture(tmp_path: Path, src: str)
 
 
 def bomb() -> bytes:
-    """A PNG of a few bytes that claims to be 60,000 pixels square."""
+    """Return a PNG of a few bytes that claims to be 60,000 pixels square."""
     header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 6, 0, 0, 0)
     chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(100))), (b"IEND", b"")]
     parts = (struct.pack(">I", len(d)) + n + d + struct.pack(">I", zlib.crc32(n + d)) for n, d in chunks)
@@ -153,7 +153,7 @@ def test_a_chunk_that_is_cut_off_hides_no_picture(tmp_path: Path) -> None:
 
 
 def wide_gamut_profile() -> bytes:
-    """An ICC profile of Adobe RGB's primaries and a gamma of 2.2."""
+    """Return an ICC profile with Adobe RGB's primaries and a gamma of 2.2."""
     rows = ((0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919, 0.06322, 0.74457))
     place = struct.Struct(">4s4x3i")
     tags = [(b"wtpt", (0.9642, 1.0, 0.8249)), *zip((b"rXYZ", b"gXYZ", b"bXYZ"), rows, strict=True)]

@@ -1,4 +1,4 @@
-"""Frames made between two frames of a video by the motion of their parts."""
+"""Frames interpolated between two video frames by the motion of their blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_renderer.content.vector.surface import Pixels
 
 
 def textured(dx: int = 0, dy: int = 0, rows: int = 120, columns: int = 160) -> Pixels:
-    """Soft spots that a block can be told by, all moved by as many pixels."""
+    """Return soft spots that make blocks recognisable, all moved by a number of pixels."""
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float64)
     x, y = x - dx, y - dy
     spots = np.sin(x / 5.3) * np.cos(y / 4.1) + np.sin((x + 2 * y) / 7.7)

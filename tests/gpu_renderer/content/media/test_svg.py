@@ -1,4 +1,4 @@
-"""SVG documents: layers.md 10. Places are in user units of a 100 x 100 view box."""
+"""SVG documents: layers.md 10. Coordinates are in user units of a 100 x 100 view box."""
 
 from __future__ import annotations
 

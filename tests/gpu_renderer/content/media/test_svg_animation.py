@@ -1,4 +1,4 @@
-"""Animation that an SVG document declares, at times of its own."""
+"""Animations declared in SVG documents, on their own timeline."""
 
 from __future__ import annotations
 

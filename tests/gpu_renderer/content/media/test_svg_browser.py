@@ -1,4 +1,4 @@
-"""SVG documents drawn as browsers draw them. Places are in user units of a 100 x 100 view box."""
+"""SVG documents are drawn as in browsers. Coordinates are in user units of a 100 x 100 view box."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILTERED = '<rect x="20" y="20" width="60" height="60" fill="red" filter="url(#f
 
 
 def painted(body: str) -> tuple[float, ...]:
-    """Left, top, right and bottom of what is drawn, in user units."""
+    """Return left, top, right and bottom of the drawn pixels, in user units."""
     pixels, _ = svg_pixels(svg(body), reference_fonts())
     rows, columns = np.nonzero(pixels[..., 3] > 128)
     return tuple(float(value) / 20.48 for value in (columns.min(), rows.min(), columns.max(), rows.max()))

@@ -1,4 +1,4 @@
-"""SVG documents that would hold a worker are refused by name, before the work is done."""
+"""SVG documents that would block a worker are refused with a reason before they are drawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def svg(body: str, attributes: str = 'width="100" height="100"') -> str:
 
 
 def stated_png(side: int) -> str:
-    """A PNG that says that it has so many pixels, and has none."""
+    """Return a PNG that claims a number of pixels and has none."""
     header = struct.pack(">IIBBBBB", side, side, 8, 6, 0, 0, 0)
     chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     data = b"\x89PNG\r\n\x1a\n" + chunk + struct.pack(">I", 0) + b"IDAT" + struct.pack(">I", zlib.crc32(b"IDAT"))
@@ -34,7 +34,7 @@ def stated_png(side: int) -> str:
 
 
 def multiplied(inside: str, layer: str, depth: int, count: int) -> str:
-    """Definitions in which each layer refers so many times to the one before."""
+    """Return definitions in which each layer uses the previous one several times."""
     layers = "".join(
         f'<g id="g{n}">' + layer.format(n - 1) * count + "</g>" for n in range(1, depth)
     )  # fmt: skip
@@ -49,7 +49,7 @@ ZIGZAG = "M0 0" + "l1 1l1 -1" * 3000
 
 
 def tangle(count: int) -> str:
-    """A line to and fro within a small square, and one point far away."""
+    """Return a line that goes back and forth within a small square, and one point far away."""
     chance = random.Random(count)
     inside = " ".join(f"{chance.uniform(0, 9):.3f},{chance.uniform(0, 9):.3f}" for _ in range(count))
     return f'<polyline points="{inside} 90,90" stroke="red" fill="none"/>'
@@ -76,7 +76,7 @@ ATTACKS = {
 def test_a_document_beyond_a_limit_is_refused_and_the_reason_names_it(
     cost: Cost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if cost in (Cost.matches, Cost.painted):  # the limit itself takes seconds
+    if cost in (Cost.matches, Cost.painted):  # reaching the limit takes seconds
         monkeypatch.setitem(LIMITS, cost, LIMITS[cost] // 20)
     with pytest.raises(MediaUndecodable) as refusal:
         svg_pixels(svg(ATTACKS[cost]), reference_fonts())
@@ -84,14 +84,14 @@ def test_a_document_beyond_a_limit_is_refused_and_the_reason_names_it(
 
 
 def test_many_shapes_of_one_path_are_told_from_lines_that_cross() -> None:
-    """The way from the end of one outline to the beginning of the next is no line."""
+    """There is no line from the end of one outline to the start of the next."""
     dots = [f"M{x / 2:.1f} {y / 2:.1f}h.2v.2h-.2z" for x in range(200) for y in range(200)]
     random.Random(1).shuffle(dots)
     svg_pixels(svg(f'<path d="{"".join(dots)}"/>'), reference_fonts())
 
 
 def test_dashes_count_by_their_number_and_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tiny ones would take a second for each of these lines, and wide ones ten."""
+    """Tiny dashes would take a second for each of these lines, and wide ones ten."""
     monkeypatch.setitem(LIMITS, Cost.painted, LIMITS[Cost.painted] // 20)
     for dash, width in ((".0003", 0.1), (".01", 40)):
         line = f'<path d="M0 50h100" stroke="red" stroke-width="{width}" stroke-dasharray="{dash}"/>'
@@ -116,14 +116,14 @@ def test_markers_and_patterns_count_what_they_draw_again(monkeypatch: pytest.Mon
 
 
 def filtered(primitives: str) -> str:
-    """A document that a filter of these primitives covers."""
+    """Return a document covered by a filter of these primitives."""
     region = 'x="0" y="0" width="1" height="1"'
     shape = '<rect width="100" height="100" filter="url(#f)"/>'
     return svg(f'<filter id="f" {region}>{primitives}</filter>{shape}')
 
 
 def test_a_result_of_a_filter_counts_as_often_as_it_is_used() -> None:
-    """Skia draws it again for each use: these doublings would take years."""
+    """Skia draws it again for each use: this doubling would take years."""
     doubled = "".join(
         f'<feMerge result="r{n}"><feMergeNode in="r{n - 1}"/><feMergeNode in="r{n - 1}"/></feMerge>'
         for n in range(1, 40)
@@ -191,7 +191,7 @@ LONG = 200_000
     ],
 )
 def test_long_values_of_properties_are_read_once(attributes: str) -> None:
-    """Patterns that give characters back took minutes for a few thousand digits or spaces."""
+    """Backtracking patterns took minutes for a few thousand digits or spaces."""
     began = time.process_time()
     svg_pixels(svg(f'<rect height="50" {attributes}/>'), reference_fonts())
     assert time.process_time() - began < 20

@@ -1,4 +1,4 @@
-"""Details of SVG documents that are drawn as Chromium draws them. Places are in user units of a 100 x 100 view box."""
+"""Details of SVG documents are drawn as in Chromium. Coordinates are in user units of a 100 x 100 view box."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_value_of_a_variable_that_is_not_there_leaves_the_inherited_one() -> N
 
 def test_a_font_shorthand_may_state_a_size_that_begins_with_a_point() -> None:
     pixels, _ = svg_pixels(svg('<text x="5" y="50" style="font: 700 .9em sans-serif">H</text>'), reference_fonts())
-    assert pixels[: int(38 * 20.48), :, 3].max() == 0  # the letter is 10 high
+    assert pixels[: int(38 * 20.48), :, 3].max() == 0  # the letter has a height of 10
     assert pixels[int(45 * 20.48), :, 3].max() == 255
 
 

@@ -1,4 +1,5 @@
-"""SVG documents as design tools export them, drawn as Chromium draws them. Places are in user units of a 100 x 100 view box."""
+"""SVG documents exported by design tools are drawn as in Chromium. Coordinates are in user units of a 100 x 100 view
+box."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MASK = '<mask id="m"{}><rect x="20" y="20" width="60" height="60" fill="#000"/><
 
 
 def width(body: str) -> float:
-    """Width of what is drawn, in user units."""
+    """Return the width of the drawn pixels, in user units."""
     pixels, _ = svg_pixels(svg(body), reference_fonts())
     columns = np.nonzero(pixels[..., 3].max(0))[0]
     return float(columns.max() - columns.min()) / 20.48
@@ -64,7 +65,7 @@ LAYERS = (
     '<mask id="a"><rect width="60" height="100" fill="#fff"/></mask><mask id="b"><rect x="40" width="60" height="100" fill="#fff"/></mask>'
     '<rect width="100" height="100" fill="red" {}/>'
 )
-"""Masks that show the left and the right side and both show the middle."""
+"""Masks that show the left side and the right side. Both show the middle."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Filter functions of CSS on SVG elements. Colours are those of Chromium."""
+"""CSS filter functions on SVG elements. Expected colours are Chromium's."""
 
 from __future__ import annotations
 

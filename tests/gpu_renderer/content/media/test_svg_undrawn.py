@@ -1,4 +1,4 @@
-"""What SVG documents say that is not drawn (format/layers.md 10)."""
+"""Features of SVG documents that are not drawn (format/layers.md 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of videos by time, exactly."""
+"""Frames of videos at exact times."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_playing_a_file_again_decodes_each_frame_once(videos: Videos, tmp_path: 
 
 
 def test_a_video_of_one_group_played_backward_is_decoded_a_few_times(tmp_path: Path) -> None:
-    """The only backward layer has the whole budget, counted by the bytes of the samples: no frame decodes the group again."""
+    """The only backward layer gets the whole budget, counted in bytes of samples: no frame decodes the group again."""
     videos = Videos(lambda src: tmp_path / src, ahead_max_bytes=40 * 64 * 48 * 2)
     make_video(tmp_path / "clip.mp4", gop_frames=500)
     order = list(reversed(range(40)))

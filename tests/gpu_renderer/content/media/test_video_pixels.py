@@ -1,4 +1,4 @@
-"""The kernels turn decoded samples into the very pixels that libswscale makes of them."""
+"""The kernels convert decoded samples to exactly the pixels of libswscale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gpu_renderer.reference_pixels import reference_pixels
 BT709, LIMITED, FULL = 1, 1, 2
 MATRICES = {"bt709": 1, "bt601": 5, "smpte240m": 7, "bt2020": 9}
 SIZES = [(8, 8), (38, 22), (64, 48), (1022, 8), (1026, 10), (2050, 12)]
-"""Small ones, and those about the ends of the kernels' chunks."""
+"""Small sizes, and sizes around multiples of the kernels' chunks."""
 LEVELS = np.array([0, 1, 16, 17, 127, 128, 129, 235, 240, 254, 255], np.uint8)
 
 
@@ -29,7 +29,7 @@ def native() -> Kernels:
 
 
 def noise(size: tuple[int, int], levels: np.ndarray, matrix: int = BT709, color_range: int = LIMITED) -> av.VideoFrame:
-    """A frame of 4:2:0 whose samples are any of the levels."""
+    """Return a 4:2:0 frame of random samples."""
     rng = np.random.default_rng(size[0])
     frame = av.VideoFrame(*size, "yuv420p")
     frame.colorspace, frame.color_range = matrix, color_range

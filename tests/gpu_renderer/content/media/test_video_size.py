@@ -1,4 +1,4 @@
-"""A video whose stream is larger than its container says is refused before it is decoded."""
+"""A video whose stream is larger than its container claims is refused before it is decoded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.gpu_renderer.content.media.video_files import make_video
 
 
 def disguised(path: Path) -> Path:
-    """A video of 320 x 240 whose container says 64 x 48."""
+    """Return a video of 320 x 240 whose container claims 64 x 48."""
     make_video(path, size=(320, 240), shown_at_ms=range(0, 400, 40))
     contents = bytearray(path.read_bytes())
     entry = contents.index(b"avc1", contents.index(b"stsd")) + 4 + 24

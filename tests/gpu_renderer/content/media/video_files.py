@@ -1,4 +1,4 @@
-"""Videos made for the tests: grey frames whose level is their number."""
+"""Videos for tests: grey frames whose level is their number."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TICK = Fraction(1, 1000)
 
 
 def level(number: int) -> int:
-    """The grey of a frame, 0..255; frames 0..39 have their own."""
+    """Return the grey level of a frame, 0..255. Frames 0..39 have different levels."""
     return 8 + LEVEL_STEP * number
 
 
 def number(pixels: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> int:
-    """Which frame shows this picture."""
+    """Return the number of the frame in this picture."""
     return round((float(np.median(pixels[..., :3])) - level(0)) / LEVEL_STEP)
 
 
@@ -34,7 +34,7 @@ def make_video(
     size: tuple[int, int] = (64, 48),
     tags: tuple[int, int] = (0, 0),
 ) -> Path:
-    """An H.264 file in MP4 with a frame at each of the times; `tags` are the matrix and range codes."""
+    """Write an H.264 file in MP4 with a frame at each of the times. `tags` are the codes of matrix and range."""
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=25, options={"x264-params": x264, "crf": "10"})
         stream.width, stream.height = size
@@ -63,7 +63,7 @@ QUARTER_CLOCKWISE = (0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)
 
 
 def make_noise_video(path: Path, size: tuple[int, int], frame_count: int, fps: int = 30) -> Path:
-    """A file whose pixels take every value, frame by frame another picture."""
+    """Write a video whose pixels take every value, with a different picture in each frame."""
     rng = np.random.default_rng(11)
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=fps, options={"crf": "8"})

@@ -1,4 +1,4 @@
-"""The measured box and the baseline: worked examples of text.md 3 and 10."""
+"""Measured box and baseline: worked examples of text.md 3 and 10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which face stands for a family, weight and style (text.md 2)."""
+"""Choice of a face for a family, weight and style (text.md 2)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_characters_that_the_family_lacks_come_from_others() -> None:
 
 @pytest.mark.parametrize("cluster", ["x\u0331", "Z\u030c\u0331"])
 def test_a_letter_goes_to_a_family_that_has_its_marks_too(cluster: str) -> None:
-    """text.md 2.1: fallback is by the shaper, which wants the whole cluster. Liberation Sans has no macron below."""
+    """text.md 2.1: the shaper falls back for a whole cluster. Liberation Sans has no macron below."""
     chain = reference_fonts().chain(Style("Arial", 600, italic=False))
     assert chain.face_for(cluster[0]).face.file.family == "Liberation Sans"
     assert chain.face_for(cluster).face.file.family == "Inter"

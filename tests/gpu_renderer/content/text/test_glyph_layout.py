@@ -15,7 +15,7 @@ from tests.gpu_renderer.fonts import reference_fonts, text
 
 MONO = TextStyle(family="Liberation Mono", size=40, weight=400, letter_spacing=4)
 CELL = 24.00390625
-"""Width of a character of the monospaced face at 40 px: 0.6001 em."""
+"""Character width of the monospaced face at 40 px: 0.6001 em."""
 
 
 def places(source: TextSource, width: float = 200) -> list[GlyphPlace]:
@@ -68,7 +68,7 @@ def test_later_runs_win_key_by_key() -> None:
 
 
 def test_a_static_newline_in_animated_text_advances_like_a_space() -> None:
-    """The drawn character is the static one, and a canvas takes a newline for a space (animation.md 7.3, text.md 1)."""
+    """The drawn character is the static one, and a canvas treats a newline as a space (animation.md 7.3, text.md 1)."""
     style = TextStyle(family="Inter", size=40, weight=700)
     rest = (GlyphPose(),) * 3
     broken, spaced = (

@@ -1,4 +1,4 @@
-"""Fetching fonts: pinned, whole or not at all, and usable offline afterwards."""
+"""Fonts are fetched in pinned versions, completely or not at all, and work offline afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FACE = FONTS / "reference" / "fonts-liberation" / "LiberationMono-Regular.ttf"
 
 
 def archive() -> bytes:
-    """An npm archive with one static face."""
+    """Return an npm archive with one static face."""
     woff, out = io.BytesIO(), io.BytesIO()
     with TTFont(str(FACE)) as font:
         font.flavor = "woff2"
@@ -38,7 +38,7 @@ def archive() -> bytes:
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for Debian's archive and the npm registry."""
+    """Return a folder that replaces Debian's archive and the npm registry."""
     folder = tmp_path / "sources"
     folder.mkdir()
     for name in ("DEBIAN", "NPM"):
@@ -95,7 +95,7 @@ def test_an_archive_with_another_hash_is_refused_and_leaves_nothing(tmp_path: Pa
 
 
 def deb(members: dict[str, bytes]) -> bytes:
-    """A Debian package: an `ar` archive."""
+    """Return a Debian package, which is an `ar` archive."""
     rows = (
         f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(data):<10}`\n".encode() + data + b"\n" * (len(data) % 2)
         for name, data in members.items()

@@ -93,7 +93,8 @@ def test_letter_spacing_leaves_joined_letters_marks_and_invisible_characters_alo
 
 @pytest.mark.parametrize(("text", "spaces"), [("نص-نص", 0), ("نص/نص", 0), ("نص (نص) نص", 2), ("נץ-נץ", 5)])
 def test_letter_spacing_leaves_signs_in_words_of_joined_letters_alone(text: str, spaces: int) -> None:
-    """Measured in Chromium: a sign has the script of its word, also where it comes from another face. Spaces are spaced."""
+    """Measured in Chromium: a sign has the script of its word, even if its glyph is from another face. Spaces get
+    letter spacing."""
     chain = reference_fonts().chain(Style("Arial", 400, italic=False))
     assert sum(glyph.is_spaced for glyph in shaped(text, chain, off=NO_LIGATURES)) == spaces
 
@@ -110,7 +111,7 @@ def test_tabs_and_returns_are_spaces() -> None:
 
 @pytest.mark.parametrize("char", "\u00ad\u200b\u200e\u200f\ufeff")
 def test_a_canvas_does_not_kern_over_some_invisible_characters(char: str) -> None:
-    """Widths of Chromium at 100 px. An SVG document kerns over them, as both do over a word joiner."""
+    """Widths in Chromium at 100 px. An SVG document kerns over these characters; both kern over a word joiner."""
     chain = reference_fonts().chain(Style("Arial", 400, italic=False))
     assert shaped_width(shaped(f"A{char}V", chain), 100) == pytest.approx(133.40, abs=0.01)
     assert shaped_width(shaped("A\u2060V", chain), 100) == pytest.approx(125.98, abs=0.01)
@@ -156,7 +157,7 @@ def test_a_line_from_right_to_left_ends_at_the_left() -> None:
 
 @pytest.mark.parametrize("control", ["\x01", "\x1f"])
 def test_control_characters_are_the_boxes_of_the_first_family(control: str) -> None:
-    """Measured in Chromium: it looks for them in no other family, some of which draw nothing for them."""
+    """Measured in Chromium: it does not look for them in other families, some of which draw nothing for them."""
     chain = reference_fonts().chain(Style("Inter", 600, italic=False))
     (glyph,) = shaped(control, chain)
     assert (glyph.styled, glyph.glyph) == (chain.primary, 0)

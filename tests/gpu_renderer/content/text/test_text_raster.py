@@ -219,7 +219,7 @@ E_STROKED = [0, 181, 255, 255, 255, 255, 255, 255, 255, 255, 234, 17]
     ],
 )
 def test_letters_have_the_levels_of_a_browsers_canvas(family: str, pose: GlyphPose | None, expected: list[int]) -> None:
-    """The third row of an e of 20 px, measured in Chromium 156 with the same fonts."""
+    """Third row of a 20 px "e", measured in Chromium 156 with the same fonts."""
     style = TextStyle(family=family, size=20, weight=400, fill="#ffffff")
     source = text("e", style, align="center")
     if pose is not None:

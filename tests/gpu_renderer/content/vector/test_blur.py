@@ -1,4 +1,4 @@
-"""Blurs of coverage against three boxes and a Gaussian written out in numpy."""
+"""Blurs of coverage, compared with three box blurs and a Gaussian in numpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_renderer.content.vector.surface import Pixels
 
 
 def blots() -> Pixels:
-    """A large blot, a thin bar and a ring that nearly touches the buffer's edge."""
+    """Return a large blot, a thin bar, and a ring close to the buffer's edge."""
     pixels = np.zeros((203, 241), np.uint8)
     pixels[60:150, 50:121] = 255
     pixels[40:160, 160:167] = 200
@@ -23,7 +23,7 @@ def blots() -> Pixels:
 
 
 def weighted(pixels: Pixels, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the means by an odd number of weights, along both axes."""
+    """Return weighted means along both axes. The number of weights is odd."""
     margin = len(weights) // 2
     found: npt.NDArray[np.float64] = pixels.astype(np.float64)
     for axis in (0, 1):

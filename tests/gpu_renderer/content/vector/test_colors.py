@@ -1,4 +1,4 @@
-"""CSS colours as a canvas reads them."""
+"""CSS colours as a canvas parses them."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_feather_spreads_over_as_many_pixels_where_they_are_not_square() -> No
 
 
 def along(height: float) -> Pixels:
-    """A column of a mask over the upper half of a box whose vertices feather a tenth of its height."""
+    """Return a column of a mask over the upper half of a box whose vertices feather a tenth of its height."""
     upper = ((-100.0, -height / 2), (100.0, -height / 2), (100.0, 0.0), (-100.0, 0.0))
     points = tuple(MaskPoint(x, y, x, y, x, y, height / 10) for x, y in upper)
     return mask_coverage([MaskPath("m", "add", points)], 200.0, height, 2.0)[:, 0]

@@ -1,4 +1,4 @@
-"""Fields of particles: layers.md 12.2."""
+"""Particle fields: layers.md 12.2."""
 
 from __future__ import annotations
 

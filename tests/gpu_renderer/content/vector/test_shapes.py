@@ -47,13 +47,13 @@ def path(*runs: Run, fills: tuple[Paint, ...] = (RED,), **fields: object) -> Sha
 
 
 def raster(source: ShapeSource, supersample: float) -> Raster:
-    """The shape's raster as RGBA, also where coverage of one colour is kept."""
+    """Return the shape's raster as RGBA, also if the raster is coverage of one colour."""
     drawn = shape_raster(source, supersample)
     return replace(drawn, pixels=rgba_of(drawn), color=None)
 
 
 def at(source: ShapeSource, x: float, y: float, supersample: float = 2) -> list[int]:
-    """The raster's pixel at a place in px from the box centre."""
+    """Return the raster's pixel at a position in px from the box centre."""
     drawn = raster(source, supersample)
     rows, columns = drawn.pixels.shape[:2]
     return drawn.pixels[int(rows / 2 + y * supersample), int(columns / 2 + x * supersample)].tolist()  # type: ignore[no-any-return]
@@ -152,7 +152,8 @@ def test_a_positive_offset_moves_the_dashes_toward_the_start() -> None:
 
 @pytest.mark.parametrize("cap", ["butt", "round", "square"])
 def test_a_hairline_around_a_box_lies_on_all_of_its_edges(cap: str) -> None:
-    """A stroke of 0.4 px at 2 pixels a px, around a box of 20 x 10 px with 2 px of padding. Levels are those of Chromium."""
+    """Stroke of 0.4 px at 2 pixels per px, around a box of 20 x 10 px with 2 px of padding. Expected levels are
+    Chromium's."""
     source = ShapeSource("rect", 20, 10, (), (Stroke(WHITE, 0.4, cap=cap),))  # type: ignore[arg-type]
     pixels = raster(source, 2).pixels[..., 3].astype(int)
     assert pixels[14, 2:6].tolist() == pytest.approx([0, 102, 102, 0], abs=1)
@@ -245,7 +246,7 @@ def test_opacity_stops_multiply_the_colours_at_every_offset() -> None:
 
 
 def test_gradients_are_dithered_by_the_reference_s_square() -> None:
-    """A colour between two levels rounds up at as many of 64 places as it lies above the lower; rows come first."""
+    """A colour between two levels rounds up at a share of 64 positions that equals its fraction; rows come first."""
     levels = LinearGradient(0, (GradientStop(0, "#000000"), GradientStop(1, "#010101")))
     wide = rgba_of(raster(rect(6400, 8, levels), 1))[..., 0]
     assert np.array_equal(wide[:, 3200:3208].sum(axis=1), [0, 8] * 4)
