@@ -1,4 +1,4 @@
-"""The shared corpus of documents and reference frames, where a test machine has it."""
+"""Shared corpus of documents and reference frames, on test machines that have it."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the shared corpus
 
 
 def corpus_documents() -> list[Path]:
-    """Every document of the corpus, the legacy ones included; nothing where the corpus is absent."""
+    """Return every document of the corpus, including legacy ones, or nothing if there is no corpus."""
     return sorted(CORPUS.glob("*/*/document.json"))

@@ -1,4 +1,4 @@
-"""Small documents, built as an editor would write them."""
+"""Small documents in the form that an editor writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def node(node_id: str, kind: str = "shape", **properties: Any) -> Json:
-    """A layer under the composition root; `fx`, `text`, `style`, `geometry` fill components of their own."""
+    """Return a layer under the composition root. `fx`, `text`, `style`, `geometry` fill the components of that name."""
     components: list[Json] = [{"id": f"{node_id}_t", "type": "Transform", "props": {"__kind": kind}}]
     named = {"fx": "fx", "text": "Text", "style": "Style", "geometry": "Geometry", "group": "group", "svg": "svg"}
     named["audio"] = "Audio"
@@ -27,7 +27,7 @@ def node(node_id: str, kind: str = "shape", **properties: Any) -> Json:
 
 
 def root(*children: str, node_id: str = "comp_root", **properties: Any) -> Json:
-    """A composition's root node."""
+    """Return a composition's root node."""
     meta = {"__kind": "group", **properties}
     return {
         "id": node_id,
@@ -48,7 +48,8 @@ def document(
     comps: Json | None = None,
     **top: Any,
 ) -> Json:
-    """A document of one composition (400 x 300, 30 fps, 10 s) that holds the layers; more roots and comps as given."""
+    """Return a document of one composition (400 x 300, 30 fps, 10 s) with the layers, and other given roots and
+    compositions."""
     listed = [layer["id"] for layer in layers if layer["parent"] == "comp_root"]
     settings = {"id": "comp_root", "name": "Main", "width": 400, "height": 300, "fps": 30, "durationSeconds": 10}
     return {
@@ -71,14 +72,14 @@ def document(
 
 
 def keys(*pairs: tuple[float, float], **more: Any) -> list[Json]:
-    """Linear keyframes of (seconds, value)."""
+    """Return linear keyframes of (seconds, value)."""
     return [{"t": t, "value": value, "easing": "linear", **more} for t, value in pairs]
 
 
 def bundle(
     doc: Json, folder: str = "", leave_out: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
 ) -> bytes:
-    """The document as a zipped bundle."""
+    """Return the document as a zipped bundle."""
     chunks: Json = {
         "scene.json": doc["scene"],
         "animation.json": doc["animation"],

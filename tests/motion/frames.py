@@ -1,4 +1,4 @@
-"""Asking a document what it shows at a time."""
+"""Evaluate a document at a time."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ S = TypeVar("S", bound=Source)
 
 
 def built(document: Any, parity: Parity = REFERENCE) -> Composition:
-    """The document as it would be rendered."""
+    """Return the document in the form for rendering."""
     return build(migrate(document), parity=parity)
 
 
 def shown(document: Any, time: float = 0.0, output_fps: float | None = None, parity: Parity = REFERENCE) -> Snapshot:
-    """The frame at a time."""
+    """Return the frame at a time."""
     return snapshot(built(document, parity=parity), time, output_fps)
 
 
 def layer(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> LayerSnapshot | None:
-    """The layer of the frame at a time, None where it is not in it."""
+    """Return the layer of the frame at a time, or None if the frame lacks it."""
     return next((layer for layer in shown(document, time, **more).layers if layer.id == layer_id), None)
 
 
@@ -37,7 +37,7 @@ def place(document: Any, layer_id: str, time: float = 0.0, **more: Any) -> Trans
 
 
 def flat(transform: Transform2D | Transform3D) -> Transform2D:
-    """The transform without its depth."""
+    """Return the transform without its depth."""
     return transform.flat if isinstance(transform, Transform3D) else transform
 
 
@@ -50,5 +50,5 @@ def source(document: Any, layer_id: str, kind: type[S], time: float = 0.0) -> S:
 
 
 def fill(document: Any, layer_id: str, time: float = 0.0) -> Any:
-    """The first fill of a shape."""
+    """Return the first fill of a shape."""
     return source(document, layer_id, ShapeSource, time).fills[0]

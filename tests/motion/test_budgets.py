@@ -1,4 +1,4 @@
-"""Projects whose layers together ask for too much are refused by name, before a frame is drawn."""
+"""Projects whose layers exceed a common budget are refused with a reason, before a frame is drawn."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_length_of_all_expressions_is_limited(monkeypatch: pytest.MonkeyPatc
 
 
 def curves(count: int, reach: float = 3_000.0) -> list[dict[str, float]]:
-    """Points around a circle, their handles on the other side of the layer."""
+    """Return points around a circle, with handles on the other side of the layer."""
     points = []
     for index in range(count):
         x, y = 500 * math.cos(index), 500 * math.sin(index)
@@ -71,7 +71,7 @@ def blurs(count: int) -> dict[str, Any]:
 
 
 def brushed(points: int, step: float, strokes: int = 1, size: float = 30.0) -> dict[str, Any]:
-    """A layer with brush strokes that go to and fro over 1,000 px, a step from point to point."""
+    """Return a layer with brush strokes that go back and forth over 1,000 px at each point."""
     line = [{"x": abs(index * step % 2_000 - 1_000), "y": float(index % 3)} for index in range(points)]
     return node("Sketch", "shape", fx={"paint": {"strokes": [{"size": size, "points": line}] * strokes}})
 
@@ -147,7 +147,7 @@ def test_a_layer_that_asks_for_too_much_is_refused_by_name_with_number_and_limit
 
 
 def tangle(count: int, size: float) -> list[dict[str, float]]:
-    """A line to and fro within a small square, and one point far away."""
+    """Return a line that goes back and forth within a small square, and one point far away."""
     chance = random.Random(count)
     inside = [{"x": chance.uniform(0, size), "y": chance.uniform(0, size)} for _ in range(count)]
     return [*inside, {"x": 10_000.0, "y": 10_000.0}]
@@ -240,7 +240,7 @@ def test_a_repeater_that_repeats_nothing_leaves_the_points_counted(monkeypatch: 
 
 
 def copying(*operators: dict[str, Any], **properties: Any) -> dict[str, Any]:
-    """A layer with repeaters of a thousand copies, unless an operator says otherwise."""
+    """Return a layer with repeaters, of a thousand copies each by default."""
     chain = [{"id": f"r{number}", "type": "repeater", "copies": 1000, **one} for number, one in enumerate(operators)]
     return node("Fan", "shape", fx={"pathOps": chain}, **properties)
 
@@ -288,7 +288,7 @@ def test_keyframes_of_copies_count_with_their_largest_value(path: str, layer: di
 
 
 def placing(width: int, levels: int) -> dict[str, Any]:
-    """Compositions that each place the next one `width` times; the last holds as many shapes."""
+    """Return compositions that each place the next one `width` times. The last one has as many shapes."""
     names = ["comp_root", *(f"comp_{level}" for level in range(1, levels))]
     layers, roots = [], []
     for level, name in enumerate(names):
@@ -309,7 +309,7 @@ def test_layers_of_placed_compositions_count_as_often_as_they_are_placed() -> No
 def test_a_long_chain_of_placed_compositions_is_counted_as_deep_as_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert layer_count(snapshot(build(placing(1, 2_000)), 0.0)) == 9
     monkeypatch.setattr(budgets, "LAYERS_MAX", 17)
-    with pytest.raises(PropertyRefused, match="has 18 layers"):  # each composition's root counts as well
+    with pytest.raises(PropertyRefused, match="has 18 layers"):  # the root of each composition counts too
         build(placing(1, 2_000))
 
 

@@ -1,4 +1,4 @@
-"""From bytes to a document."""
+"""Read a document from bytes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_what_is_no_project_is_refused(data: bytes) -> None:
 
 
 def nested(depth: int) -> bytes:
-    """A document with lists within lists: so many levels, with the document itself."""
+    """Return a document of nested lists with this many levels, including the document itself."""
     return (json.dumps(SMALL)[:-1] + ', "guides": ' + "[" * (depth - 1) + "]" * (depth - 1) + "}").encode()
 
 

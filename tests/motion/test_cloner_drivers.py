@@ -1,4 +1,4 @@
-"""Cloners driven by other layers: outlines that they follow, falloffs around a layer (layers.md 12.1)."""
+"""Cloners driven by other layers: outlines to follow, and falloffs around a layer (layers.md 12.1)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def opacities(doc: Json, time: float = 0.0) -> list[float]:
 
 
 def test_a_falloff_follows_its_layer() -> None:
-    """The copies lie at 0, 100 and 200; the driver goes from the first to the last."""
+    """The copies are at 0, 100 and 200. The driver moves from the first to the last."""
     doc = cloned(
         node("driver", "null", x=-50, y=100),
         tracks={"driver": {"x": keys((0, 0), (2, 200))}},

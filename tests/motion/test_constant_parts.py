@@ -1,4 +1,4 @@
-"""State remembered between frames never shows: a document that was evaluated before gives what a fresh one gives."""
+"""State cached between frames has no effect: an evaluated document gives the same frames as a new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worked examples B of animation.md 9: data tracks and masks."""
+"""Worked examples B of animation.md 9: data tracks and masks."""
 
 from __future__ import annotations
 

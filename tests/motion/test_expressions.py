@@ -1,4 +1,4 @@
-"""The worked examples D of animation.md 9, and expressions that mean harm."""
+"""Worked examples D of animation.md 9, and malicious expressions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RAMP = [(0.0, 0.0), (1.0, 100.0)]
 
 @dataclass
 class Document:
-    """A document of tracks, expressions and static numbers, with one composition around them."""
+    """Tracks, expressions and static numbers in one composition."""
 
     tracks: dict[Address, list[tuple[float, float]]] = field(default_factory=dict)
     sources: dict[Address, str] = field(default_factory=dict)
@@ -91,7 +91,7 @@ def on(
     keys: list[tuple[float, float]] | None = None,
     static: float | None = None,
 ) -> float | None:
-    """The value of a property of node n1 with one expression."""
+    """Return the value of a property of node n1 with one expression."""
     document = Document(sources={("n1", path): source})
     if keys is not None:
         document.tracks["n1", path] = keys

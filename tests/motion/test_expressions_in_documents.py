@@ -1,4 +1,4 @@
-"""Expressions of a whole document: what they read, and what they cannot do (animation.md 4)."""
+"""Expressions in a whole document: what they can read, and what they cannot do (animation.md 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.motion.frames import built, layer, place
 
 
 def x_of(source: str, time: float = 0.0, *others: Json, **more: Any) -> float:
-    """The x that an expression gives layer `a`, which stores 300."""
+    """Return the x that an expression gives layer `a`, whose stored value is 300."""
     expressions = {"a": {"x": source}, **more.pop("expressions", {})}
     return place(document(node("a", x=300, width=40, height=20), *others, expressions=expressions, **more), "a", time).x
 
@@ -128,7 +128,8 @@ def test_a_layer_that_asks_for_its_own_place_while_it_is_placed_falls_back() -> 
 
 
 def chained(names: str, sources: dict[str, str]) -> list[float]:
-    """The places of layers a, b, c ... in paint order of `names`, each driven by its expression; without one at 100."""
+    """Return the positions of layers a, b, c ... in paint order of `names`. Each is driven by its expression, or else
+    at 100."""
     expressions = {name: {"x": source} for name, source in sources.items()}
     held = document(*(node(name, name=name, x=100) for name in names), expressions=expressions)
     return [place(held, name).x for name in sorted(names)]
@@ -150,7 +151,7 @@ def test_places_that_follow_one_another_in_a_circle_are_the_same_in_every_paint_
         "b": "layer('a').toComp([2,0])[0]",
         "c": "layer('b').toComp([4,0])[0]",
     }
-    assert chained(order, sources) == [101, 102, 106]  # seen from a layer of the circle, the next one stands at 100
+    assert chained(order, sources) == [101, 102, 106]  # a layer of the cycle reads 100 for the next one
 
 
 def test_places_that_follow_one_another_without_end_fall_back() -> None:

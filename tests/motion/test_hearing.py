@@ -20,7 +20,7 @@ SONG = "https://media.example/song.mp3"
 
 
 class Decoded:
-    """A decoded file of so many seconds: `peaks` are spread over it, `samples` are what every window of it holds."""
+    """A decoded file of a number of seconds. `peaks` are spread over it; `samples` are those of each window."""
 
     def __init__(self, seconds: float, *peaks: float, samples: npt.NDArray[np.float64] | None = None) -> None:
         places = np.linspace(0, len(peaks) - 1, 1024) if peaks else np.zeros(0)
@@ -41,7 +41,7 @@ def song(**audio: Any) -> Json:
 
 
 def unplaced(**audio: Any) -> tuple[Json, Json]:
-    """The song in a group, where layers have no bars."""
+    """Return a group and the song in it. Layers of a group have no bars."""
     return node("g", "group", children=["song"]), node("song", "audio", parent="g", audio={"__src": SONG, **audio})
 
 
@@ -50,7 +50,8 @@ def waved(**settings: Any) -> Json:
 
 
 def bars(node_id: str, *clips: tuple[float, float, float]) -> Json:
-    """A timeline with bars (start, duration, source_in), in frames at 30 fps, for one layer of the composition."""
+    """Return a timeline with bars (start, duration, source_in), in frames at 30 fps, for one layer of the
+    composition."""
     layers = [
         {"id": f"{node_id}{i}", "sourceId": node_id, "enabled": True,
          "clip": {"start": start, "duration": duration, "sourceIn": source_in, "sourceDuration": None}}
@@ -66,7 +67,7 @@ def drawn(doc: Json, layer_id: str, sounds: Decoded | None, time: float = 0.0) -
 
 
 def tops(doc: Json, sounds: Decoded, time: float = 0.0) -> list[tuple[float, float]]:
-    """The upper points of the waveform `w`, which is as high below the middle."""
+    """Return the upper points of the waveform `w`, which is symmetric about its middle."""
     source = drawn(doc, "w", sounds, time).source
     assert isinstance(source, ShapeSource)
     (run,) = source.runs
@@ -184,7 +185,7 @@ def test_expressions_hear_only_layers_that_a_solo_leaves(is_solo: bool) -> None:
 
 
 def placing(*layers: Json, tracks: Json | None = None, **fx: Any) -> Json:
-    """A throbbing layer beside a placed composition that holds other layers."""
+    """Return a layer driven by sound, beside a placed composition with other layers."""
     stage = {"id": "stage", "name": "Stage", "width": 200, "height": 100, "fps": 30, "durationSeconds": 10}
     inner = root(*(layer["id"] for layer in layers), node_id="stage")
     placed = node("placed", "comp", fx={"precomp": True, "__compRef": "stage", **fx})

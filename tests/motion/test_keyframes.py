@@ -1,4 +1,4 @@
-"""The worked examples A of animation.md 9: scalar tracks."""
+"""Worked examples A of animation.md 9: scalar tracks."""
 
 from __future__ import annotations
 

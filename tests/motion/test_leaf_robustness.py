@@ -1,4 +1,4 @@
-"""Whatever a document stores: expressions, operators, animators and masks answer with numbers, or with nothing."""
+"""Expressions, operators, animators and masks with any stored values give numbers or nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STORED = st.recursive(
 
 
 def entries(*names: str) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Lists of objects that hold some of the names, with numbers mostly."""
+    """Return lists of objects with some of the names, mostly with numbers."""
     return st.lists(st.dictionaries(st.sampled_from(names), st.one_of(NUMBERS, STORED), max_size=8), max_size=4)
 
 

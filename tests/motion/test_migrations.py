@@ -1,4 +1,4 @@
-"""Old versions become the current one."""
+"""Documents of old versions are migrated to the current one."""
 
 from __future__ import annotations
 

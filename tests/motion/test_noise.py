@@ -1,4 +1,4 @@
-"""The test values of the format texts for every hash."""
+"""Test values of the format pages for every hash."""
 
 from __future__ import annotations
 

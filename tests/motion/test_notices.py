@@ -1,4 +1,4 @@
-"""Notices: every sentence about what a video lacks has a code, and names its layer."""
+"""Every notice about something that a video omits has a code, and names its layer."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def test_what_is_no_colour(text: str) -> None:
     ],
 )
 def test_a_colour_is_written_so_that_every_drawing_route_reads_it(text: str, readable: str) -> None:
-    """layers.md 5.2: a plain rectangle reads hexadecimal colours, rgb() and rgba(); all else is black."""
+    """layers.md 5.2: a plain rectangle reads hexadecimal colours, rgb() and rgba(); all others are black."""
     assert everywhere_readable(text) == readable

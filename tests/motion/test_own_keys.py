@@ -1,4 +1,4 @@
-"""The keys of an expression's own property (animation.md 4.5)."""
+"""Keyframes of an expression's own property (animation.md 4.5)."""
 
 from __future__ import annotations
 

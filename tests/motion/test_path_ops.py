@@ -1,4 +1,4 @@
-"""The worked examples of layers.md 8 and animation.md E11: path operators."""
+"""Worked examples of layers.md 8 and animation.md E11: path operators."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_round_corners_replaces_a_vertex_by_a_quadratic_curve() -> None:
 
 
 def test_a_rounded_corner_takes_at_most_half_of_each_of_its_edges() -> None:
-    """The edges of each corner are 100 px and 10 px long, in both orders."""
+    """The edges of each corner are 100 px and 10 px long, in either order."""
     flat = Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in ((-50, -5), (50, -5), (50, 5), (-50, 5))), closed=True)
     (run,) = run_chain({"type": "roundCorners", "amount": 20, "detail": 4}, runs=(flat,)).runs
     assert [rounded(run)[i] for i in (0, 4, 5, 9)] == [(-50, 0), (-45, -5), (45, -5), (50, 0)]
@@ -176,7 +176,7 @@ def test_what_wiggles_a_run_stays_in_its_range() -> None:
 
 
 def test_runs_wiggle_together_as_far_as_they_are_correlated() -> None:
-    """Animation.md 6.6: what all runs share is mixed in by the correlation in percent."""
+    """Animation.md 6.6: the common part of all runs is mixed in by the correlation in percent."""
     dot = Run((PathPoint(0, 0, 0, 0, 0, 0),), closed=False)
 
     def moved(correlation: float) -> list[float]:

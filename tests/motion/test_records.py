@@ -1,4 +1,4 @@
-"""Records that are made for every layer of every frame: values, as frozen dataclasses are."""
+"""Records created for every layer of every frame behave like frozen dataclasses."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The worked examples of layers.md 7.2: tapered and waved strokes."""
+"""Worked examples of layers.md 7.2: tapered and waved strokes."""
 
 from __future__ import annotations
 

@@ -77,7 +77,8 @@ def test_a_scaled_pin_widens_the_mesh_around_it_and_bends_the_far_corner() -> No
     [(0, 0, 0.133), (0, 0.5, 0.055), (1, 0, 0.632), (1, 0.5, 0.944), (1, 1, 0.866), (20 / 240, 0.5, 0.0)],
 )
 def test_linear_blending_mixes_the_pins_by_the_heat_that_spreads_from_them(u: float, v: float, weight: float) -> None:
-    """The weights of the turned pin were measured on the reference picture, whose upper edge is cooler than the lower."""
+    """The weights of the rotated pin were measured on the reference picture, whose upper edge is cooler than the
+    lower one."""
     found = deformed({"pins": [PINS[0], {**PINS[1], "rotation": 90}], "solver": "lbs"})
     x, y = (u - 0.5) * 240, (v - 0.5) * 60
     turned = 100 - y, x - 100
@@ -98,14 +99,14 @@ def test_a_bone_is_scaled_about_its_head() -> None:
 
 
 def test_bones_weigh_by_the_way_along_the_edges_of_the_triangles() -> None:
-    """A diagonal leads from the bone of the lower arm to the upper right, none to the upper left."""
+    """A diagonal leads from the lower arm's bone to the upper right, but none to the upper left."""
     found = deformed(None, {"bones": BONES}, bone_fore_scaleY=0.0)
     left_up, left_down = (30 - abs(near(found, 60 / 240, v)[1]) for v in (0, 1))
     assert left_down > left_up + 0.5
 
 
 def test_bones_weigh_by_the_inverse_square_of_the_way_to_them() -> None:
-    """Straight ways: one bone is 10 px from the vertex at the middle, the other 20, and only the second one moves."""
+    """Straight distances: one bone is 10 px from the middle vertex, the other 20, and only the second one moves."""
     bones = [{**BONES[0], "x": -50}, {**BONES[1], "parentId": None, "x": 20}]
     found = deformed(None, {"bones": bones}, bone_fore_x=80.0)
     assert near(found, 0.5, 0.5) == pytest.approx((60 * (1 / 20**2) / (1 / 10**2 + 1 / 20**2), 0), abs=0.5)
@@ -123,7 +124,8 @@ def test_a_vertex_out_of_reach_of_every_bone_follows_the_nearest() -> None:
 
 
 def tip(found: Mesh) -> tuple[float, float]:
-    """Return the position of the tip of the bone `fore` of a straight arm: its vertex at rest, which hangs on it almost alone."""
+    """Return the position of the tip of a straight arm's bone `fore`: its vertex at rest depends almost only on that
+    bone."""
     return near(found, 0.5 + 25 / 240, 0.5)
 
 

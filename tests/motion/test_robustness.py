@@ -1,4 +1,4 @@
-"""Odd documents render or are refused with the property named: never a hang, a crash, a number that is none."""
+"""Odd documents render or are refused with the name of the property: never a hang, a crash, or a NaN."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ ODD_VALUES: list[Any] = [
 
 @cache
 def seeds() -> list[Json]:
-    """Documents to break: a small one of everything, and those of the corpus. Read once, and not while tests are collected."""
+    """Documents to break: a small one with all features, and those of the corpus. They are read once, and not during
+    collection."""
     everything = document(
         node(
             "a", x=1, rotation=3, cornerRadius=4, fx={"effects": [{"id": "e", "type": "blur", "params": {"amount": 3}}]}
@@ -69,7 +70,7 @@ def seeds() -> list[Json]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The address of every value in a document."""
+    """Yield the address of every value in a document."""
     found = [path] if path else []
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for member, inner in members:
@@ -97,7 +98,7 @@ def broken_documents(draw: st.DrawFn) -> Json:
 
 
 def numbers_of(value: Any) -> list[float]:
-    """Every number in a snapshot."""
+    """Yield every number in a snapshot."""
     if is_dataclass(value):
         return [number for field in fields(value) for number in numbers_of(getattr(value, field.name))]
     if isinstance(value, tuple):

@@ -30,7 +30,7 @@ def camera(doc: Json, time: float = 0.0) -> Camera:
 
 
 def seen(view: Camera, placed: Transform3D, x: float, y: float) -> tuple[float, float]:
-    """A point of a layer, in px from its centre, as the camera of a 480 x 360 composition sees it."""
+    """Return a point of a layer, in px from its centre, as seen by the camera of a 480 x 360 composition."""
     world = matrix4.applied(placed.matrix, (x - placed.anchor_x, y - placed.anchor_y, 0))
     vx, vy, vz = matrix4.applied(view.view, world)
     return 240 + view.focal_length * vx / vz, 180 + view.focal_length * vy / vz

@@ -26,7 +26,7 @@ DEFAULTS: dict[str, tuple[str, Json]] = {
     "gradientOverlay": ("gradient-ramp", {"colorA": "#ffffff", "colorB": "#2b7eff", "angle": 90, "blend": 100}),
     "stroke": ("stroke", {"width": 4, "color": "#ffffff", "opacity": 100}),
 }
-"""Effect and parameters of each style without fields, in the order of their application."""
+"""Effect and parameters of each style without fields, in the order in which they are applied."""
 
 
 def effects(styles: Json, own: tuple[Json, ...] = (), tracks: Json | None = None) -> tuple[EffectSnapshot, ...]:

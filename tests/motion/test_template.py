@@ -1,4 +1,4 @@
-"""Inputs that a document offers, and writing them."""
+"""Inputs of a document, and how they are applied."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_values_are_written_to_a_copy() -> None:
 
 
 def test_a_colour_that_is_accepted_is_never_drawn_black() -> None:
-    """layers.md 5.2: a plain rectangle reads no colour name, which the refusal of other values recommends."""
+    """layers.md 5.2: a plain rectangle reads no colour names, which the message for other values recommends."""
     paint = field("color", target=Target("t", "Text", "fill"))
     filled: Any = apply(authored(TITLE, PICTURE), [paint], {"a": "tomato"})
     assert filled["scene"]["nodes"][1]["components"][1]["props"]["fill"] == "#ff6347"

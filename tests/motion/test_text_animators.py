@@ -1,4 +1,4 @@
-"""The worked examples F of animation.md 9: text animators."""
+"""Worked examples F of animation.md 9: text animators."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_window_may_count_units_and_may_lie_backwards() -> None:
 
 
 def test_a_window_that_begins_at_the_middle_of_a_unit_holds_it() -> None:
-    """50 / 100 * 7 is 3.5, the centre of the fourth character; 50 * (7 / 100) is a little more."""
+    """50 / 100 * 7 is 3.5, the centre of the fourth character; 50 * (7 / 100) is slightly more."""
     assert along_x({"shape": "rampDown", "start": 50}, content="ABCDEFG")[3] == 1
 
 

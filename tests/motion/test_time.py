@@ -1,4 +1,4 @@
-"""Which local time a layer sees: the worked examples C of animation.md, and document.md 2.10."""
+"""Local time of a layer: worked examples C of animation.md, and document.md 2.10."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RAMP = {"x": keys((0, 0), (2, 600))}
 
 
 def bars(*clips: tuple[str, float, float, float], duration: int = 300, fps: float = 30, key: str = "comp_root") -> Json:
-    """A timeline with bars of (node, start, duration, source in)."""
+    """Return a timeline with bars of (node, start, duration, source in)."""
     layers = [
         {"id": f"bar{index}", "sourceId": node_id, "clip": {"start": start, "duration": length, "sourceIn": source_in}}
         for index, (node_id, start, length, source_in) in enumerate(clips)
@@ -29,7 +29,7 @@ def moving(x: list[Json], clips: Json | None = None, **more: Any) -> Json:
 
 
 def unclipped(x: list[Json], **more: Any) -> Json:
-    """A layer below a group owns no bar."""
+    """Return a layer below a group, which has no bar."""
     group = node("g", "group", children=["a"])
     return document(group, node("a", parent="g", **more), tracks={"a": {"x": x}})
 
@@ -86,7 +86,7 @@ def test_the_rate_of_posterize_time_may_be_its_legacy_value(legacy: float, store
 
 
 def test_posterize_time_alone_leaves_a_held_key_where_it_is() -> None:
-    """-0.901 + (2 + 0.901) is a bit less than 2."""
+    """-0.901 + (2 + 0.901) is slightly less than 2."""
     effect = {"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}
     held = document(
         node("a", parent="g", fx={"effects": [effect]}),

@@ -1,4 +1,4 @@
-"""Frames, their times, and where the composition lands."""
+"""Frames, their times, and the time range of the composition."""
 
 from __future__ import annotations
 

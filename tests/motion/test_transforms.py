@@ -1,4 +1,4 @@
-"""Places of layers: the worked examples E of animation.md and those of layers.md 3 and 11."""
+"""Positions of layers: worked examples E of animation.md and those of layers.md 3 and 11."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def numbers(found: Transform2D) -> list[float]:
 
 
 def drawing_matrix(found: Transform2D) -> Affine:
-    """T R K S T(-anchor), as the renderer composes it (animation.md 6.4)."""
+    """Return T R K S T(-anchor), as the renderer multiplies it (animation.md 6.4)."""
     turn = placed(found.x, found.y, found.rotation, 1, 1)
     shear: Affine = (1, 0, math.tan(math.radians(found.skew)), 1, 0, 0)
     axis, back = placed(0, 0, found.skew_axis, 1, 1), placed(0, 0, -found.skew_axis, 1, 1)

@@ -105,7 +105,7 @@ def test_a_matte_takes_the_layer_it_names_else_the_next_one(wanted: str | None, 
 
 
 def collapsed(*inside: Json) -> Json:
-    """A document that splices the layers of a placed composition."""
+    """Return a document that splices the layers of a placed composition."""
     placed = {"precomp": True, "__compRef": "comp_b", "collapseTransforms": True}
     inner = [{**each, "parent": "comp_b"} for each in inside]
     return document(
@@ -252,7 +252,8 @@ def test_opacity_is_a_factor_that_may_overshoot() -> None:
 
 
 def placing(*inside: Json, **more: Any) -> Json:
-    """A composition in another, both with bars for what lies in them; `inside` are layers of the inner one."""
+    """Return a composition placed in another one, both with bars for their layers; `inside` are layers of the inner
+    one."""
     listed = [held["id"] for held in inside]
     return document(
         node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
@@ -316,7 +317,7 @@ def test_compositions_that_are_placed_in_themselves_or_too_deep_are_named() -> N
 
 
 def nested(depth: int) -> Json:
-    """A document of compositions that lie in each other, the innermost with a shape."""
+    """Return a document of nested compositions, the innermost with a shape."""
     placed = [
         node(f"i{at}", "comp", parent=f"c{at - 1}" if at else "comp_root", fx={"precomp": True, "__compRef": f"c{at}"})
         for at in range(depth)

@@ -1,4 +1,4 @@
-"""Unknown effects and blend modes are reported when a document is read, before a frame is drawn."""
+"""Reading a document reports unknown effects and blend modes, before a frame is drawn."""
 
 from __future__ import annotations
 

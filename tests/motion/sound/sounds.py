@@ -36,17 +36,17 @@ class Held:
 
 
 def ramp(seconds: float) -> Held:
-    """A sound whose value is its own time in seconds, divided by 100."""
+    """Return a sound whose value is its own time in seconds, divided by 100."""
     return Held(np.arange(round(seconds * RATE)) / RATE / 100)
 
 
 def steady(seconds: float, value: float = 1.0) -> Held:
-    """The same value throughout."""
+    """Return a sound with a constant value."""
     return Held(np.full((round(seconds * RATE), 1), value))
 
 
 def bars(*of: tuple[str, float, float, float], fps: float = 30.0) -> Json:
-    """A timeline: (node, start, duration, source in) in frames."""
+    """Return a timeline: (node, start, duration, source in) in frames."""
     clips = [
         {"id": f"{index}", "sourceId": one, "clip": {"start": start, "duration": duration, "sourceIn": first}}
         for index, (one, start, duration, first) in enumerate(of)
@@ -55,7 +55,7 @@ def bars(*of: tuple[str, float, float, float], fps: float = 30.0) -> Json:
 
 
 def audio(node_id: str = "a", **held: Any) -> Json:
-    """An audio layer of the source `tone.wav`."""
+    """Return an audio layer with the source `tone.wav`."""
     further = {key: held.pop(key) for key in ("fx", "visible", "solo", "parent") if key in held}
     return node(node_id, "audio", audio={"__assetId": "asset", "__src": "tone.wav", **held}, **further)
 
@@ -69,7 +69,7 @@ def heard(doc: Json, first: float = 0.0, end: float = 20.0, parity: SoundParity 
 
 
 def stretch(voice: Voice) -> tuple[float, float, float, float]:
-    """Start, length, position and rate, rounded."""
+    """Return start, length, position and rate, rounded."""
     return (round(voice.start, 6), round(voice.length, 6), round(voice.position, 6), round(voice.rate, 6))
 
 
@@ -81,5 +81,5 @@ def mixed(
 
 
 def with_effects(*effects: Json, **further: Any) -> Json:
-    """One audio layer over the whole composition with a chain of effects."""
+    """Return a document with one audio layer over the whole composition, and a chain of effects."""
     return document(audio(fx={"audioEffects": list(effects)}, **further), timelines=bars(("a", 0, 300, 0)))

@@ -1,4 +1,4 @@
-"""Audio effects against the vectors of format/audio.md 3.1."""
+"""Audio effects compared with the vectors of format/audio.md 3.1."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_shelf_reaches_its_gain_far_from_its_corner() -> None:
 @pytest.mark.parametrize("moves", [False, True])
 def test_a_filter_is_the_recursion_that_it_stands_for(moves: bool) -> None:
     doc = with_effects(effect("high-low-pass", cutoff=1000.0, q=0.707) | {"mode": "lowpass"})
-    if moves:  # a track of one value takes the way of moving parameters
+    if moves:  # a track with one value is handled like moving parameters
         keys = [{"t": 0.0, "value": 1000.0}, {"t": 0.001, "value": 1000.000001}]
         doc["animation"]["tracks"]["a"] = {"audiofx.e.cutoff": {"keyframes": keys}}
     found = mixed(doc, {"tone.wav": click()}, 0.5)[:, 0]
@@ -96,7 +96,7 @@ def test_a_flange_without_depth_is_a_delay() -> None:
 
 
 def test_the_swing_of_a_flange_stops_with_the_voice() -> None:
-    """After the voice the delay is the separation: 480 sample frames, of which nothing is left of a full one."""
+    """After the voice, the delay equals the separation: 480 sample frames, of which nothing remains for a full one."""
     flange = effect("flange-chorus", separation=10.0, depth=100.0, rate=100.0, mix=100.0)
     doc = document(audio(fx={"audioEffects": [flange]}), timelines=bars(("a", 0, 3, 0)))
     found = mixed(doc, {"tone.wav": ramp(1.0)}, 0.2)[:, 0]
@@ -209,7 +209,7 @@ def test_pan_has_constant_power(pan: float, expected: tuple[float, float]) -> No
 
 @pytest.mark.parametrize(("first", "seconds", "played"), [(2, 2, 6), (8, 2, 0), (9, 5, 0)])
 def test_backwards_mirrors_the_window_within_the_file(first: float, seconds: float, played: float) -> None:
-    """In the reversed file of 10 s, the window begins at `played`: 10 s less that in the file itself."""
+    """In the reversed file of 10 s, the window starts at `played`: 10 s minus its start in the file."""
     doc = document(
         audio(fx={"audioEffects": [effect("backwards")]}), timelines=bars(("a", 0, seconds * 30, first * 30))
     )

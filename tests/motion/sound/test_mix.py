@@ -1,4 +1,4 @@
-"""The mix itself: positions, speeds, sums, and what does not grow with the length."""
+"""The mix: positions, speeds, sums, and costs that do not grow with the length."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_reversed_play_ends_at_the_first_sample() -> None:
 
 
 class _Counter:
-    """A sound of an hour whose samples are their own numbers, made when they are read."""
+    """A sound of an hour. Its samples are their own numbers and are created when they are read."""
 
     channels, length = 1, 3700 * RATE
 

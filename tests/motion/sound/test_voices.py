@@ -1,4 +1,4 @@
-"""Which voices a document has: the worked examples of format/audio.md, sections 1, 2.1 to 2.6 and 7."""
+"""Voices of a document: worked examples of format/audio.md, sections 1, 2.1 to 2.6 and 7."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_stretched_video_changes_its_speed_and_pitch(stretched: float, rate: f
 
 
 def test_a_stretched_video_sounds_where_its_picture_is() -> None:
-    """Q4: in 1 s, stretch 200: after 2 s the picture shows 1.5 s."""
+    """Q4: in 1 s, stretch 200: after 2 s the picture is at 1.5 s."""
     doc = document(video(fx={"time": {"stretch": 200}}), timelines=bars(("v", 0, 300, 30)))
     (voice,) = heard(doc)
     assert voice.position + 2 * voice.rate == pytest.approx(1.5)
@@ -154,7 +154,7 @@ def test_a_remap_that_runs_backwards_starts_where_it_says() -> None:
 
 
 def test_a_remap_sounds_smooth_though_its_picture_steps() -> None:
-    """Posterized times would be silence with a jump at every step."""
+    """Posterised times would give silence with a jump at every step."""
     doc = remapped((0, 0), (2, 4))
     doc["scene"]["nodes"][1]["components"].append(
         {"type": "fx", "props": {"effects": [{"id": "p", "type": "posterize-time", "params": {"frameRate": 4}}]}}
@@ -171,7 +171,7 @@ def test_a_reversed_video_without_a_bar_plays_its_whole_file_from_the_end() -> N
 
 
 def placed(*, visible: bool = True, seconds: float = 10, **fx: Any) -> Json:
-    """A composition with a sound from 1 s on, placed at 2 s for 3 s."""
+    """Return a composition with a sound that starts at 1 s, placed at 2 s for 3 s."""
     inner = {"frameRate": {"fps": 30}, "tracks": [{"name": "Composition", "layers": [
         {"id": "x", "sourceId": "a", "clip": {"start": 30, "duration": 90, "sourceIn": 0}}]}]}  # fmt: skip
     comps = {
@@ -195,7 +195,7 @@ def test_a_placed_composition_takes_its_speed_along() -> None:
 
 
 def test_a_placed_composition_sounds_for_as_long_as_it_shows() -> None:
-    """Its own length ends no picture (animation.md 3.5)."""
+    """The length of the inner composition does not end a picture (animation.md 3.5)."""
     assert [stretch(voice) for voice in heard(placed(seconds=2))] == [(3, 2, 0, 1)]
 
 
