@@ -55,7 +55,7 @@ def test_other_names_of_a_type_are_understood(world: World) -> None:
         assert ada.upload(media.files()[mime], "a", declared).status_code == 201
 
 
-def test_what_the_renderer_cannot_decode_is_refused(world: World) -> None:
+def test_a_file_that_the_renderer_cannot_decode_is_refused(world: World) -> None:
     ada = world.account()
     files = media.files()
     bad = {
@@ -167,7 +167,7 @@ def test_an_upload_of_unknown_length_is_bounded_too(world: World) -> None:
     assert (answer.status_code, answer.json()["bytes"]) == (413, 100_000)
 
 
-def test_what_stands_beside_the_file_is_bounded(world: World) -> None:
+def test_form_data_beside_the_file_is_limited(world: World) -> None:
     ada = world.account()
 
     def body() -> Iterator[bytes]:

@@ -84,7 +84,7 @@ def test_a_body_that_cannot_be_read_is_refused_with_the_reason(
     assert words in str(message)
 
 
-def test_bounds_are_told_in_words_of_json(world: World) -> None:
+def test_bounds_are_described_in_json_terms(world: World) -> None:
     ada = world.account()
     for path, words in (
         ("/renders?limit=101", "limit: must be at most 100"),
@@ -153,7 +153,7 @@ def test_browsers_of_allowed_origins_call_the_api_and_files_alone(start: Callabl
         assert ("Access-Control-Allow-Origin" in answer.headers) is is_open, path
 
 
-def test_what_answers_get_answers_head(own_world: World) -> None:
+def test_every_route_with_get_answers_head(own_world: World) -> None:
     ada = own_world.account()
     key = ada.new_key()
     for path in ("/usage", "/renders", f"/templates/{ada.template()}", "/renders/job_none", "/nothing"):

@@ -170,7 +170,7 @@ def test_an_optional_input_may_be_left_out_and_a_required_one_not(world: World) 
     ],
     ids=range(12),
 )  # fmt: skip
-def test_what_is_not_a_project_is_refused_in_words(world: World, data: bytes) -> None:
+def test_an_upload_that_is_no_project_is_refused_with_a_reason(world: World, data: bytes) -> None:
     answer = imported(world.account(), data)
     assert answer.status_code == 400
     assert answer.json()["message"]

@@ -53,7 +53,7 @@ def test_a_key_is_as_asked_for(own_world: World) -> None:
         "2030-01-01",
     ],
 )  # fmt: skip
-def test_an_expiry_is_any_iso_8601_moment_and_told_in_utc(world: World, written: str) -> None:
+def test_an_expiry_is_any_iso_8601_time_and_shown_in_utc(world: World, written: str) -> None:
     made = world.account().post("/keys", json={"expiresAt": written}).json()
     assert made["expiresAt"] == "2030-01-01T00:00:00.000Z"
 

@@ -49,7 +49,7 @@ def test_the_operator_may_allow_more(start: Callable[..., World]) -> None:
         ({"format": ["webm"]}, "output.format", "must be"),
     ],
 )
-def test_what_a_format_cannot_do_is_a_fault(
+def test_options_that_a_format_lacks_are_refused(
     start: Callable[..., World], output: dict[str, Any], field: str, words: str
 ) -> None:
     ada = start(output_formats=OPEN).account()

@@ -315,7 +315,7 @@ def test_a_colour_may_have_any_form_of_css(world: World, color: str) -> None:
 
 
 @pytest.mark.parametrize("color", ["", "reddish", "#ff", "ff0000", "rgb(1,2)", "url(#a)"])
-def test_what_is_no_colour_is_refused_with_the_forms_that_are(world: World, color: str) -> None:
+def test_an_invalid_colour_is_refused_with_the_valid_forms(world: World, color: str) -> None:
     ada = world.account()
     answer = ada.render(ada.template(), inputs={**PHOTO, "tint": color})
     assert "#rrggbb" in errors(answer)["tint"]

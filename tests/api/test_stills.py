@@ -85,7 +85,7 @@ def test_inputs_of_a_query_are_refused_as_those_of_a_body(world: World, inputs: 
     ("query", "field"),
     [("frame=90", "frame"), ("time=4", "time"), ("time=1&frame=1", "time"), ("width=9999", "width"), ("format=gif", "format")],
 )  # fmt: skip
-def test_what_the_template_does_not_have_is_refused(world: World, query: str, field: str) -> None:
+def test_inputs_that_the_template_lacks_are_refused(world: World, query: str, field: str) -> None:
     ada = world.account()
     answer = ada.get(f"/templates/{ada.template()}/still?{query}")
     assert answer.status_code == 400, answer.text

@@ -58,7 +58,7 @@ def test_a_required_input_must_be_given_though_it_has_a_default(world: World) ->
 
 
 @pytest.mark.parametrize("default", ["", "blob:https://x/1", "/files/assets/a.png", None])
-def test_a_default_that_is_no_address_is_none(world: World, default: str | None) -> None:
+def test_a_default_that_is_no_address_is_ignored(world: World, default: str | None) -> None:
     body = template_body()
     body["inputs"][3] |= {"required": False, "default": default}
     assert "default" not in world.account().post("/templates", json=body).json()["inputs"][3]
@@ -141,7 +141,7 @@ def test_values_at_the_limits_are_allowed(world: World) -> None:
     assert answer.status_code == 201
 
 
-def test_what_is_not_a_document_is_refused_in_words(world: World) -> None:
+def test_json_that_is_no_document_is_refused_with_a_reason(world: World) -> None:
     ada = world.account()
     newer = {**document(), "version": "9.0.0"}
     for stored, words in (({}, "not a .motion project"), (newer, "newer editor")):

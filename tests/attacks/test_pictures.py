@@ -168,7 +168,7 @@ def test_a_jpeg_that_further_pictures_follow_is_a_jpeg(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("whole", [jpeg(), png(), webp(b"")], ids=["jpeg", "png", "webp"])
 @pytest.mark.parametrize("after", [b"\xff\xda" * 1000, bytes(8 * MANY)], ids=["scans", "zeros"])
-def test_what_follows_a_picture_is_not_counted(whole: bytes, after: bytes, tmp_path: Path) -> None:
+def test_data_after_a_picture_is_not_counted(whole: bytes, after: bytes, tmp_path: Path) -> None:
     """Phones append the video of a motion photo."""
     assert kind(tmp_path / "picture", whole + after).startswith("image/")
 

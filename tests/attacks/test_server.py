@@ -90,7 +90,7 @@ def test_a_long_head_is_refused_in_the_envelope(world: World) -> None:
     assert world.client.get("/api/health", headers={"X-Filler": "y" * 20_000}).status_code == 200
 
 
-def test_what_is_not_http_is_refused_in_the_envelope(world: World) -> None:
+def test_an_invalid_http_request_is_refused_with_the_error_envelope(world: World) -> None:
     with closing(connected(world)) as connection:
         connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
         assert answer(connection).startswith(b"HTTP/1.1 400 ")

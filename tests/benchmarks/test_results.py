@@ -33,7 +33,7 @@ def test_two_results_are_compared_by_ratio() -> None:
     assert [row["ratio"] for row in rows] == [1.5, 1.0]
 
 
-def test_results_of_two_machines_are_said_to_be_so() -> None:
+def test_results_of_two_machines_are_marked() -> None:
     assert "different machines" in compared(result(20.0), result(30.0, "other")).recommendation
 
 

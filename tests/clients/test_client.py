@@ -137,7 +137,7 @@ def test_a_wait_outlasts_a_farm_that_is_updated() -> None:
         farm.wait("job_1", timeout=0)
 
 
-def test_what_would_be_done_twice_is_not_repeated(tmp_path: Path) -> None:
+def test_a_request_that_is_not_idempotent_is_not_repeated(tmp_path: Path) -> None:
     (tmp_path / "a.motion").write_bytes(b"{}")
     transport = Flaky(0)
     with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(NoAnswer):

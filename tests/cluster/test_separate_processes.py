@@ -34,7 +34,7 @@ def _started(words: tuple[str, ...], **settings: str) -> subprocess.Popen[str]:
         (("scheduler",), {"RAY_ADDRESS": ""}, "usage: "),
     ],
 )
-def test_what_an_operator_can_mend_is_said_without_a_traceback(
+def test_errors_that_an_operator_can_fix_are_reported_without_a_traceback(
     words: tuple[str, ...], settings: dict[str, str], message: str
 ) -> None:
     nowhere = {"DATABASE_URL": "postgresql://127.0.0.1:1/farm", "REDIS_URL": "redis://127.0.0.1:1", "JWT_SECRET": ""}

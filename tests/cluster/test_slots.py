@@ -83,7 +83,7 @@ def test_a_scheduler_that_has_just_started_lets_no_worker_go_at_once() -> None:
     assert growth.target_workers == 0
 
 
-def test_of_more_slots_than_are_needed_those_with_a_worker_are_kept() -> None:
+def test_slots_with_a_worker_are_kept_when_there_are_too_many() -> None:
     slots = list(slots_of([node(number, cpus=1) for number in (1, 2, 3)], Settings()))
     names = [slot.name for slot in slots]
     assert [slot.name for slot in kept_slots(slots, 2, {names[2]})] == [names[2], names[0]]

@@ -169,7 +169,7 @@ def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
     assert (thread.active, thread.progress, thread.frames_done) == (None, {}, 6)
 
 
-def test_what_fails_from_outside_fails_the_active_assignment_alone() -> None:
+def test_an_error_from_outside_fails_only_the_active_assignment() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     class Slow(NoStills):

@@ -169,7 +169,7 @@ def test_an_operator_who_visits_an_account_gets_no_key_of_it(operator: Person, m
     assert "return from account" in log
 
 
-def test_an_operator_who_is_one_no_more_loses_the_visit(operator: Person, member: Person) -> None:
+def test_a_former_operator_cannot_act_as_another_account(operator: Person, member: Person) -> None:
     operator.post(f"/accounts/{member.api.account_id}/sign-in-as")
     world = operator.api.world
     world.database.execute("UPDATE accounts SET operator = false WHERE id = %s", (operator.api.account_id,))

@@ -104,7 +104,7 @@ def test_every_page_fits_a_window_of_1280_pixels_at_400_percent(operator: Person
         assert page.evaluate("document.documentElement.scrollWidth") == 320, path
 
 
-def test_what_is_chosen_is_marked_where_the_browser_replaces_the_colours(operator: Person, window: Window) -> None:
+def test_the_selection_is_visible_with_forced_colours(operator: Person, window: Window) -> None:
     page = window(operator, forced_colors="active")
     page.goto(f"{operator.origin}/console/templates/{farm(operator)['template']}/playground")
     fill = "(one, part) => getComputedStyle(one, part).backgroundColor"
@@ -173,7 +173,7 @@ def test_a_project_is_dropped_looked_at_and_imported(member: Person, window: Win
     assert member.api.get("/templates").json()["items"][0]["name"] == "Greeting"
 
 
-def test_what_cannot_be_imported_is_said_before_anything_is_stored(
+def test_content_that_cannot_be_imported_is_shown_before_anything_is_stored(
     member: Person, window: Window, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken.motion"

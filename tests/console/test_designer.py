@@ -68,7 +68,7 @@ def test_the_picker_shows_the_colour_that_is_typed(designer: Person, window: Win
         expect(page.locator("[data-colour=in-tint]")).to_have_value(shown)
 
 
-def test_what_was_entered_outlives_a_reload_and_a_change_of_colours(designer: Person, window: Window) -> None:
+def test_entered_values_survive_a_reload_and_a_change_of_theme(designer: Person, window: Window) -> None:
     page = playground(designer, window)
     page.fill("#in-headline", "Two lines\n& a sign")
     page.fill("#in-size", "41")

@@ -84,7 +84,7 @@ def test_posters_move_while_the_pointer_or_the_focus_rests_on_them(designer: Per
     expect(moving).to_have_count(0)
 
 
-def test_posters_stand_still_for_who_wants_less_motion(designer: Person, window: Window) -> None:
+def test_posters_are_static_with_reduced_motion(designer: Person, window: Window) -> None:
     designer.api.template(name="Calm")
     page = window(designer, reduced_motion="reduce")
     asked: list[str] = []

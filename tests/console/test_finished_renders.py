@@ -132,7 +132,7 @@ def test_a_finished_render_is_shared_by_a_link_that_needs_no_session(designer: P
     assert httpx.get(link, timeout=HANG_SECONDS).text == "Shared"
 
 
-def test_what_a_designer_does_not_look_for_is_folded_and_stays_as_it_is_put(designer: Person, window: Window) -> None:
+def test_advanced_sections_are_folded_and_remember_their_state(designer: Person, window: Window) -> None:
     job = designer.api.job()
     page = window(designer)
     page.goto(f"{designer.origin}/console/renders/{job}")

@@ -135,9 +135,7 @@ def test_going_back_from_a_filter_shows_the_whole_page(member: Person, window: W
 
 
 @pytest.mark.parametrize("path", ["renders", "templates/{template}"])
-def test_what_is_renewed_by_itself_leaves_the_address_and_the_history_alone(
-    member: Person, window: Window, path: str
-) -> None:
+def test_automatic_updates_do_not_change_the_address_or_the_history(member: Person, window: Window, path: str) -> None:
     (job,) = processing(member)
     ((template,),) = member.api.world.database.execute("SELECT template_id FROM jobs WHERE id = %s", (job,)).fetchall()
     page = show(member, window, path.format(template=template), job)
@@ -152,7 +150,7 @@ def test_what_is_renewed_by_itself_leaves_the_address_and_the_history_alone(
     assert (page.url, page.evaluate("history.length")) == (address, entries)
 
 
-def test_ticked_renders_that_ended_while_nobody_looked_show_it(member: Person, window: Window) -> None:
+def test_selected_renders_that_ended_unseen_show_it(member: Person, window: Window) -> None:
     job, other = processing(member, 2)
     page = show(member, window, "renders", job)
     page.check(f"#row-{other} input[name=job]")
@@ -162,9 +160,7 @@ def test_ticked_renders_that_ended_while_nobody_looked_show_it(member: Person, w
     expect(page.locator(f"#row-{other} input[name=job]")).to_be_checked()
 
 
-def test_what_is_selected_on_the_page_of_a_render_stays_so_and_its_end_does_not_load_the_page_anew(
-    member: Person, window: Window
-) -> None:
+def test_the_end_of_a_render_keeps_the_selection_and_does_not_reload_the_page(member: Person, window: Window) -> None:
     (job,) = processing(member)
     page = show(member, window, f"renders/{job}", job)
     page.click("text=How it was rendered")

@@ -25,7 +25,7 @@ def notices(person: Person) -> list[tuple[str, str]]:
     return re.findall(r'<div class="notice (\w+)"><div><strong>(.*?)</strong>', person.text("/"))
 
 
-def test_what_stops_renders_comes_first_and_a_missing_gpu_last(
+def test_problems_that_stop_renders_come_first_and_a_missing_gpu_last(
     operator: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = operator.api.world

@@ -35,7 +35,7 @@ def test_pictures_that_were_not_drawn_in_time_appear_without_a_reload(
     assert page.evaluate("window.stayed")
 
 
-def test_what_stands_for_a_picture_has_its_shape(member: Person, window: Callable[..., Any]) -> None:
+def test_a_placeholder_has_the_shape_of_its_picture(member: Person, window: Callable[..., Any]) -> None:
     upright = member.api.template(width=1080, height=1920)
     page = window(member)
     page.goto(f"{member.origin}/console/templates/{upright}")

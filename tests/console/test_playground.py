@@ -49,7 +49,7 @@ def test_a_render_with_an_upload_can_be_repeated_from_its_page(member: Person) -
     assert member.api.post("/renders", json=repeated).status_code == 201
 
 
-def test_a_reached_quota_leaves_what_was_entered_in_the_form(member: Person) -> None:
+def test_a_reached_quota_keeps_the_values_in_the_form(member: Person) -> None:
     template = member.api.template()
     member.api.world.limit(member.api.account_id, monthlyRenderMinutes=0)
     given = {"input.headline": "Entered with care", "input.photo": "https://media.example.com/photo.png"}

@@ -12,7 +12,7 @@ from tests.console.people import Person
 pytestmark = pytest.mark.service
 
 
-def test_attempts_are_told_in_words(member: Person) -> None:
+def test_attempts_are_described_in_words(member: Person) -> None:
     world, job = member.api.world, member.api.job()
     world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
     attempts = [

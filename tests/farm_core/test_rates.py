@@ -28,7 +28,7 @@ def test_events_from_before_the_clock_went_back_fill_no_window(redis_url: str) -
     asyncio.run(story())
 
 
-def test_stills_of_an_account_are_barred_no_longer_than_the_rule_says(redis_url: str) -> None:
+def test_stills_of_an_account_are_barred_no_longer_than_the_limit(redis_url: str) -> None:
     async def story() -> None:
         client, exchange = redis.connect(redis_url), StillExchange(redis_url)
         for _ in range(STRIKES_MAX):

@@ -39,7 +39,7 @@ def holder(kind: str) -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_it_holds_the_temporary_files_of_its_process_and_is_gone_with_them(temporary: Path) -> None:
+def test_a_scratch_folder_holds_the_temporary_files_of_its_process_and_is_removed_with_it(temporary: Path) -> None:
     with Scratch("worker") as folder:
         with tempfile.NamedTemporaryFile(delete=False) as file:
             pass
@@ -49,7 +49,7 @@ def test_it_holds_the_temporary_files_of_its_process_and_is_gone_with_them(tempo
     assert tempfile.gettempdir() == str(temporary)
 
 
-def test_what_a_killed_process_left_goes_with_the_next_of_its_kind_and_a_living_ones_stays(temporary: Path) -> None:
+def test_the_next_process_removes_folders_of_killed_ones_and_keeps_those_in_use(temporary: Path) -> None:
     killed, left = holder("worker")
     living, held = holder("worker")
     other, of_another_kind = holder("scheduler")

@@ -78,7 +78,7 @@ def test_foreign_files_are_read_or_refused(name: str, sandbox: Sandbox, slow: bo
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*/*")), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_what_was_found_stays_mended(path: Path, sandbox: Sandbox) -> None:
+def test_earlier_findings_stay_fixed(path: Path, sandbox: Sandbox) -> None:
     sandbox.call_now(INPUTS[path.parent.name][0], str(path))
 
 

@@ -52,7 +52,7 @@ def test_a_png_shows_the_first_of_the_frames(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("command", ["render", "stills"])
-def test_what_draws_without_the_farm_follows_its_settings(
+def test_local_commands_use_the_farms_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
     monkeypatch.setenv("ENCODER", "h264_nvenc")
@@ -71,7 +71,7 @@ def test_the_ending_of_the_output_may_be_in_capitals(tmp_path: Path) -> None:
     assert np.asarray(Image.open(tmp_path / "A.PNG")).shape == (90, 160, 3)
 
 
-def test_a_folder_in_the_place_of_the_video_is_said_before_a_frame_is_drawn(
+def test_a_folder_in_place_of_the_video_is_reported_before_a_frame_is_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.mp4").mkdir()
@@ -139,7 +139,9 @@ def test_a_media_folder_answers_addresses_by_their_last_part(tmp_path: Path) -> 
     assert abs(int(np.asarray(Image.open(tmp_path / "a.png"))[45, 80, 0]) - 80) <= 2
 
 
-def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_content_is_reported_and_the_rest_is_rendered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     video = layer("clip", __kind="video", width=160, height=90, src="https://media.example/gone.mp4")
     path = str(write_document(tmp_path, document(video, layer("square"), seconds=0.2)))
     assert main(["render", path, "-o", str(tmp_path / "a.mp4")]) == 0
@@ -155,7 +157,7 @@ def test_what_is_missing_is_said_and_the_rest_is_rendered(tmp_path: Path, capsys
         (["--frames", "400:500"], ["frames 0 to 29"]),
     ],
 )
-def test_what_cannot_be_done_is_said_with_status_1(
+def test_an_impossible_render_is_explained_and_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], output: list[str]
 ) -> None:
     path = str(write_document(tmp_path, with_inputs()))

@@ -62,7 +62,7 @@ def test_a_video_layer_shows_an_svg_document(tmp_path: Path) -> None:
     assert contents(tmp_path).raster(VideoSource("logo", 80, 40, 0.0), 1) is not None
 
 
-def test_what_a_text_inks_of_its_box_is_known_with_a_pixel_around_it(tmp_path: Path) -> None:
+def test_the_painted_part_of_a_texts_box_is_known_with_a_pixel_around_it(tmp_path: Path) -> None:
     raster = contents(tmp_path).raster(text("mmm"), 2)
     assert raster is not None
     rows, columns = raster.pixels.shape
@@ -90,7 +90,7 @@ def test_a_picture_is_one_array_in_boxes_of_any_size(tmp_path: Path) -> None:
     assert (large.width, large.height, large.padding) == (99, 50, 0)
 
 
-def test_what_was_used_longest_ago_is_dropped_first(tmp_path: Path) -> None:
+def test_the_least_recently_used_entry_is_dropped_first(tmp_path: Path) -> None:
     door = contents(tmp_path, kept_max_bytes=2 * 40 * 20)
     first = door.raster(SQUARE, 2)
     others = [ShapeSource("rect", 20, 10, (SolidPaint(color),)) for color in ("#00ff00", "#0000ff")]
@@ -100,7 +100,7 @@ def test_what_was_used_longest_ago_is_dropped_first(tmp_path: Path) -> None:
     assert door.raster(SQUARE, 2) is not first
 
 
-def test_what_frames_use_stays_above_the_budget_until_neither_they_nor_the_document_is_drawn(tmp_path: Path) -> None:
+def test_contents_stay_above_the_budget_while_their_frames_or_document_are_drawn(tmp_path: Path) -> None:
     door = contents(tmp_path, kept_max_bytes=10, in_use_max_bytes=2 * 40 * 20)
     others = [ShapeSource("rect", 20, 10, (SolidPaint(color),)) for color in ("#00ff00", "#0000ff")]
     first, second = door.raster(SQUARE, 2), door.raster(others[0], 2)
@@ -132,7 +132,7 @@ def test_nothing_to_draw_is_no_raster(tmp_path: Path) -> None:
     assert door.raster(ImageSource("missing.png", 10, 10), 2) is None
 
 
-def test_what_is_drawn_otherwise_than_asked_is_named_once(tmp_path: Path) -> None:
+def test_each_substitution_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "bad.png").write_bytes(b"no picture")
     door = contents(tmp_path)
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_masks_are_kept_too(tmp_path: Path) -> None:
     assert door.mask([mask], 20, 10, 2) is door.mask([mask], 20, 10, 2)
 
 
-def test_a_very_long_text_is_cut_and_said_so(tmp_path: Path) -> None:
+def test_a_very_long_text_is_cut_and_reported(tmp_path: Path) -> None:
     door = contents(tmp_path)
     source = text("word " * 800_000, box_width=400.0)
     width, height = door.box(source)

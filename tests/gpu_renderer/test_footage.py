@@ -186,7 +186,7 @@ STRETCHED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("box", STRETCHED)
-def test_footage_that_lies_otherwise_over_the_frame_has_the_same_bytes_with_every_lever_off(
+def test_footage_placed_differently_has_the_same_bytes_with_every_optimisation_off(
     session: RenderSession, tmp_path: Path, box: str
 ) -> None:
     make_noise_video(tmp_path / "clip.mp4", (200, 160), 20)

@@ -91,7 +91,7 @@ def test_a_layer_that_fades_keeps_its_light_whatever_else_is_kept(painter: Paint
     frames.release()
 
 
-def test_what_lies_beyond_the_frame_casts_no_light_into_it(painter: Painter) -> None:
+def test_layers_beyond_the_frame_cast_no_light_into_it(painter: Painter) -> None:
     """As in the reference, where layers have the size of the frame."""
     half_outside = at(0, 90, (GLOW,))
     cut = replace(half_outside, layers=(rect("#ff3030", 12.5, 90, 25, 34, effects=(GLOW,)),))

@@ -147,7 +147,7 @@ def test_a_layer_that_stands_still_follows_the_layer_that_its_effect_reads(paint
 
 @pytest.mark.parametrize("reads_as", ["layer", "adjustment", "group"])
 @pytest.mark.parametrize("options", [None, Optimisations(native_kernels=False)], ids=["as chosen", "opengl"])
-def test_what_stands_still_for_long_follows_the_layer_above_that_its_effect_reads(
+def test_a_static_layer_follows_the_layer_above_that_its_effect_reads(
     painter: Painter, options: Optimisations | None, reads_as: str
 ) -> None:
     """The stable operations at the bottom are cached as pixels, but only while the maps of their effects are stable."""

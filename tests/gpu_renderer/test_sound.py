@@ -124,11 +124,13 @@ class TestRendering:
         assert main(["render", project(tmp_path, audioLevelDb=-60), "--media", str(tmp_path), "-o", str(path)]) == 0
         assert not decoding.sound(path).any()
 
-    def test_a_missing_file_is_said_and_fails_nothing(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_missing_file_is_reported_and_fails_nothing(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         assert main(["render", project(tmp_path), "--media", str(tmp_path), "-o", str(tmp_path / "a.mp4")]) == 0
         assert "There is nothing at https://media.example/tone.wav: its sound is not" in capsys.readouterr().err
 
-    def test_sound_that_is_too_loud_is_clipped_and_said(
+    def test_sound_that_is_too_loud_is_clipped_and_reported(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         write_wave(tmp_path / "tone.wav", sine(1000, 1.0))
@@ -234,7 +236,7 @@ def test_a_file_without_sound_is_none(tmp_path: Path) -> None:
     assert decoded(tmp_path / "a.wav", tmp_path / "raw", 0.0, 1.0) is None
 
 
-def test_sound_in_too_many_pieces_is_left_out_and_said(tmp_path: Path) -> None:
+def test_sound_in_too_many_pieces_is_left_out_and_reported(tmp_path: Path) -> None:
     """A curved remap has one piece for each frame of its composition."""
     remap = {"timeRemap": {"keyframes": [{"t": 0, "value": 0, "easing": "easeIn"}, {"t": 700, "value": 1400}]}}
     doc = document(layer("v", __kind="video", src="https://media.example/a.mp4"), seconds=700.0, v=remap)
@@ -268,7 +270,7 @@ class TestShownInPictures:
             lowest.append(found[0])
         assert lowest == pytest.approx([0.5 * weights.sum(), 0.5 * weights[:100].sum(), 0, 0], rel=1e-3)
 
-    def test_what_cannot_be_heard_is_said_once(self, tmp_path: Path, heard: HeardSounds) -> None:
+    def test_a_sound_that_cannot_be_decoded_is_reported_once(self, tmp_path: Path, heard: HeardSounds) -> None:
         (tmp_path / "text.wav").write_text("no sound")
         for _ in range(2):
             assert heard.envelope("gone.wav") is None

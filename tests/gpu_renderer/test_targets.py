@@ -47,7 +47,7 @@ def test_a_target_has_no_texture_before_somebody_asks_for_it(painter: Painter) -
     pool.release()
 
 
-def test_over_the_budget_what_was_given_back_first_is_freed(painter: Painter) -> None:
+def test_above_the_budget_the_target_released_first_is_freed(painter: Painter) -> None:
     pool = TargetPool(painter.context, idle_bytes_max=3 * 8 * 8 * 8)
     held = [pool.take(SMALL) for _ in range(4)]
     for target in held:

@@ -30,7 +30,7 @@ def textures(painter: Painter) -> Textures:
     return Textures(painter.context)
 
 
-def test_the_next_of_what_fleets_by_takes_the_texture_of_the_one_before(textures: Textures) -> None:
+def test_a_raster_that_changes_every_frame_reuses_its_texture(textures: Textures) -> None:
     first = textures.of(picture(1), is_fleeting=True)
     textures.trim()
     textures.trim()
@@ -58,7 +58,7 @@ def test_it_goes_when_nothing_comes_any_more(textures: Textures) -> None:
     textures.release()
 
 
-def test_what_lasts_is_kept(textures: Textures) -> None:
+def test_textures_of_lasting_rasters_are_kept(textures: Textures) -> None:
     still = picture(1)
     texture = textures.of(still)
     for _ in range(3 * IDLE_FRAMES_MAX):
@@ -67,7 +67,7 @@ def test_what_lasts_is_kept(textures: Textures) -> None:
     textures.release()
 
 
-def test_what_a_frame_uses_is_kept_above_the_budget_for_the_next_one_alone(
+def test_textures_of_a_frame_stay_above_the_budget_for_one_more_frame(
     textures: Textures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gpu_renderer.opengl.textures.KEPT_BYTES_MAX", 10)

@@ -37,7 +37,7 @@ def limits(monkeypatch: pytest.MonkeyPatch, what: str, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "what", "total_max"), [(particles, "particles", 90_000), (repeated, "points", 240_000)]
 )
-def test_what_many_layers_ask_for_together_is_limited(
+def test_the_total_demand_of_many_layers_is_limited(
     make: Any, what: str, total_max: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits(monkeypatch, what, total_max=total_max)

@@ -118,7 +118,7 @@ def test_a_truncated_zip_is_refused(cut: int) -> None:
     "data",
     [b"", b"hello", b"[]", b"{}", b'{"scene": 3}', b'{"nodes": 3}', b"\xff\xfe", b"[" * 100_000, b'{"nodes": [NaN]}'],
 )
-def test_what_is_no_project_is_refused(data: bytes) -> None:
+def test_a_file_that_is_no_project_is_refused(data: bytes) -> None:
     with pytest.raises(BundleUnreadable):
         read_document(data)
 

@@ -368,7 +368,7 @@ def test_512_terms_pass_and_513_do_not() -> None:
         "é",
     ],
 )
-def test_what_is_not_in_the_language_has_no_value(source: str) -> None:
+def test_source_outside_the_language_has_no_value(source: str) -> None:
     assert on(source, 0) is None
 
 

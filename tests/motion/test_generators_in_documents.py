@@ -153,7 +153,7 @@ def test_moving_operators_and_paints_are_sampled() -> None:
     assert (found.strokes[0].width, found.strokes[0].paint.color) == (9, "#ff0000ff")  # type: ignore[union-attr]
 
 
-def test_what_is_not_done_is_warned_about_once() -> None:
+def test_each_unsupported_feature_is_reported_once() -> None:
     doc = document(
         node("a", fx={"__physics": {"mass": 1}}),
         node("b", "particle", fx={"particle": {"simMode": "stateful", "turbulence": 3}}),

@@ -49,7 +49,7 @@ def test_a_colour_has_many_forms(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "tomatoe", "#ab", "rgb()", "rgb(a,b,c)", "12"])
-def test_what_is_no_colour(text: str) -> None:
+def test_texts_that_are_no_colours(text: str) -> None:
     assert not is_color(text)
 
 

@@ -42,7 +42,7 @@ def test_a_layers_name_is_not_in_the_picture() -> None:
     assert key(replace(FRAME, layers=(replace(LAYER, name="B"),))) == key(FRAME)
 
 
-def test_what_rests_stays_one_object_and_the_frame_too() -> None:
+def test_constant_layers_and_frames_stay_one_object() -> None:
     composition = built(document(node("a"), node("b"), tracks={"b": {"x": keys((0, 0), (1, 100))}}))
     first, later, last = (snapshot(composition, time) for time in (0.0, 0.5, 0.5))
     assert first.layers[0] is later.layers[0]

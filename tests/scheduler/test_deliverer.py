@@ -66,7 +66,7 @@ async def delivered(under_test: FarmUnderTest, job_id: str) -> Delivery:
 
 
 @pytest.mark.service
-def test_a_finished_job_is_told_once_with_exactly_the_body_and_headers(database_url: str, tmp_path: Path) -> None:
+def test_a_finished_job_has_one_webhook_with_exactly_the_body_and_headers(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with receiver(204) as hook, farm(database_url, tmp_path) as under_test:
             job = await under_test.ended(await under_test.create(callback_url=hook.url))
@@ -101,7 +101,7 @@ def test_the_link_of_a_webhook_ends_with_results_that_are_kept_for_less_than_a_w
 
 
 @pytest.mark.service
-def test_a_cancelled_job_is_told_too(database_url: str, tmp_path: Path) -> None:
+def test_a_cancelled_job_has_a_webhook_too(database_url: str, tmp_path: Path) -> None:
     gate = Gate()
 
     async def story() -> None:

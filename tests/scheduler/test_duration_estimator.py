@@ -18,7 +18,7 @@ def test_a_segment_of_short_frames_straggles_after_three_seconds_at_the_earliest
     assert estimator.is_straggler("job", 30, elapsed_seconds=3.1)
 
 
-def test_what_was_learned_of_a_job_is_forgotten_with_it() -> None:
+def test_the_estimate_of_a_job_is_forgotten_with_it() -> None:
     estimator = DurationEstimator()
     estimator.learn("job", 30, seconds=3.0)
     estimator.forget("job")

@@ -33,7 +33,7 @@ class Store:
         self.writes.append(list(numbers))
 
 
-def test_what_can_be_written_is_written_at_once() -> None:
+def test_items_are_written_together() -> None:
     store = Store()
     assert asyncio.run(write_together(store.write, [2, 4, 6])) == []
     assert store.writes == [[2, 4, 6]]
@@ -52,7 +52,7 @@ def test_a_store_that_is_away_is_no_refusal() -> None:
         asyncio.run(write_together(store.write, [2, 3, 4]))
 
 
-def test_what_is_added_during_a_write_is_written_together_next() -> None:
+def test_items_added_during_a_write_are_written_together_next() -> None:
     async def story() -> None:
         store = Store()
         commit = GroupCommit(store.write)

@@ -204,9 +204,7 @@ async def charges(under_test: FarmUnderTest) -> dict[str, int]:
     return found
 
 
-def test_what_a_job_leaves_in_storage_counts_once_and_a_full_account_gets_no_more(
-    database_url: str, tmp_path: Path
-) -> None:
+def test_objects_of_a_job_count_once_and_a_full_account_gets_no_more(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with ingesting(database_url, tmp_path) as (under_test, media):
             first = await rendered(under_test, f"{media.origin}/logo.png")

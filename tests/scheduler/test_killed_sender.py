@@ -130,7 +130,7 @@ def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
     asyncio.run(plot())
 
 
-def test_what_was_not_sent_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
+def test_an_unsent_request_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
     async def plot() -> None:
         async with open_scenario(database_url, tmp_path, "nothing") as scenario:
             await scenario.sender_dies(database_url, "unsent")
@@ -201,7 +201,7 @@ def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, t
     asyncio.run(plot())
 
 
-def test_who_cannot_know_whether_it_was_sent_does_not_post_it_again(database_url: str, tmp_path: Path) -> None:
+def test_a_sender_that_cannot_know_if_it_was_sent_does_not_post_it_again(database_url: str, tmp_path: Path) -> None:
     async def plot() -> None:
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()

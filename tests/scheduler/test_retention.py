@@ -171,7 +171,7 @@ class NeededAgain(LocalStorage):
 
 
 @pytest.mark.service
-def test_what_a_job_needs_again_meanwhile_is_spared(database_url: str, tmp_path: Path) -> None:
+def test_an_object_that_a_new_job_needs_is_not_deleted(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         database, storage = Database(database_url), NeededAgain(tmp_path / "storage", Links(b"secret"))
         storage.put_bytes("media/again.png", b"1")

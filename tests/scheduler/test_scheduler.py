@@ -138,7 +138,7 @@ def test_segments_that_were_lost_from_storage_are_rendered_again(database_url: s
     run(story())
 
 
-def test_what_a_stopping_scheduler_holds_waits_again_at_once_and_the_history_says_so(
+def test_tasks_of_a_stopping_scheduler_wait_again_at_once_and_the_history_records_it(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, "DRAIN_SECONDS", 0.0)

@@ -32,6 +32,6 @@ def test_a_limit_set_for_the_account_wins_until_the_plans_is_given_back() -> Non
 @pytest.mark.parametrize(
     "assignment", ["apiEnabled=null", "apiEnabled=yes", "x=1", "maxUploadBytes", "maxUploadBytes=1.5"]
 )
-def test_what_is_no_limit_is_refused(assignment: str) -> None:
+def test_an_invalid_limit_is_refused(assignment: str) -> None:
     with pytest.raises(BadLimit):
         set_limit(account(), assignment)

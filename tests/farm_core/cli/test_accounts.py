@@ -145,7 +145,7 @@ async def _busy(url: str) -> None:
     await database.close()
 
 
-def test_what_cannot_be_done_is_said_and_ends_with_1(terminal: Terminal) -> None:
+def test_an_impossible_command_is_explained_and_exits_with_1(terminal: Terminal) -> None:
     terminal.account("create", "ada")
     for words in (
         ("account", "create", "ada"),

@@ -117,7 +117,7 @@ def test_a_name_of_no_job_is_an_error_and_nothing_is_done(
     assert statuses(database_url) == before
 
 
-def test_without_a_filter_all_must_be_said(command: Command) -> None:
+def test_without_a_filter_all_must_be_given(command: Command) -> None:
     status, _, err = command("jobs", "cancel", "--yes")
     assert status == 1
     assert "--all" in err

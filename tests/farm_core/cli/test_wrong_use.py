@@ -112,7 +112,7 @@ def test_a_number_out_of_bounds_ends_with_status_2(words: list[str], capsys: pyt
     assert "is not a whole number" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_started(folder_of_commands: Path) -> None:
+def test_a_port_in_use_is_reported_before_anything_is_started(folder_of_commands: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         up = start_command("up", "--port", port, "--data", "data", folder=folder_of_commands)
@@ -131,14 +131,14 @@ def test_a_database_of_a_newer_farm_is_left_alone(command_error: CommandError, d
     assert "newer version" in command_error("account", "list")
 
 
-def test_a_database_that_does_not_answer_is_said(command_error: CommandError) -> None:
+def test_a_database_that_does_not_answer_is_reported(command_error: CommandError) -> None:
     os.environ["DATABASE_URL"] = "postgresql://farm:geheim@127.0.0.1:1/farm"
     error = command_error("account", "list")
     assert "127.0.0.1" in error
     assert "geheim" not in error
 
 
-def test_a_database_that_accepts_connections_and_is_silent_is_said(command_error: CommandError) -> None:
+def test_a_database_that_accepts_connections_and_is_silent_is_reported(command_error: CommandError) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/farm"
         assert "timeout expired" in str(answering.fault_of(url))

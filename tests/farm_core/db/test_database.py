@@ -73,7 +73,7 @@ def test_a_named_statement_runs_again_on_a_fresh_connection_when_its_own_was_los
     asyncio.run(story())
 
 
-def test_what_named_statements_do_in_a_transaction_is_undone_with_it(database_url: str) -> None:
+def test_named_statements_are_rolled_back_with_their_transaction(database_url: str) -> None:
     event = {"now": utc_now(), "job_id": "nobody", "event": "end", "detail": None}
 
     async def story() -> None:

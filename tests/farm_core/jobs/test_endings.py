@@ -121,7 +121,7 @@ def test_minutes_of_renders_add_up_over_the_month(database_url: str) -> None:
     on_jobs(database_url, 3, body)
 
 
-def test_jobs_that_complete_together_are_each_told_posted_and_charged_to_their_account(database_url: str) -> None:
+def test_jobs_that_complete_together_are_each_published_posted_and_charged_to_their_account(database_url: str) -> None:
     async def body(jobs: Jobs) -> None:
         assert await jobs.end("complete", [video(job_id) for job_id in jobs.ids]) == set(jobs.ids)
         assert await jobs.webhooks() == dict.fromkeys(jobs.ids, "completed")

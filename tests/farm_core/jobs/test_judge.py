@@ -26,5 +26,5 @@ def test_a_lost_machine_is_never_held_against_the_task() -> None:
     assert judge(2, Failure(FailureKind.lost, "", "w1")) == Retry(0.2, None, 2)
 
 
-def test_storage_that_is_away_is_waited_for_and_held_against_nobody() -> None:
+def test_jobs_wait_while_storage_is_away_and_nobody_is_blamed() -> None:
     assert judge(2, Failure(FailureKind.store, "", "w1")) == Retry(2.0, "w1", 2)

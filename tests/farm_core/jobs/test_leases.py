@@ -61,7 +61,7 @@ async def leased(database: Database, wanted: list[Lease]) -> list[str]:
 
 
 @pytest.mark.parametrize("renderer", [None, "r"])
-def test_what_another_scheduler_is_leasing_is_left_to_it_without_waiting(
+def test_tasks_that_another_scheduler_is_leasing_are_skipped_without_waiting(
     renderer: str | None, database_url: str
 ) -> None:
     async def story() -> None:

@@ -105,7 +105,7 @@ def test_each_kind_of_damage_is_found_and_mended(damage: str, database_url: str)
     asyncio.run(story())
 
 
-def test_what_writers_count_during_a_recount_is_counted_once(database_url: str) -> None:
+def test_counts_written_during_a_recount_count_once(database_url: str) -> None:
     """Jobs are created and claimed while accounts are recounted repeatedly."""
 
     async def story() -> None:

@@ -275,9 +275,7 @@ DELIVERED: Final = """
 
 @pytest.mark.service
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
-def test_what_schedulers_do_again_and_again_reads_no_jobs_that_have_ended(
-    settle: str, with_accounts: WithAccounts
-) -> None:
+def test_recurring_statements_of_schedulers_read_no_ended_jobs(settle: str, with_accounts: WithAccounts) -> None:
     """Tested with current statistics, and with those from before the tables were filled."""
 
     async def story(database: Database) -> None:

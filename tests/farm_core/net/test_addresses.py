@@ -90,9 +90,7 @@ def test_every_spelling_of_a_private_host_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize("url", NOT_URLS)
 @pytest.mark.parametrize("allow_private", [False, True])
-def test_what_is_not_a_plain_http_url_is_refused_even_where_private_ones_are_allowed(
-    url: str, allow_private: bool
-) -> None:
+def test_an_invalid_url_is_refused_even_if_private_ones_are_allowed(url: str, allow_private: bool) -> None:
     with pytest.raises(UrlRefused):
         checked_target(url, allow_private=allow_private)
 

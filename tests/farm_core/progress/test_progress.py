@@ -143,7 +143,7 @@ def test_without_redis_it_is_that_of_the_finished_segments(database_url: str) ->
     asyncio.run(story())
 
 
-def test_what_redis_has_forgotten_counts_again_with_the_next_segment(
+def test_progress_lost_by_redis_counts_again_with_the_next_segment(
     redis_url: str, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def story() -> None:

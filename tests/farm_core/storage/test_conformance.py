@@ -38,7 +38,7 @@ def key(request: pytest.FixtureRequest) -> str:
     return f"tests/{abs(hash(request.node.name))}/object.mp4"
 
 
-def test_what_is_put_can_be_read_whole_and_in_ranges(storage: Storage, key: str) -> None:
+def test_a_stored_object_can_be_read_whole_and_in_ranges(storage: Storage, key: str) -> None:
     storage.put_bytes(key, b"0123456789")
     assert storage.get_bytes(key) == b"0123456789"
     for start, end, expected in ((0, None, b"0123456789"), (3, None, b"3456789"), (2, 5, b"234"), (9, 10, b"9")):
@@ -189,7 +189,7 @@ def test_a_folder_on_a_full_disk_is_a_store_without_room(tmp_path: Path, monkeyp
         storage.check()
 
 
-def test_what_a_killed_writer_left_is_removed_and_what_is_being_written_stays(tmp_path: Path) -> None:
+def test_files_of_killed_writers_are_removed_and_those_being_written_stay(tmp_path: Path) -> None:
     folder, source = tmp_path / "storage", tmp_path / "source"
     storage = LocalStorage(folder, LINKS)
     os.mkfifo(source)

@@ -42,7 +42,7 @@ def faded() -> Buffer:
     return found * np.linspace(0, 1, found.shape[0])[:, None, None]
 
 
-def test_what_reads_its_neighbours_is_not_pointwise() -> None:
+def test_an_effect_that_reads_neighbouring_pixels_is_not_pointwise() -> None:
     names = {effect.id for effect in POINTWISE}
     assert {"noise", "gradient-ramp", "fill", "tritone", "beam", "set-matte"} <= names
     assert not {"blur", "glow", "drop-shadow", "stroke", "sharpen", "twirl", "compound-blur", "mosaic"} & names

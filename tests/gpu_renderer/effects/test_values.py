@@ -54,7 +54,7 @@ def test_the_legacy_track_drives_the_first_number_only_where_nothing_else_is_sam
 
 
 @pytest.mark.parametrize("stored", ["7", True, None, (1.0,), math.nan, math.inf])
-def test_what_is_no_number_reads_as_zero(stored: ParameterValue) -> None:
+def test_a_value_that_is_no_number_reads_as_zero(stored: ParameterValue) -> None:
     assert values("blur", {"amount": stored}).number("amount") == 0
 
 

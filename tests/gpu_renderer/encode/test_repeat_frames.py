@@ -108,7 +108,7 @@ def test_a_long_hold_has_key_frames_as_often_as_any_stream(tmp_path: Path) -> No
     assert len(keys) == 4
 
 
-def test_what_stands_still_after_a_long_movement_is_held_behind_a_key_frame(tmp_path: Path) -> None:
+def test_a_picture_that_stops_after_a_long_movement_is_held_behind_a_key_frame(tmp_path: Path) -> None:
     profile = replace(PROFILE, gop_frames=30)
     writer = write_segment(tmp_path / "late.mp4", [1] * 50 + [60], profile=profile)
     assert writer.repeat_count > 20

@@ -130,7 +130,7 @@ def test_a_straight_remap_is_one_voice() -> None:
     assert [stretch(voice) for voice in heard(remapped((0, 0), (2, 4)))] == [(0, 2, 0, 2)]
 
 
-def test_what_a_remap_holds_is_silent() -> None:
+def test_held_parts_of_a_remap_are_silent() -> None:
     assert [stretch(voice) for voice in heard(remapped((0, 0), (1, 1), (2, 1)))] == [(0, 1, 0, 1)]
 
 

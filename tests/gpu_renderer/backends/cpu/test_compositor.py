@@ -322,7 +322,7 @@ def crowd(moving: float, at: float = 60.0) -> Snapshot:
     return scene(*cards, disc(moving, 100, blend="hue"), rect("#fff", 160 + moving / 9, 100, 280, 180, id="top", opacity=0.3))  # fmt: skip
 
 
-def test_what_stands_still_beneath_much_that_moves_is_drawn_once(software: Painter, draws: list[str]) -> None:
+def test_static_layers_below_many_moving_ones_are_drawn_once(software: Painter, draws: list[str]) -> None:
     def over(frame: int) -> Snapshot:
         still = crowd(0).layers[:6]
         return scene(*still, rect("#fff", 160 + frame, 100, 280, 180, id="top", opacity=0.3))
@@ -339,7 +339,7 @@ def test_what_stands_still_beneath_much_that_moves_is_drawn_once(software: Paint
     drawn.release()
 
 
-def test_what_stood_still_may_move_again(software: Painter) -> None:
+def test_a_static_layer_can_move_again(software: Painter) -> None:
     kept, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     places = [60.0] * 5 + [70.0, 80.0] + [90.0] * 5 + [60.0]
     for frame, at in enumerate(places):
@@ -349,7 +349,7 @@ def test_what_stood_still_may_move_again(software: Painter) -> None:
     drawn.release()
 
 
-def test_what_opengl_drew_long_ago_may_change_in_a_part(software: Painter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_opengl_drawing_can_change_in_a_part(software: Painter, monkeypatch: pytest.MonkeyPatch) -> None:
     freed: list[tuple[int, int]] = []
     keep = TargetPool.keep_in_memory
 

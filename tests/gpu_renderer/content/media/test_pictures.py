@@ -122,7 +122,7 @@ def bomb() -> bytes:
     [b"", b"not a picture", encoded("TIFF"), bomb(), b"<svg", b"<?xml version='1.0'?><html><svg/></html>"],
     ids=["empty", "text", "tiff", "bomb", "cut-svg", "html"],
 )
-def test_what_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(MediaUndecodable) as refusal:
         pictures(tmp_path).picture(saved(tmp_path, data))
     assert str(tmp_path) not in refusal.value.public_message

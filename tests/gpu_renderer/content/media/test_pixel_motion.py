@@ -40,7 +40,7 @@ def test_a_frame_between_itself_is_itself(weight: float) -> None:
     assert (moved_frame(textured(), textured(), weight) == textured()).all()
 
 
-def test_what_matches_little_better_elsewhere_has_not_moved() -> None:
+def test_a_block_that_matches_little_better_elsewhere_has_not_moved() -> None:
     noise = np.random.default_rng(3).integers(0, 6, (64, 64, 4)).astype(np.uint8)
     flat = np.full((64, 64, 4), 90, np.uint8)
     assert not motion_vectors(flat, flat + noise // 6).any()

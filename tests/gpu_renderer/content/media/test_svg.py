@@ -237,7 +237,7 @@ def test_functions_of_css_that_are_not_drawn_are_named(style: str, line: str | N
     assert warnings == (() if line is None else (line,))
 
 
-def test_what_is_not_drawn_is_named_once() -> None:
+def test_each_undrawn_feature_is_reported_once() -> None:
     body = '<foreignObject/><foreignObject/><filter id="f"><feConvolveMatrix/></filter><rect width="9" height="9" filter="url(#f)"/>'
     _, warnings = svg_pixels(svg(body), reference_fonts())
     assert warnings == (
@@ -247,7 +247,7 @@ def test_what_is_not_drawn_is_named_once() -> None:
 
 
 @pytest.mark.parametrize("markup", ["", "no markup", "<html/>", "<svg" + " " * (17 << 20)])
-def test_what_is_no_svg_document_is_refused(markup: str) -> None:
+def test_a_file_that_is_no_svg_document_is_refused(markup: str) -> None:
     with pytest.raises(MediaUndecodable):
         svg_pixels(markup, reference_fonts())
 

@@ -39,7 +39,7 @@ def test_fill_stroke_and_markers_have_an_order(order: str, wanted: list[list[int
     assert at(body, (42, 42), (43.5, 60)) == wanted
 
 
-def test_what_is_clipped_blends_with_nothing_around_it() -> None:
+def test_a_clipped_element_does_not_blend_with_its_surroundings() -> None:
     body = (
         '<clipPath id="c"><rect width="100" height="80"/></clipPath><rect width="70" height="70" fill="red"/>'
         '<g {}><rect x="30" y="30" width="50" height="60" fill="blue" style="mix-blend-mode: multiply"/></g>'

@@ -39,7 +39,7 @@ def test_a_feature_that_is_not_drawn_is_named_once(body: str, named: str) -> Non
     assert set(lines) <= set(svg_pixels(svg(body), reference_fonts())[1])
 
 
-def test_nothing_is_said_of_a_document_that_is_drawn() -> None:
+def test_a_document_that_is_drawn_completely_has_no_notices() -> None:
     body = (
         '<style>.a { fill: rgb(1, 2, 3); font-variant: normal }</style><text class="a" id="calc(1)">2ex min(1)</text>'
         '<g color-interpolation="linearRGB"><rect width="1em" height="9"/></g><linearGradient id="g"/>'

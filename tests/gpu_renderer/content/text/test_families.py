@@ -63,7 +63,7 @@ def test_a_letter_goes_to_a_family_that_has_its_marks_too(cluster: str) -> None:
 
 
 @pytest.mark.parametrize("invisible", ["\u200c", "\u2060", "\u2066", "e\u0301"])
-def test_what_the_shaper_hides_or_composes_needs_no_other_family(invisible: str) -> None:
+def test_characters_that_the_shaper_hides_or_composes_need_no_other_family(invisible: str) -> None:
     chain = reference_fonts().chain(Style("Arial", 600, italic=False))
     assert chain.face_for(invisible).face.file.family == "Liberation Sans"
 
@@ -85,7 +85,7 @@ def test_thai_letters_are_those_without_loops() -> None:
     assert reference_fonts().chain(Style("Inter", 400, italic=False)).face_for("ก").face.file.family == "Noto Sans Thai"
 
 
-def test_what_inter_lacks_comes_from_the_systems_sans_serif() -> None:
+def test_characters_that_inter_lacks_come_from_the_systems_sans_serif() -> None:
     assert reference_fonts().chain(Style("Inter", 400, italic=False)).face_for("♠").face.file.family == "DejaVu Sans"
 
 

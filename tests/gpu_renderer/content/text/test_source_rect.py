@@ -19,7 +19,7 @@ def test_the_font_box_is_the_measured_box_without_its_padding() -> None:
     assert (found.left, found.top, found.width, found.height) == (-78, -29, 156, 58)
 
 
-def test_the_ink_lies_inside_of_the_font_box_and_is_as_high_as_the_capitals() -> None:
+def test_painted_pixels_are_inside_the_font_box_and_as_high_as_the_capitals() -> None:
     found = contents().source_rect(text("HELLO"), extents=False)
     assert found is not None
     assert found.height == pytest.approx(36, abs=2)

@@ -44,5 +44,5 @@ def test_colours_are_read(text: str, color: tuple[float, ...]) -> None:
 @pytest.mark.parametrize(
     "text", ["none", "", "#12345", "#ggg", "rgb(1,2)", "rgb(a,b,c)", "hsl(10%,1%,1%)", "color(other 1 1 1)", "url(#a)"]
 )
-def test_what_a_canvas_refuses_is_no_colour(text: str) -> None:
+def test_colours_that_a_canvas_refuses_are_invalid(text: str) -> None:
     assert css.parse(text) is None
